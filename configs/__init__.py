@@ -1,0 +1,1 @@
+"""Configurations: one YAML file per thing a person would run."""

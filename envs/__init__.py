@@ -1,0 +1,1 @@
+"""Stoneworks environments: PettingZoo AEC and Gymnasium environments over the shared rules core."""

@@ -1,0 +1,194 @@
+"""``Batch``: many games of one kind, stepped in one call, with arrays that are filled anew and never made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import templates
+from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.random_numbers import independent_seeds
+from stoneworks.envs.rules.state import State
+from stoneworks.envs.rules.templates import NO_ACTION
+
+
+class Batch:
+    """``num_games`` games of ``game``.
+
+    The arrays are views that every ``step`` and ``reset`` fills anew; copy what you keep. They cannot be written to.
+
+    Attributes:
+        states: records ``[num_games]`` of ``game.state_dtype``.
+        observations: ``float32[num_games, planes, height, width]``, as the player to act sees each game (player 0 once it is over).
+        action_masks: ``int8[num_games, num_distinct_actions]``, zeros once a game is over.
+        current_players: ``int8[num_games]``, the player to act, or ``TERMINAL_PLAYER`` (-4).
+        rewards: ``float32[num_games, 2]``, both players' rewards for the last step.
+        terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
+        truncated: ``bool[num_games]``, the same for games broken off undecided at their greatest length.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_games: int,
+        *,
+        auto_reset: bool = False,
+        num_threads: int = 1,
+        seed: int | np.random.SeedSequence | None = None,
+    ) -> None:
+        """Start ``num_games`` games.
+
+        Args:
+            game: the game.
+            num_games: how many, at least 1.
+            auto_reset: start a game anew in the step that ends it. Rewards and flags are the old game's, the rest the new one's.
+            num_threads: threads that share the games; results do not depend on it.
+            seed: of ``random_actions`` and ``random_playouts``; None draws one.
+        """
+        for name, value in (("num_games", num_games), ("num_threads", num_threads)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
+        self.game = game
+        self.num_games = int(num_games)
+        self.auto_reset = bool(auto_reset)
+        planes, height, width = game.observation_tensor_shape()
+        self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
+        self._planes = np.zeros((num_games, planes, height * width), np.float32)
+        self._masks = np.zeros((num_games, game.num_distinct_actions()), np.int8)
+        self._current_players = np.zeros(num_games, np.int8)
+        self._rewards = np.zeros((num_games, 2), np.float32)
+        self._terminated = np.zeros(num_games, np.bool_)
+        self._truncated = np.zeros(num_games, np.bool_)
+        self._seeds = independent_seeds(seed, num_games)
+
+        self.states = _read_only(self._states)
+        self.observations = _read_only(self._planes.reshape(num_games, planes, height, width))
+        self.action_masks = _read_only(self._masks)
+        self.current_players = _read_only(self._current_players)
+        self.rewards = _read_only(self._rewards)
+        self.terminated = _read_only(self._terminated)
+        self.truncated = _read_only(self._truncated)
+
+        bounds = np.linspace(0, num_games, min(num_threads, num_games) + 1).astype(int)
+        self._slices = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        self._threads = ThreadPoolExecutor(len(self._slices)) if len(self._slices) > 1 else None
+        self._first_illegal = game.compiled(templates.first_illegal)
+        self._step = game.compiled(templates.step_batch)
+        self._fill = game.compiled(templates.fill_batch)
+        self._reset = game.compiled(templates.reset_batch)
+        self.reset()
+
+    def reset(self, rows: npt.ArrayLike | None = None) -> None:
+        """Start the games ``rows`` anew, all without ``rows``; their rewards and flags become 0 and False."""
+        chosen = self._rows(rows)
+        self._reset(self.game.board, self._states, chosen)
+        self._rewards[chosen] = 0
+        self._terminated[chosen] = False
+        self._truncated[chosen] = False
+        self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
+
+    def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void]) -> None:
+        """Make the games ``rows`` go on from the positions ``records``; their rewards become 0."""
+        chosen = self._rows(rows)
+        if records.dtype != self.game.state_dtype:
+            raise ValueError(f"{self.game}: the records have another layout; allowed are records of game.state_dtype")
+        self._states[chosen] = records
+        self._rewards[chosen] = 0
+        over = self._states["ending"][chosen] != 0
+        self._truncated[chosen] = over & (self._states["truncated"][chosen] != 0)
+        self._terminated[chosen] = over & ~self._truncated[chosen]
+        self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
+
+    def step(self, actions: npt.ArrayLike) -> None:
+        """Apply one action to each game.
+
+        Args:
+            actions: ``int[num_games]``. ``NO_ACTION`` (-1) leaves a game as it is; a game that is over takes no other.
+
+        Raises:
+            IllegalActionError: an action is illegal; it names the game, and no game has moved.
+        """
+        chosen = np.ascontiguousarray(actions, np.int64) if np.asarray(actions).dtype.kind in "iu" else None
+        if chosen is None or chosen.shape != (self.num_games,):
+            raise ValueError(f"actions are of shape {np.shape(actions)}; allowed are {self.num_games} whole numbers")
+        row = self._first_illegal(self._masks, chosen)
+        if row >= 0:
+            raise IllegalActionError(f"game {row} of the batch: {self.state(row)._why_illegal(int(chosen[row]))}")
+        self._share(
+            self._step,
+            lambda part: (
+                self._states[part],
+                chosen[part],
+                self.auto_reset,
+                self._current_players[part],
+                self._rewards[part],
+                self._terminated[part],
+                self._truncated[part],
+                self._planes[part],
+                self._masks[part],
+            ),
+        )
+
+    def random_actions(self) -> npt.NDArray[np.int64]:
+        """Return ``int64[num_games]``: a uniformly chosen legal action for each game, ``NO_ACTION`` for one that is over."""
+        actions = np.empty(self.num_games, np.int64)
+        self.game.compiled(templates.choose_random_actions)(self._masks, self._seeds, actions)
+        return actions
+
+    def random_playouts(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+        """Play a copy of every game to its end with uniformly random actions; the batch stays as it is.
+
+        Returns:
+            ``float32[num_games, 2]``, the returns of both players, and ``int32[num_games]``, the number of actions played.
+        """
+        states = self._states.copy()
+        returns = np.zeros((self.num_games, 2), np.float32)
+        num_actions = np.zeros(self.num_games, np.int32)
+        play_out = self.game.compiled(templates.play_out)
+        self._share(play_out, lambda part: (states[part], self._seeds[part], returns[part], num_actions[part]))
+        return returns, num_actions
+
+    def state(self, row: int) -> State:
+        """Return a copy of one game's position as a ``State``; its history is empty."""
+        return State.from_record(self.game, self._states[row])
+
+    def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+        if rows is None:
+            return np.arange(self.num_games)
+        chosen = np.asarray(rows)
+        if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
+            return np.flatnonzero(chosen)
+        if chosen.size == 0:
+            return np.zeros(0, np.int64)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.num_games:
+            raise IndexError(f"rows are {rows!r}; allowed are indices from 0 to {self.num_games - 1}, or {self.num_games} booleans")
+        return np.ascontiguousarray(chosen, np.int64)
+
+    def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
+        """Call ``function(board, *arguments)`` for each thread's part of the games, and wait for all."""
+        calls = [(self.game.board, *arguments_of(part)) for part in self._slices]
+        if self._threads is None:
+            function(*calls[0])
+        else:
+            for done in [self._threads.submit(function, *arguments) for arguments in calls]:
+                done.result()
+
+    def __len__(self) -> int:
+        return self.num_games
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.num_games} games of {self.game}>"
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+__all__ = ["NO_ACTION", "Batch"]

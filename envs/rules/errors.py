@@ -1,0 +1,8 @@
+"""The errors that the rules core raises."""
+
+
+class IllegalActionError(ValueError):
+    """An action that the position does not allow, or a text or index that is no action of the game at all.
+
+    The message names the action, the position, and what is allowed. The state is as it was.
+    """

@@ -1,0 +1,334 @@
+"""``Game``: what does not change while a game is played. One subclass per game; ``load_game`` makes them."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import kernels, templates
+from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.grid import Grid
+from stoneworks.envs.rules.options import Option, check_options
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+
+#: The fields that the records of all games begin with. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
+#: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of its reason in ``Game.reasons``.
+STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1")]
+
+#: The fields that the board constants of all games begin with.
+BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
+
+_GAME_CLASSES = {
+    "vadus": "stoneworks.envs.rules.vadus:Vadus",
+    "laido": "stoneworks.envs.rules.laido:Laido",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """A symmetry of a game: playing the image of every action gives the image of the position.
+
+    Attributes:
+        name: for people.
+        cells: ``int64[height * width]``, the image of each cell.
+        actions: ``int64[num_distinct_actions]``, the image of each action.
+        planes: ``int64[num_planes]``, the image of each observation plane.
+    """
+
+    name: str
+    cells: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int64]
+    planes: npt.NDArray[np.int64]
+
+    def of_observation(self, planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the image of observations ``[..., num_planes, height, width]``."""
+        flat = planes.reshape(*planes.shape[:-2], -1)
+        image = np.empty_like(flat)
+        image[..., self.planes[:, None], self.cells[None, :]] = flat
+        return image.reshape(planes.shape)
+
+    def of_policy(self, policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the image of masks or policies ``[..., num_distinct_actions]``."""
+        image = np.empty_like(policy)
+        image[..., self.actions] = policy
+        return image
+
+
+class Game(ABC):
+    """A game with its options: everything that all its positions share.
+
+    Two games with equal options are equal, and ``load_game(str(game)) == game``. The methods that OpenSpiel's algorithms
+    call have OpenSpiel's names and meanings.
+
+    Attributes:
+        options: every option with its value.
+        grid: the cells of the board.
+        board: the board constants of the kernels, an array of one record of ``board_dtype``.
+        state_dtype: the dtype of a position.
+        num_action_planes: planes of board actions.
+    """
+
+    # What each game's module says of its game.
+    name: ClassVar[str]
+    #: Raised whenever equal actions may lead to other results, observations or action indices than before.
+    version: ClassVar[int] = 0
+    option_types: ClassVar[Mapping[str, Option]]
+    global_actions: ClassVar[tuple[str, ...]]
+    observation_planes: ClassVar[tuple[str, ...]]
+    reasons: ClassVar[tuple[str, ...]]
+    colours: ClassVar[tuple[str, str]]
+    num_action_planes: ClassVar[int]
+    action_help: ClassVar[str]
+
+    grid: Grid
+    board: npt.NDArray[np.void]
+    state_dtype: np.dtype[Any]
+
+    def __init__(self, **options: object) -> None:
+        self.options: dict[str, Any] = check_options(self.name, self.option_types, options)
+
+    # -- What a game's module defines ------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The four kernels by name (see :mod:`stoneworks.envs.rules.templates`)."""
+
+    @abstractmethod
+    def max_game_length(self) -> int:
+        """Return the greatest number of actions that a game can have."""
+
+    @abstractmethod
+    def score(self, state: State) -> tuple[Any, Any] | None:
+        """Return what decides the end, for colour 0 and for colour 1; None in a game where nothing is counted."""
+
+    @abstractmethod
+    def state_to_text(self, state: State) -> str:
+        """Return the position as a picture in letters, row 0 at the bottom, ending in a line that says who is to act."""
+
+    def colour_of(self, state: State, player: int) -> int:
+        """Return the colour that ``player`` plays in ``state``."""
+        return player
+
+    # -- Actions ---------------------------------------------------------------------------------------------------
+
+    def num_distinct_actions(self) -> int:
+        """Return the number of action indices: ``planes * height * width`` and the global actions (RULES.md, section 0)."""
+        return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
+
+    @cached_property
+    def action_texts(self) -> tuple[str, ...]:
+        """The text of every action index."""
+        board_actions = (
+            self._board_action_text(plane, cell) for plane in range(self.num_action_planes) for cell in range(self.grid.num_cells)
+        )
+        return (*board_actions, *self.global_actions)
+
+    def _board_action_text(self, plane: int, cell: int) -> str:
+        """Return the text of the action of ``plane`` on ``cell``."""
+        return self.grid.cell_names[cell]
+
+    @cached_property
+    def _action_of_text(self) -> dict[str, int]:
+        return {text: action for action, text in enumerate(self.action_texts)}
+
+    def action_to_string(self, action: int) -> str:
+        """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
+        if not 0 <= action < self.num_distinct_actions():
+            raise IllegalActionError(f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}")
+        return self.action_texts[action]
+
+    def string_to_action(self, text: str) -> int:
+        """Return the index of an action's exact text. Raises ``IllegalActionError`` for any other text."""
+        action = self._action_of_text.get(text)
+        if action is None:
+            raise IllegalActionError(f"{self}: {text!r} is no action; {self.action_help}")
+        return action
+
+    # -- Positions -------------------------------------------------------------------------------------------------
+
+    def new_initial_state(self) -> State:
+        """Return the position before the first action."""
+        from stoneworks.envs.rules.state import State
+
+        return State(self)
+
+    def deserialize_state(self, text: str) -> State:
+        """Return the state after the action texts in ``text``, one a line (see ``State.serialize``)."""
+        state = self.new_initial_state()
+        for line in text.splitlines():
+            state.apply_action(self.string_to_action(line))
+        return state
+
+    def perft(self, depth: int) -> int:
+        """Return the number of different sequences of ``depth`` actions from the start; a game that is over has none."""
+        return self.new_initial_state().perft(depth)
+
+    # -- Observations and symmetries -------------------------------------------------------------------------------
+
+    def observation_tensor_shape(self) -> tuple[int, int, int]:
+        """Return ``(planes, height, width)``."""
+        return len(self.observation_planes), self.grid.height, self.grid.width
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The symmetries of the game, the identity first."""
+        num_cells = self.grid.num_cells
+        symmetries = []
+        for of_grid in self.grid.symmetries:
+            action_planes = self._action_plane_images(of_grid.directions)
+            board_actions = action_planes[:, None] * num_cells + of_grid.cells[None, :]
+            global_actions = self.num_action_planes * num_cells + np.arange(len(self.global_actions))
+            actions = np.concatenate([board_actions.ravel(), global_actions])
+            planes = self._observation_plane_images(of_grid.directions)
+            symmetries.append(Symmetry(of_grid.name, of_grid.cells, actions, planes))
+        return tuple(symmetries)
+
+    def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the image of each action plane where direction d goes to ``directions[d]``."""
+        return np.arange(self.num_action_planes)
+
+    def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the image of each observation plane where direction d goes to ``directions[d]``."""
+        return np.arange(len(self.observation_planes))
+
+    # -- OpenSpiel's static facts ------------------------------------------------------------------------------------
+
+    def num_players(self) -> int:
+        """Return 2."""
+        return 2
+
+    def max_utility(self) -> float:
+        """Return the return of a win, 1."""
+        return 1.0
+
+    def min_utility(self) -> float:
+        """Return the return of a loss, -1."""
+        return -1.0
+
+    def utility_sum(self) -> float:
+        """Return the sum of both players' returns, 0."""
+        return 0.0
+
+    # -- Compiled functions ------------------------------------------------------------------------------------------
+
+    def compiled(self, template: Callable[..., Any]) -> Callable[..., Any]:
+        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once."""
+        key = (type(self), template, self.board.dtype, self.state_dtype)
+        function = _COMPILED.get(key)
+        if function is None:
+            name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
+            function = kernels.specialise(template, name, self.kernels, self.board.dtype, self.state_dtype)
+            _COMPILED[key] = function
+        return function
+
+    @cached_property
+    def reset_state(self) -> Callable[..., Any]:
+        """See :func:`templates.reset_state`."""
+        return self.compiled(templates.reset_state)
+
+    @cached_property
+    def fill_mask(self) -> Callable[..., Any]:
+        """See :func:`templates.fill_mask`."""
+        return self.compiled(templates.fill_mask)
+
+    @cached_property
+    def try_action(self) -> Callable[..., Any]:
+        """See :func:`templates.try_action`."""
+        return self.compiled(templates.try_action)
+
+    @cached_property
+    def fill_observation(self) -> Callable[..., Any]:
+        """See :func:`templates.fill_observation`."""
+        return self.compiled(templates.fill_observation)
+
+    @cached_property
+    def fill_observation_and_mask(self) -> Callable[..., Any]:
+        """See :func:`templates.fill_observation_and_mask`."""
+        return self.compiled(templates.fill_observation_and_mask)
+
+    # -- Identity ----------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        shown = (
+            f"{name}={value!r}"
+            for name, value in self.options.items()
+            if self.option_types[name].always_shown or value != self.option_types[name].default
+        )
+        return f"{self.name}({','.join(shown)})"
+
+    def __repr__(self) -> str:
+        return f'load_game("{self}")'
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        return type(self) is type(other) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Callable[..., Game], tuple[str]]:
+        return load_game, (str(self),)
+
+
+_COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+def game_names() -> tuple[str, ...]:
+    """Return the names of all games."""
+    return tuple(_GAME_CLASSES)
+
+
+def load_game(game: str, /, **options: object) -> Game:
+    """Return a game by its name and options, or by its game string.
+
+    Args:
+        game: a name (``"vadus"``), or a game string (``"vadus(size=9)"``); ``str(game)`` is one.
+        **options: options, where ``game`` is a name alone. What is not given has its default.
+
+    Raises:
+        ValueError: an unknown game, an unknown option, or a value that is not allowed; it names what is.
+    """
+    name, in_string = _parse_game_string(game)
+    if in_string and options:
+        raise ValueError(f"game {game!r} has options of its own; give options in the string or as keywords, not both")
+    if name not in _GAME_CLASSES:
+        raise ValueError(f"there is no game {name!r}; games are {', '.join(_GAME_CLASSES)}")
+    module, class_name = _GAME_CLASSES[name].split(":")
+    game_class: type[Game] = getattr(import_module(module), class_name)
+    checked = check_options(name, game_class.option_types, in_string or options)
+    return _make_game(game_class, tuple(checked.items()))
+
+
+@lru_cache(maxsize=64)
+def _make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
+    return game_class(**dict(options))
+
+
+def _parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``"name(option=value,...)"``, which is a call in Python's syntax with literal values."""
+    problem = ValueError(f"{text!r} is no game string; one looks like 'vadus' or 'vadus(size=9)'")
+    if not isinstance(text, str):
+        raise problem
+    try:
+        expression = ast.parse(text.strip(), mode="eval").body
+        if isinstance(expression, ast.Name):
+            return expression.id, {}
+        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and not expression.args:
+            options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in expression.keywords}
+            if None not in options and len(options) == len(expression.keywords):
+                return expression.func.id, {str(name): value for name, value in options.items()}
+    except (SyntaxError, ValueError):
+        pass
+    raise problem

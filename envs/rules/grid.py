@@ -1,0 +1,128 @@
+"""Grids: the cells of a board, their names, neighbours, places on a drawing, and symmetries.
+
+Every game lives on one rectangular grid of ``height x width`` cells, some of which may be off the board. Cell
+``(row, col)`` has the index ``row * width + col``; row 0 is the bottom row (RULES.md, section 0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+#: Steps ``(q, r)`` of the six hex directions E, NE, NW, W, SW, SE, counter-clockwise.
+HEX_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
+
+NO_NEIGHBOUR = -1
+
+
+@dataclass(frozen=True, eq=False)
+class GridSymmetry:
+    """A symmetry of a grid.
+
+    Attributes:
+        name: for people, e.g. ``"rotate 60"``.
+        cells: ``int64[num_cells]``, the image of each cell; a cell off the board is its own image.
+        directions: ``int64[num_directions]``, the image of each direction.
+    """
+
+    name: str
+    cells: npt.NDArray[np.int64]
+    directions: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The cells of a board.
+
+    Attributes:
+        height: number of rows.
+        width: number of columns.
+        on_board: ``bool[num_cells]``, false for a cell of the rectangle that is no cell of the board.
+        neighbours: ``int16[num_cells, num_directions]``, the next cell in each direction, or ``NO_NEIGHBOUR``.
+        positions: ``float64[num_cells, 2]``, the centre ``(x, y)`` of each cell, y upwards, neighbours at distance 1.
+        distance_from_centre: ``int16[num_cells]``, steps from the central cell (negative off the board).
+        symmetries: the identity first.
+    """
+
+    height: int
+    width: int
+    on_board: npt.NDArray[np.bool_]
+    neighbours: npt.NDArray[np.int16]
+    positions: npt.NDArray[np.float64]
+    distance_from_centre: npt.NDArray[np.int16]
+    symmetries: tuple[GridSymmetry, ...]
+
+    @property
+    def num_cells(self) -> int:
+        """Number of cells of the rectangle, those off the board included."""
+        return self.height * self.width
+
+    @cached_property
+    def cell_names(self) -> tuple[str, ...]:
+        """The name of each cell, e.g. ``"a1"`` for row 0, column 0."""
+        columns = [column_name(column) for column in range(self.width)]
+        return tuple(f"{column}{row + 1}" for row in range(self.height) for column in columns)
+
+    @cached_property
+    def _cell_of_name(self) -> dict[str, int]:
+        return {name: cell for cell, name in enumerate(self.cell_names)}
+
+    def cell_index(self, name: str) -> int | None:
+        """Return the cell of that exact name, or None where the grid has no such cell."""
+        return self._cell_of_name.get(name)
+
+
+def column_name(column: int) -> str:
+    """Return the letters of a column: ``a`` ... ``z``, ``aa``, ``ab``, ..."""
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return letters
+
+
+def hexhex(radius: int) -> Grid:
+    """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the centre, in axial coordinates.
+
+    Row = r + radius and column = q + radius (RULES.md, section 0). Its symmetries are the 6 rotations, each
+    without and with the reflection that swaps q and r.
+    """
+    side = 2 * radius + 1
+    r, q = (axis.ravel() - radius for axis in np.mgrid[0:side, 0:side])
+    distance = np.maximum(np.maximum(abs(q), abs(r)), abs(q + r))
+    on_board = distance <= radius
+
+    def cell_at(q: npt.NDArray[np.int64], r: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        inside = np.maximum(np.maximum(abs(q), abs(r)), abs(q + r)) <= radius
+        return np.where(inside, (r + radius) * side + q + radius, NO_NEIGHBOUR)
+
+    neighbours = np.stack([cell_at(q + dq, r + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
+    neighbours[~on_board] = NO_NEIGHBOUR
+
+    symmetries = []
+    for mirrored in (False, True):
+        for turns in range(6):
+            image_q, image_r = (r, q) if mirrored else (q, r)
+            for _ in range(turns):
+                image_q, image_r = -image_r, image_q + image_r
+            cells = np.where(on_board, cell_at(image_q, image_r), np.arange(side * side))
+            # The reflection swaps E with NE and NW with SE: direction d goes to 1 - d (mod 6).
+            directions = np.array([((1 - d if mirrored else d) + turns) % 6 for d in range(6)])
+            name = f"rotate {60 * turns}" if turns else "identity"
+            if mirrored:
+                name = f"reflect, then {name}" if turns else "reflect"
+            symmetries.append(GridSymmetry(name, cells, directions))
+
+    return Grid(
+        height=side,
+        width=side,
+        on_board=on_board,
+        neighbours=neighbours.astype(np.int16),
+        positions=np.stack([q + r / 2, r * np.sqrt(3) / 2], axis=1),
+        distance_from_centre=np.where(on_board, distance, -1).astype(np.int16),
+        symmetries=tuple(symmetries),
+    )

@@ -1,0 +1,102 @@
+"""Groups of stones on a hexhex board: path length, value, and their comparison rank by rank (V3, V4, V6; L4, L5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules.kernels import BoardArray, Int16Table, Record, StateArray, kernel
+
+EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
+
+
+@kernel
+def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int, int]:
+    """Write the values of all groups, each colour's from high to low, and return how many groups each colour has.
+
+    A group of n stones with path length L has the value 2L - n (V4). L is the least number of stones on a path within
+    the group that joins two different edge stones, or 0 where there are fewer than two (V3). A breadth-first search
+    from all edge stones at once finds it: each stone learns its nearest edge stone and the distance to it, and the
+    shortest path between two edge stones crosses from one's stones to the other's somewhere.
+
+    Args:
+        board: the board constants.
+        stones: colour codes by cell.
+        values: ``int16[2, >= number of cells]``, written.
+    """
+    num_cells = board.num_cells
+    seen = np.zeros(num_cells, np.uint8)
+    members = np.empty(num_cells, np.int16)
+    frontier = np.empty(num_cells, np.int16)
+    distance = np.empty(num_cells, np.int16)
+    origin = np.empty(num_cells, np.int16)
+    num_groups = np.zeros(2, np.int64)
+    for start in range(num_cells):
+        colour = stones[start]
+        if seen[start] or colour == EMPTY or colour == OFF_BOARD:
+            continue
+        members[0] = start
+        seen[start] = 1
+        size = 1
+        reached = 0
+        done = 0
+        while done < size:
+            stone = members[done]
+            done += 1
+            if board.edge[stone]:
+                frontier[reached] = stone
+                reached += 1
+                distance[stone] = 0
+                origin[stone] = stone
+            else:
+                distance[stone] = -1
+            for direction in range(6):
+                neighbour = board.neighbours[stone, direction]
+                if neighbour >= 0 and not seen[neighbour] and stones[neighbour] == colour:
+                    seen[neighbour] = 1
+                    members[size] = neighbour
+                    size += 1
+
+        path_length = 0
+        if reached >= 2:
+            path_length = size + 1
+            done = 0
+            while done < reached and 2 * distance[frontier[done]] + 2 < path_length:
+                stone = frontier[done]
+                done += 1
+                for direction in range(6):
+                    neighbour = board.neighbours[stone, direction]
+                    if neighbour < 0 or stones[neighbour] != colour:
+                        continue
+                    if distance[neighbour] < 0:
+                        distance[neighbour] = distance[stone] + 1
+                        origin[neighbour] = origin[stone]
+                        frontier[reached] = neighbour
+                        reached += 1
+                    elif origin[neighbour] != origin[stone]:
+                        path_length = min(path_length, distance[stone] + distance[neighbour] + 2)
+
+        value = 2 * path_length - size
+        row = colour - 1
+        rank = num_groups[row]
+        while rank > 0 and values[row, rank - 1] < value:
+            values[row, rank] = values[row, rank - 1]
+            rank -= 1
+        values[row, rank] = value
+        num_groups[row] += 1
+    return num_groups[0], num_groups[1]
+
+
+@kernel
+def compare_groups(board: Record, stones: Record) -> int:
+    """Return 1 where Black's groups are better, -1 where White's are, 0 where no compared rank differs (V6)."""
+    values = np.empty((2, board.num_cells), np.int16)
+    num_black, num_white = group_values(board, stones, values)
+    for rank in range(min(num_black, num_white)):
+        if values[0, rank] != values[1, rank]:
+            return 1 if values[0, rank] > values[1, rank] else -1
+    return 0
+
+
+def fill_group_values(board: BoardArray, states: StateArray, values: Int16Table) -> tuple[int, int]:
+    """Write the group values of ``states[0]``: a template (see :func:`group_values`)."""
+    return group_values(board[0], states[0].stones, values)

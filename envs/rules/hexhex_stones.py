@@ -1,0 +1,147 @@
+"""What Vadus and Laido share: a hexhex board on which stones of two colours are placed and groups are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
+from stoneworks.envs.rules.grid import hexhex
+from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, fill_group_values
+from stoneworks.envs.rules.kernels import Float32Table, Record, capacity, kernel
+from stoneworks.envs.rules.options import IntegerOption
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
+from stoneworks.envs.rules.text_board import hex_board_text
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+
+#: Past this size indices of cells would no longer fit their 16 bits.
+SIZE_OPTION = IntegerOption(9, minimum=2, maximum=90, always_shown=True)
+
+
+def board_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of the board constants for up to ``room`` cells."""
+    return np.dtype(
+        [
+            *BOARD_HEADER,
+            ("pie_rule", "u1"),
+            ("on_board", "u1", (room,)),
+            ("edge", "u1", (room,)),  # a point with fewer than six neighbours
+            ("neighbours", "i2", (room, 6)),
+            ("distance_from_centre", "i2", (room,)),
+        ],
+        align=True,
+    )
+
+
+def state_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of a position for up to ``room`` cells."""
+    return np.dtype(
+        [
+            *STATE_HEADER,
+            ("consecutive_passes", "u1"),
+            ("second_stone", "u1"),  # the player to act has placed one of the two stones of a turn (V2)
+            ("swapped", "u1"),  # player 0 plays White, player 1 Black (L1)
+            ("num_stones", "u2"),
+            ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
+        ],
+        align=True,
+    )
+
+
+@kernel
+def clear_stones(board: Record, state: Record) -> None:
+    """Make ``state`` an empty board with player 0 to act."""
+    state.current_player = 0
+    state.winner = NO_WINNER
+    state.ending = 0
+    state.truncated = 0
+    state.consecutive_passes = 0
+    state.second_stone = 0
+    state.swapped = 0
+    state.num_stones = 0
+    state.stones[:] = OFF_BOARD
+    for cell in range(board.num_cells):
+        if board.on_board[cell]:
+            state.stones[cell] = EMPTY
+
+
+@kernel
+def observe_stones(board: Record, state: Record, colour: int, planes: Float32Table) -> None:
+    """Write the planes that both games begin with: own stones, opponent's stones, board."""
+    own = colour + 1
+    other = 2 - colour
+    for cell in range(board.num_cells):
+        planes[0, cell] = state.stones[cell] == own
+    for cell in range(board.num_cells):
+        planes[1, cell] = state.stones[cell] == other
+    for cell in range(board.num_cells):
+        planes[2, cell] = board.on_board[cell]
+
+
+@kernel
+def end_game(state: Record, winner: int, ending: int) -> None:
+    """Mark the game as over."""
+    state.current_player = TERMINAL_PLAYER
+    state.winner = winner
+    state.ending = ending
+
+
+class HexhexStonesGame(Game):
+    """A game of stones on a hexhex board whose end compares group values."""
+
+    colours: ClassVar[tuple[str, str]] = ("Black", "White")
+    num_action_planes: ClassVar[int] = 1
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        self.grid = hexhex(self.options["size"] - 1)
+        room = capacity(self.grid.num_cells)
+        self.state_dtype = state_dtype(room)
+        self.board = np.zeros(1, board_dtype(room))
+        board, cells = self.board[0], slice(self.grid.num_cells)
+        board["num_cells"] = self.grid.num_cells
+        board["num_actions"] = self.num_distinct_actions()
+        board["pie_rule"] = self.options.get("pie_rule", False)
+        board["on_board"][cells] = self.grid.on_board
+        board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_centre == self.options["size"] - 1)
+        board["neighbours"][cells] = self.grid.neighbours
+        board["distance_from_centre"][cells] = self.grid.distance_from_centre
+
+    @property
+    def num_points(self) -> int:
+        """Number of points of the board, 3N(N - 1) + 1 for N a side."""
+        return int(self.grid.on_board.sum())
+
+    def score(self, state: State) -> tuple[list[int], list[int]]:
+        """Return the values of Black's groups and of White's, each from high to low (V4, V6)."""
+        values = np.empty((2, self.grid.num_cells), np.int16)
+        record = np.zeros(1, self.state_dtype)
+        record[0] = state.record
+        num_black, num_white = self.compiled(fill_group_values)(self.board, record, values)
+        return values[0, :num_black].tolist(), values[1, :num_white].tolist()
+
+    def state_to_text(self, state: State) -> str:
+        """Return the board with X for Black and O for White, and who is to act."""
+        stones = state.record["stones"]
+        picture = hex_board_text(self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)])
+        return f"{picture}\n{self._status(state)}"
+
+    def _status(self, state: State) -> str:
+        outcome = state.outcome()
+        if outcome is not None:
+            if outcome.winner is None:
+                return "the game is a draw"
+            return f"{self.colours[self.colour_of(state, outcome.winner)]} (player {outcome.winner}) has won by {outcome.reason}"
+        player = state.current_player()
+        colour = self.colour_of(state, player)
+        status = f"{self.colours[colour]} ({'XO'[colour]}, player {player}) to act"
+        if state.record["second_stone"]:
+            status += ", second stone of the turn"
+        if state.record["consecutive_passes"]:
+            status += ", the opponent has passed"
+        return status
+
+

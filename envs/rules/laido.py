@@ -1,0 +1,130 @@
+"""Laido (Saïd Galdseid, 2024).
+
+Vadus with one stone a turn, the pie rule, and hills to break ties. The rulings L1 to L5 are explained in docs/laido.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE, compare_groups
+from stoneworks.envs.rules.hexhex_stones import SIZE_OPTION, HexhexStonesGame, clear_stones, end_game, observe_stones
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel
+from stoneworks.envs.rules.options import BooleanOption, Option
+from stoneworks.envs.rules.templates import NO_WINNER
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+
+# Endings, each 1 + its index in Laido.reasons.
+BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
+
+
+@kernel
+def reset(board: Record, state: Record) -> None:
+    """Start a game."""
+    clear_stones(board, state)
+
+
+@kernel
+def swap_is_legal(board: Record, state: Record) -> bool:
+    """Return whether the action to come is player 1's first (L1)."""
+    return bool(board.pie_rule and state.num_stones == 1 and state.current_player == 1 and not state.swapped)
+
+
+@kernel
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write the mask."""
+    for cell in range(board.num_cells):
+        mask[cell] = state.stones[cell] == EMPTY
+    # L1: with the pie rule no pass on the first turn. L2: without it Black may pass.
+    mask[board.num_cells] = state.num_stones > 0 or not board.pie_rule
+    mask[board.num_cells + 1] = swap_is_legal(board, state)
+
+
+@kernel
+def compare_hills(board: Record, stones: Record) -> int:
+    """Return 1 where Black has fewer stones on the first hill with a difference, -1 where White has, else 0 (L5)."""
+    excess_of_white = np.zeros(board.num_cells, np.int64)
+    for cell in range(board.num_cells):
+        if stones[cell] == BLACK:
+            excess_of_white[board.distance_from_centre[cell]] -= 1
+        elif stones[cell] == WHITE:
+            excess_of_white[board.distance_from_centre[cell]] += 1
+    for distance in range(board.num_cells):
+        if excess_of_white[distance] != 0:
+            return 1 if excess_of_white[distance] > 0 else -1
+    return 0
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Place a stone, pass, or swap."""
+    player = state.current_player
+    state.current_player = 1 - player  # L3
+    if action == board.num_cells + 1:
+        state.swapped = 1  # L1: player 0 goes on, as White
+        return
+    if action == board.num_cells:
+        state.consecutive_passes += 1
+        if state.consecutive_passes == 2:  # L5
+            ending = BY_GROUPS
+            better = compare_groups(board, state.stones)
+            if better == 0:
+                ending = BY_HILLS
+                better = compare_hills(board, state.stones)
+            if better == 0:
+                end_game(state, NO_WINNER, DRAWN)
+            else:
+                winning_colour = 0 if better > 0 else 1
+                end_game(state, winning_colour ^ state.swapped, ending)
+        return
+    state.stones[action] = (player ^ state.swapped) + 1
+    state.consecutive_passes = 0
+    state.num_stones += 1
+
+
+@kernel
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    observe_stones(board, state, player ^ state.swapped, planes)
+    planes[3, :] = swap_is_legal(board, state)
+    planes[4, :] = state.consecutive_passes > 0
+    planes[5, :] = state.current_player == state.swapped
+
+
+class Laido(HexhexStonesGame):
+    """Laido. Options: ``size``, cells a side (9; 7 and 11 are official too), and ``pie_rule`` (True)."""
+
+    name: ClassVar[str] = "laido"
+    option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
+    global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
+    reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
+    observation_planes: ClassVar[tuple[str, ...]] = (
+        "own_stones",
+        "opponent_stones",
+        "board",
+        "swap_legal",
+        "passed",
+        "black_to_act",
+    )
+    action_help: ClassVar[str] = "actions are a cell, such as e5, and pass and swap"
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The four kernels."""
+        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+
+    def colour_of(self, state: State, player: int) -> int:
+        """Return the colour that ``player`` plays: the other one's after a swap (L1)."""
+        return player ^ int(state.record["swapped"])
+
+    def max_game_length(self) -> int:
+        """Return the length of a game in which a pass stands before every stone, and two end it.
+
+        With the pie rule no pass stands before the first stone, but the swap may follow it.
+        """
+        return 2 * self.num_points + 2

@@ -1,0 +1,71 @@
+"""Options of a game: what a game accepts, and the strict check of what it is given."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Option(Protocol):
+    """One option of a game."""
+
+    default: Any
+    #: Whether the game string always shows the option (the size of the board), or only where it differs from its default.
+    always_shown: bool
+
+    def check(self, game: str, name: str, value: object) -> Any:
+        """Return ``value`` as a plain Python object. Raises ``ValueError`` naming the option, its value and what is allowed."""
+        ...
+
+
+@dataclass(frozen=True)
+class IntegerOption:
+    """A whole number, ``minimum`` <= value <= ``maximum``."""
+
+    default: int
+    minimum: int
+    maximum: int | None = None
+    always_shown: bool = False
+
+    def check(self, game: str, name: str, value: object) -> int:
+        """See :class:`Option`."""
+        bound = f">= {self.minimum}" if self.maximum is None else f"from {self.minimum} to {self.maximum}"
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise ValueError(f"{game}: option {name} is {value!r}; allowed is a whole number {bound}") from None
+        if number < self.minimum or (self.maximum is not None and number > self.maximum):
+            raise ValueError(f"{game}: option {name} is {number}; allowed is a whole number {bound}")
+        return number
+
+
+@dataclass(frozen=True)
+class BooleanOption:
+    """True or False."""
+
+    default: bool
+    always_shown: bool = False
+
+    def check(self, game: str, name: str, value: object) -> bool:
+        """See :class:`Option`."""
+        if not isinstance(value, bool):
+            raise ValueError(f"{game}: option {name} is {value!r}; allowed is True or False")
+        return value
+
+
+def check_options(game: str, options: Mapping[str, Option], given: Mapping[str, object]) -> dict[str, Any]:
+    """Return every option of the game with its checked value, in alphabetical order.
+
+    Raises ``ValueError`` for an unknown name or a value that is not allowed.
+    """
+    for name, value in given.items():
+        if name not in options:
+            raise ValueError(f"{game}: there is no option {name} (given as {value!r}); options are {', '.join(sorted(options))}")
+    return {
+        name: option.check(game, name, given[name]) if name in given else option.default
+        for name, option in sorted(options.items())
+    }

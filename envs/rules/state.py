@@ -1,0 +1,263 @@
+"""``State``: one position of a game, with the methods of OpenSpiel's ``State``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import templates
+from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.game import Game, load_game
+from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
+
+
+class Outcome(NamedTuple):
+    """How a game ended: the winning player, or None, and the reason, one of ``Game.reasons``."""
+
+    winner: int | None
+    reason: str
+
+
+class State:
+    """One position of a game. It is mutable; ``clone`` gives an independent copy.
+
+    Equal states are equal positions; the ways that led to them may differ (``history`` does not count).
+    """
+
+    __slots__ = ("_current_player", "_game", "_history", "_records")
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._records: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
+        game.reset_state(game.board, self._records)
+        self._current_player = int(self._records["current_player"][0])
+        self._history: list[int] = []
+
+    # -- Playing -----------------------------------------------------------------------------------------------------
+
+    def apply_action(self, action: int) -> None:
+        """Apply an action of the player to act.
+
+        Raises:
+            IllegalActionError: the action is not legal here; the state is as it was.
+        """
+        game = self._game
+        try:
+            index = operator.index(action)
+        except TypeError:
+            raise IllegalActionError(f"{game}: {action!r} is no action; an action is a whole number") from None
+        acted = game.try_action(game.board, self._records, np.empty(game.num_distinct_actions(), np.int8), index)
+        if acted == ILLEGAL:
+            raise IllegalActionError(self._why_illegal(index))
+        self._current_player = acted
+        self._history.append(index)
+
+    def _why_illegal(self, action: int) -> str:
+        game = self._game
+        if not 0 <= action < game.num_distinct_actions():
+            return f"{game}: there is no action {action}; indices go from 0 to {game.num_distinct_actions() - 1}"
+        legal = self.legal_actions()
+        shown = " ".join(map(game.action_to_string, legal[:12])) + (f" ... ({len(legal)} in all)" if len(legal) > 12 else "")
+        allowed = f"legal are {shown}" if legal else "the game is over"
+        return f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
+
+    def child(self, action: int) -> State:
+        """Return the state after ``action``; this state is as it was."""
+        child = self.clone()
+        child.apply_action(action)
+        return child
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        """Return the legal actions in ascending order; of ``player``, where given: none unless it is to act."""
+        return np.flatnonzero(self.legal_actions_mask(player)).tolist()
+
+    def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
+        """Return ``int8[num_distinct_actions]``: 1 for a legal action, else 0; zeros once the game is over."""
+        mask = np.zeros(self._game.num_distinct_actions(), np.int8)
+        if player is None or player == self._current_player:
+            self._game.fill_mask(self._game.board, self._records, mask)
+        return mask
+
+    # -- Asking ------------------------------------------------------------------------------------------------------
+
+    def current_player(self) -> int:
+        """Return the player to act, or ``TERMINAL_PLAYER`` (-4) once the game is over."""
+        return self._current_player
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over; a truncated game is."""
+        return self._current_player == templates.TERMINAL_PLAYER
+
+    def is_truncated(self) -> bool:
+        """Return whether the game was broken off undecided at its greatest length."""
+        return bool(self._records["truncated"][0])
+
+    def outcome(self) -> Outcome | None:
+        """Return how the game ended, or None while it goes on."""
+        ending = int(self._records["ending"][0])
+        if not ending:
+            return None
+        winner = int(self._records["winner"][0])
+        return Outcome(None if winner == NO_WINNER else winner, self._game.reasons[ending - 1])
+
+    def returns(self) -> list[float]:
+        """Return both players' rewards so far: zeros until the game is over, then 1 and -1, or zeros for a draw."""
+        winner = int(self._records["winner"][0])
+        return [0.0, 0.0] if winner == NO_WINNER else [1.0 - 2.0 * (player != winner) for player in (0, 1)]
+
+    def rewards(self) -> list[float]:
+        """Return both players' rewards for the last action, which are the returns, as only the end is rewarded."""
+        return self.returns()
+
+    def player_return(self, player: int) -> float:
+        """Return one player's part of ``returns()``."""
+        return self.returns()[player]
+
+    player_reward = player_return
+
+    def score(self) -> tuple[Any, Any] | None:
+        """Return what decides the end, for colour 0 and colour 1 (see the game); None where nothing is counted."""
+        return self._game.score(self)
+
+    def colour_of(self, player: int) -> int:
+        """Return the colour that ``player`` plays: its own number, except after Laido's swap."""
+        return self._game.colour_of(self, player)
+
+    def history(self) -> list[int]:
+        """Return the actions that led here."""
+        return list(self._history)
+
+    def move_number(self) -> int:
+        """Return the number of actions played."""
+        return len(self._history)
+
+    def perft(self, depth: int) -> int:
+        """Return the number of different sequences of ``depth`` actions from here."""
+        if depth < 0:
+            raise ValueError(f"depth is {depth}; allowed is a whole number >= 0")
+        count: Callable[..., int] = self._game.compiled(templates.count_sequences)
+        return count(self._game.board, self._records, depth) if depth else 1
+
+    @property
+    def record(self) -> np.void:
+        """A copy of the position, a record of ``game.state_dtype``."""
+        return self._records[0].copy()  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_record(cls, game: Game, record: np.void) -> State:
+        """Return the state of a record; its history is empty. Raises ``ValueError`` for a record of another dtype."""
+        if getattr(record, "dtype", None) != game.state_dtype:
+            raise ValueError(f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype")
+        state = cls.__new__(cls)
+        state._game = game
+        state._records = np.zeros(1, game.state_dtype)
+        state._records[0] = record
+        state._current_player = int(state._records["current_player"][0])
+        state._history = []
+        return state
+
+    # -- Observations ------------------------------------------------------------------------------------------------
+
+    def observation_tensor(self, player: int | None = None) -> npt.NDArray[np.float32]:
+        """Return ``float32[planes, height, width]`` as ``player`` sees the position.
+
+        Without ``player`` it is the player to act, or player 0 once the game is over. The planes are those of
+        ``game.observation_planes``, with values in [0, 1].
+        """
+        if player is None:
+            player = max(self._current_player, 0)
+        elif player not in (0, 1):
+            raise ValueError(f"player is {player!r}; allowed is 0 or 1")
+        planes, height, width = self._game.observation_tensor_shape()
+        observation = np.empty((planes, height * width), np.float32)
+        self._game.fill_observation(self._game.board, self._records, player, observation)
+        return observation.reshape(planes, height, width)
+
+    # -- Texts -------------------------------------------------------------------------------------------------------
+
+    def action_to_string(self, *player_and_action: int) -> str:
+        """Return the text of an action; as in OpenSpiel, the player may stand before it."""
+        return self._game.action_to_string(player_and_action[-1])
+
+    def string_to_action(self, *player_and_text: Any) -> int:
+        """Return the action of a text; as in OpenSpiel, the player may stand before it.
+
+        Raises:
+            IllegalActionError: the text is none of the game's. Whether the action is legal here is not looked at.
+        """
+        return self._game.string_to_action(player_and_text[-1])
+
+    def serialize(self) -> str:
+        """Return the texts of the actions that led here, one a line (see ``Game.deserialize_state``)."""
+        return "\n".join(map(self._game.action_to_string, self._history))
+
+    def __str__(self) -> str:
+        return self._game.state_to_text(self)
+
+    def __repr__(self) -> str:
+        return f"<State of {self._game} after {len(self._history)} actions>"
+
+    # -- Copies ------------------------------------------------------------------------------------------------------
+
+    def get_game(self) -> Game:
+        """Return the game."""
+        return self._game
+
+    game = property(get_game)
+
+    def clone(self) -> State:
+        """Return an independent copy."""
+        copy = State.__new__(State)
+        copy._game = self._game
+        copy._records = self._records.copy()
+        copy._current_player = self._current_player
+        copy._history = self._history.copy()
+        return copy
+
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        return self.clone()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return self._game == other._game and self._records.tobytes() == other._records.tobytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Callable[..., State], tuple[str, bytes, list[int]]]:
+        return _restore, (str(self._game), self._records.tobytes(), self._history)
+
+    # -- OpenSpiel's questions that have one answer here ---------------------------------------------------------------
+
+    def is_chance_node(self) -> bool:
+        """Return False: there is no chance."""
+        return False
+
+    def is_simultaneous_node(self) -> bool:
+        """Return False: one player acts at a time."""
+        return False
+
+    def is_initial_state(self) -> bool:
+        """Return whether nothing has been played."""
+        return not self._history
+
+    def num_players(self) -> int:
+        """Return 2."""
+        return 2
+
+    def num_distinct_actions(self) -> int:
+        """Return the number of action indices of the game."""
+        return self._game.num_distinct_actions()
+
+
+def _restore(game: str, record: bytes, history: list[int]) -> State:
+    loaded = load_game(game)
+    state = State.from_record(loaded, np.frombuffer(record, loaded.state_dtype)[0])
+    state._history = list(history)
+    return state

@@ -1,0 +1,237 @@
+"""The four kernels that are a game's rules, and the templates that are written in terms of them.
+
+The functions of the first part are the contract: a game's module defines kernels of the same names, and specialising
+a template replaces them (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and do not
+raise; who calls them has checked before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules.kernels import (
+    BoardArray,
+    Bools,
+    Float32Table,
+    Float32Tables,
+    Int8s,
+    Int8Table,
+    Int32s,
+    Int64s,
+    Record,
+    StateArray,
+    UInt64s,
+)
+from stoneworks.envs.rules.random_numbers import random_legal_action
+
+#: ``current_player`` of a game that is over (OpenSpiel's ``PlayerId.TERMINAL``).
+TERMINAL_PLAYER = -4
+#: ``winner`` of a game that nobody has won.
+NO_WINNER = -1
+#: What :func:`try_action` returns where the action is illegal.
+ILLEGAL = -1
+#: The action of a game that is left as it is, in a batch.
+NO_ACTION = -1
+
+
+# -- The contract: every game has these four kernels ---------------------------------------------------------------
+
+
+def reset(board: Record, state: Record) -> None:
+    """Make ``state``, which holds anything, the start of a game. Every field is written."""
+    raise NotImplementedError
+
+
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write every entry of ``mask`` (``int8[num_distinct_actions]``): 1 for a legal action, else 0. The game is not over."""
+    raise NotImplementedError
+
+
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Apply a legal action. At the end of the game this sets ``current_player``, ``winner``, ``ending``, ``truncated``."""
+    raise NotImplementedError
+
+
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write every entry of ``planes`` (``float32[num_planes, height * width]``) as ``player`` sees the position."""
+    raise NotImplementedError
+
+
+# -- One state ---------------------------------------------------------------------------------------------------
+
+
+def reset_state(board: BoardArray, states: StateArray) -> None:
+    """Start the game ``states[0]``."""
+    reset(board[0], states[0])
+
+
+def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
+    """Write the mask of ``states[0]``: zeros once the game is over."""
+    if states[0].ending:
+        mask[:] = 0
+    else:
+        legal_actions(board[0], states[0], mask)
+
+
+def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) -> int:
+    """Apply ``action`` to ``states[0]`` and return who acts next, or return ``ILLEGAL`` and change nothing.
+
+    ``mask`` is room to work in.
+    """
+    if states[0].ending or action < 0 or action >= mask.shape[0]:
+        return ILLEGAL
+    legal_actions(board[0], states[0], mask)
+    if not mask[action]:
+        return ILLEGAL
+    apply_action(board[0], states[0], action)
+    return states[0].current_player  # type: ignore[no-any-return]
+
+
+def fill_observation(board: BoardArray, states: StateArray, player: int, planes: Float32Table) -> None:
+    """Write the planes of ``states[0]`` as ``player`` sees them."""
+    observe(board[0], states[0], player, planes)
+
+
+def fill_observation_and_mask(
+    board: BoardArray, states: StateArray, player: int, planes: Float32Table, mask: Int8s
+) -> None:
+    """Write planes and mask of ``states[0]`` for ``player``: the mask is zeros unless ``player`` is to act."""
+    observe(board[0], states[0], player, planes)
+    if states[0].current_player == player:
+        legal_actions(board[0], states[0], mask)
+    else:
+        mask[:] = 0
+
+
+def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
+    """Return the number of different sequences of ``depth`` >= 1 actions from ``states[0]`` (perft)."""
+    num_actions = board[0].num_actions
+    path = np.empty(depth, states.dtype)
+    masks = np.empty((depth, num_actions), np.int8)
+    next_action = np.zeros(depth, np.int64)
+    path[0] = states[0]
+    if path[0].ending:
+        return 0
+    legal_actions(board[0], path[0], masks[0])
+    level = 0
+    total = 0
+    while level >= 0:
+        if level == depth - 1:
+            for action in range(num_actions):
+                total += masks[level, action]
+            level -= 1
+            continue
+        action = next_action[level]
+        while action < num_actions and not masks[level, action]:
+            action += 1
+        next_action[level] = action + 1
+        if action >= num_actions:
+            level -= 1
+            continue
+        path[level + 1] = path[level]
+        apply_action(board[0], path[level + 1], action)
+        if not path[level + 1].ending:
+            level += 1
+            next_action[level] = 0
+            legal_actions(board[0], path[level], masks[level])
+    return total
+
+
+# -- Many games ----------------------------------------------------------------------------------------------------
+
+
+def fill_batch(
+    board: BoardArray, states: StateArray, rows: Int64s, current_players: Int8s, planes: Float32Tables, masks: Int8Table
+) -> None:
+    """Write who acts, planes and mask of the games ``rows``, each as its player to act sees it (player 0 once over)."""
+    for row in rows:
+        player = states[row].current_player
+        current_players[row] = player
+        if player == TERMINAL_PLAYER:
+            masks[row, :] = 0
+            observe(board[0], states[row], 0, planes[row])
+        else:
+            legal_actions(board[0], states[row], masks[row])
+            observe(board[0], states[row], player, planes[row])
+
+
+def reset_batch(board: BoardArray, states: StateArray, rows: Int64s) -> None:
+    """Start the games ``rows``."""
+    for row in rows:
+        reset(board[0], states[row])
+
+
+def first_illegal(masks: Int8Table, actions: Int64s) -> int:
+    """Return the first game whose action is neither legal by its mask nor ``NO_ACTION``, or -1."""
+    for row in range(actions.shape[0]):
+        action = actions[row]
+        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[row, action]):
+            return row
+    return -1
+
+
+def step_batch(
+    board: BoardArray,
+    states: StateArray,
+    actions: Int64s,
+    auto_reset: bool,
+    current_players: Int8s,
+    rewards: Float32Table,
+    terminated: Bools,
+    truncated: Bools,
+    planes: Float32Tables,
+    masks: Int8Table,
+) -> None:
+    """Apply one legal action to every game (``NO_ACTION``: none) and write what it leads to."""
+    for row in range(actions.shape[0]):
+        rewards[row, 0] = 0
+        rewards[row, 1] = 0
+        if auto_reset:
+            terminated[row] = False
+            truncated[row] = False
+        if actions[row] == NO_ACTION:
+            continue
+        state = states[row]
+        apply_action(board[0], state, actions[row])
+        if state.ending:
+            if state.winner != NO_WINNER:
+                rewards[row, state.winner] = 1
+                rewards[row, 1 - state.winner] = -1
+            truncated[row] = state.truncated != 0
+            terminated[row] = state.truncated == 0
+            if auto_reset:
+                reset(board[0], state)
+        player = state.current_player
+        current_players[row] = player
+        if player == TERMINAL_PLAYER:
+            masks[row, :] = 0
+            observe(board[0], state, 0, planes[row])
+        else:
+            legal_actions(board[0], state, masks[row])
+            observe(board[0], state, player, planes[row])
+
+
+def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> None:
+    """Write a uniformly chosen legal action for every game, ``NO_ACTION`` where there is none."""
+    for row in range(actions.shape[0]):
+        actions[row] = random_legal_action(masks[row], seeds, row)
+
+
+def play_out(
+    board: BoardArray, states: StateArray, seeds: UInt64s, returns: Float32Table, num_actions: Int32s
+) -> None:
+    """Play every game of ``states`` to its end with uniformly random legal actions."""
+    mask = np.empty(board[0].num_actions, np.int8)
+    for row in range(states.shape[0]):
+        state = states[row]
+        played = 0
+        while not state.ending:
+            legal_actions(board[0], state, mask)
+            apply_action(board[0], state, random_legal_action(mask, seeds, row))
+            played += 1
+        num_actions[row] = played
+        returns[row, 0] = 0
+        returns[row, 1] = 0
+        if state.winner != NO_WINNER:
+            returns[row, state.winner] = 1
+            returns[row, 1 - state.winner] = -1

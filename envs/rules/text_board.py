@@ -1,0 +1,50 @@
+"""Boards as pictures in letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stoneworks.envs.rules.grid import Grid, column_name
+
+
+def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
+    """Return a board of hexes with one symbol per cell.
+
+    Row numbers stand at the left end of each row. The column letters stand below the lowest cell of each column; a
+    column runs from there up and to the right.
+
+    Args:
+        grid: the grid.
+        symbols: one letter per cell, ``""`` off the board.
+    """
+    margin = len(str(grid.height)) + 1
+    cells = [cell for cell in range(grid.num_cells) if grid.on_board[cell]]
+    left = min(2 * grid.positions[cell, 0] for cell in cells)
+
+    def place(cell: int) -> int:
+        return margin + 2 + round(2 * grid.positions[cell, 0] - left)
+
+    lines = []
+    labels: dict[int, dict[int, str]] = {}
+    labelled: set[int] = set()
+    for row in range(grid.height):
+        line: dict[int, str] = {}
+        in_row = [row * grid.width + column for column in range(grid.width) if grid.on_board[row * grid.width + column]]
+        for cell in in_row:
+            line[place(cell)] = symbols[cell]
+            column = cell % grid.width
+            if column not in labelled:
+                labelled.add(column)
+                labels.setdefault(row - 1, {})[place(cell) - 1] = column_name(column)
+        if in_row:
+            number = str(row + 1)
+            line[place(in_row[0]) - 2 - len(number)] = number
+        lines.append(line)
+    pictures = []
+    for row in range(-1, grid.height):
+        line = {**labels.get(row, {}), **(lines[row] if row >= 0 else {})}
+        text = ""
+        for position in sorted(line):
+            text = text.ljust(position) + line[position]
+        pictures.append(text)
+    return "\n".join(reversed(pictures))

@@ -1,0 +1,95 @@
+"""Vadus (Saïd Galdseid, Michael Amundsen, 2024).
+
+Two stones a turn on a hexhex board of points; who walls off the board with the longest path of stones from edge to
+edge, and the fewest stones beside it, wins. The rulings V1 to V6 are explained in docs/vadus.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from stoneworks.envs.rules.groups import EMPTY, compare_groups
+from stoneworks.envs.rules.hexhex_stones import SIZE_OPTION, HexhexStonesGame, clear_stones, end_game, observe_stones
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel
+from stoneworks.envs.rules.options import Option
+from stoneworks.envs.rules.templates import NO_WINNER
+
+# Endings, each 1 + its index in Vadus.reasons.
+BY_GROUPS, DRAWN = 1, 2
+
+
+@kernel
+def reset(board: Record, state: Record) -> None:
+    """Start a game."""
+    clear_stones(board, state)
+
+
+@kernel
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write the mask."""
+    for cell in range(board.num_cells):
+        mask[cell] = state.stones[cell] == EMPTY
+    # V1: no pass on the first turn. V2: no pass after the first stone of a turn.
+    mask[board.num_cells] = state.num_stones > 0 and not state.second_stone
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Place a stone, or pass."""
+    player = state.current_player
+    if action == board.num_cells:
+        state.consecutive_passes += 1
+        state.current_player = 1 - player
+        if state.consecutive_passes == 2:  # V5
+            better = compare_groups(board, state.stones)  # V6
+            if better == 0:
+                end_game(state, NO_WINNER, DRAWN)
+            else:
+                end_game(state, 0 if better > 0 else 1, BY_GROUPS)
+        return
+    state.stones[action] = player + 1
+    state.consecutive_passes = 0
+    if state.num_stones > 0 and not state.second_stone:
+        state.second_stone = 1  # V2
+    else:  # V1: the first turn is a single stone
+        state.second_stone = 0
+        state.current_player = 1 - player
+    state.num_stones += 1
+
+
+@kernel
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    observe_stones(board, state, player, planes)
+    planes[3, :] = state.second_stone
+    planes[4, :] = state.consecutive_passes > 0
+    planes[5, :] = state.current_player == 0
+
+
+class Vadus(HexhexStonesGame):
+    """Vadus. Option: ``size``, points a side (9; 7 and 11 are official too)."""
+
+    name: ClassVar[str] = "vadus"
+    option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION}
+    global_actions: ClassVar[tuple[str, ...]] = ("pass",)
+    reasons: ClassVar[tuple[str, ...]] = ("groups", "draw")
+    observation_planes: ClassVar[tuple[str, ...]] = (
+        "own_stones",
+        "opponent_stones",
+        "board",
+        "second_stone",
+        "passed",
+        "black_to_act",
+    )
+    action_help: ClassVar[str] = "actions are a cell, such as e5, and pass"
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The four kernels."""
+        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+
+    def max_game_length(self) -> int:
+        """Return the length of a game in which a pass stands before every turn but the first, and two end it."""
+        later_turns = (self.num_points - 1) // 2
+        return self.num_points + later_turns + 2

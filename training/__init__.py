@@ -1,0 +1,1 @@
+"""Training and measuring: self-play, evaluation, benchmarks, and the command line."""
