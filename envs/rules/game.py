@@ -85,6 +85,8 @@ class Game(ABC):
     option_types: ClassVar[Mapping[str, Option]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
+    #: Whether every observation is made of zeros and ones.
+    binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
     colours: ClassVar[tuple[str, str]]
     num_action_planes: ClassVar[int]
@@ -124,6 +126,11 @@ class Game(ABC):
 
     def num_distinct_actions(self) -> int:
         """Return the number of action indices: ``planes * height * width`` and the global actions (RULES.md, section 0)."""
+        return self.num_actions
+
+    @cached_property
+    def num_actions(self) -> int:
+        """The number of action indices, as an attribute."""
         return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
 
     @cached_property
@@ -178,7 +185,18 @@ class Game(ABC):
 
     def observation_tensor_shape(self) -> tuple[int, int, int]:
         """Return ``(planes, height, width)``."""
+        return self.observation_shape
+
+    @cached_property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """``(planes, height, width)``, as an attribute."""
         return len(self.observation_planes), self.grid.height, self.grid.width
+
+    @cached_property
+    def flat_observation_shape(self) -> tuple[int, int]:
+        """``(planes, height * width)``, the shape that kernels write."""
+        planes, height, width = self.observation_shape
+        return planes, height * width
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
