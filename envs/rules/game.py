@@ -240,13 +240,21 @@ class Game(ABC):
 
     # -- Compiled functions ------------------------------------------------------------------------------------------
 
-    def compiled(self, template: Callable[..., Any]) -> Callable[..., Any]:
-        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once."""
-        key = (type(self), template, self.board.dtype, self.state_dtype)
+    def compiled(
+        self, template: Callable[..., Any], other_kernels: Mapping[str, Callable[..., Any]] | None = None
+    ) -> Callable[..., Any]:
+        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once.
+
+        ``other_kernels`` replace globals of the template as the game's four kernels do, such as an evaluation.
+        """
+        others = other_kernels or {}
+        key = (type(self), template, self.board.dtype, self.state_dtype, *sorted(others.items()))
         function = _COMPILED.get(key)
         if function is None:
-            name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
-            function = kernels.specialise(template, name, self.kernels, self.board.dtype, self.state_dtype)
+            modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
+            name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
+            merged = {**self.kernels, **others}
+            function = kernels.specialise(template, name, merged, self.board.dtype, self.state_dtype)
             _COMPILED[key] = function
         return function
 
