@@ -36,6 +36,11 @@ def play_at_random(env, seed, max_steps=10**9):
     return totals
 
 
+def snapshot(env):
+    flags = (env.rewards, env._cumulative_rewards, env.terminations, env.truncations, env.infos)
+    return env.game_state, env.agents.copy(), env.agent_selection, copy.deepcopy(flags)
+
+
 def test_every_game_has_an_environment_and_is_tested_here():
     assert set(SMALL_GAMES) == set(game_names())
 
@@ -202,10 +207,10 @@ def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():
     env.reset()
     cell = env.game.string_to_action("d4")
     env.step(cell)
-    before = pickle.dumps(env)
+    before = snapshot(env)
     with pytest.raises(IllegalActionError, match="d4"):
         env.step(cell)
-    assert pickle.dumps(env) == before
+    assert snapshot(env) == before
     env.step(env.game.string_to_action("d5"))
     assert not any(env.terminations.values())
 
@@ -215,10 +220,10 @@ def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():
 def test_what_is_no_action_of_the_game_always_raises_and_changes_nothing(illegal_action, action):
     env = make("vadus", illegal_action=illegal_action)
     env.reset()
-    before = pickle.dumps(env)
+    before = snapshot(env)
     with pytest.raises(IllegalActionError, match=str(action)):
         env.step(action)
-    assert pickle.dumps(env) == before
+    assert snapshot(env) == before
 
 
 @pytest.mark.parametrize("name", game_names())
@@ -229,13 +234,7 @@ def test_copies_are_equal_and_independent_at_any_time(name, copied, steps):
     env.reset()
     play_at_random(env, 1, max_steps=steps)
     twin = copied(env)
-    assert twin.game_state == env.game_state
-    assert (twin.agents, twin.agent_selection) == (env.agents, env.agent_selection)
-    assert (twin.rewards, twin.terminations, twin._cumulative_rewards) == (
-        env.rewards,
-        env.terminations,
-        env._cumulative_rewards,
-    )
+    assert snapshot(twin) == snapshot(env)
     before = env.game_state
     if env.agents:
         assert play_at_random(twin, 2) in (
