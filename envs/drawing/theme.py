@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 PANEL = "#f3f5f8"
 BOARD = "#ccd8e2"
-LINE = "#8ea1b3"
+LINE = "#8499ad"
 LABEL = "#64778a"
 DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
-
 
 
 class StoneColours(NamedTuple):
