@@ -22,7 +22,7 @@ WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
 LINE_WIDTH = 0.04 * SPACING
 DOT_RADIUS = 0.09 * SPACING
 #: What hides the lines under a mark on an empty cell.
-MARK_GROUND_RADIUS = 0.43 * SPACING
+MARK_GROUND_RADIUS = 0.47 * SPACING
 #: From the centre of the last cell of a row or column to its label.
 ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
