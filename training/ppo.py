@@ -263,7 +263,9 @@ class _Run:
         for key, value in config_as_dict(unchanged).items():
             now = config_as_dict(self.config)[key]
             if now != value:
-                raise ConfigError(f"{key} is {now!r}; the run in {self.folder} began with {value!r}, and may only change {', '.join(CHANGEABLE)}")
+                raise ConfigError(
+                    f"{key} is {now!r}; the run in {self.folder} began with {value!r}; only {', '.join(CHANGEABLE)} may change"
+                )
         return checkpoint
 
     def _restore(self, checkpoint: Checkpoint) -> None:
