@@ -75,7 +75,7 @@ def test_a_game_survives_pickling(game: Game) -> None:
 # -- Bad input ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("name", ["vadus", "laido"])
 @pytest.mark.parametrize("value", [1, 0, -3, 91, 10**12, True, 3.0, 3.5, "3", None, [3], (3,), float("nan")])
 def test_a_bad_size_is_refused_naming_option_value_and_what_is_allowed(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="size") as caught:
