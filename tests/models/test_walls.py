@@ -114,7 +114,7 @@ def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
 def test_an_opponent_in_the_way_is_worse() -> None:
     game = load_game("vadus(size=4)")
     black = "b4 c4 d4 e4"
-    assert evaluation(with_stones(game, black, "e5 f4 f3"), 0) < evaluation(with_stones(game, black, "d7 g7 g1"), 0)
+    assert evaluation(with_stones(game, black, "e5 f4 f3"), 0) < evaluation(with_stones(game, black, "d7 g1 d1"), 0)
 
 
 def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost() -> None:
