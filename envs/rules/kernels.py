@@ -152,7 +152,9 @@ def specialise(
 
 @cache
 def _announce(name: str, folder: Path) -> None:
-    logger.warning("compiling kernels of %s for this machine (half a second each, once; kept in %s)", name, folder)
+    logger.warning(
+        "compiling kernels of %s for this machine (half a second to ten seconds each, once; kept in %s)", name, folder
+    )
 
 
 def _source_folder(function: Callable[..., Any]) -> Path:
