@@ -31,6 +31,7 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
+    "taigo": "stoneworks.envs.rules.taigo:Taigo",
 }
 
 
@@ -193,6 +194,10 @@ class Game(ABC):
             planes = self._observation_plane_images(of_grid.directions)
             symmetries.append(Symmetry(of_grid.name, of_grid.cells, actions, planes))
         return tuple(symmetries)
+
+    def initial_image(self, symmetry: Symmetry) -> State:
+        """Return the image of the position before the first action: that position itself, where the board is empty."""
+        return self.new_initial_state()
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the image of each action plane where direction d goes to ``directions[d]``."""
