@@ -118,7 +118,7 @@ class Batch:
             raise ValueError(f"actions are of shape {np.shape(actions)}; allowed are {self.num_games} whole numbers")
         row = self._first_illegal(self._masks, chosen)
         if row >= 0:
-            raise IllegalActionError(f"game {row} of the batch: {self.state(row)._why_illegal(int(chosen[row]))}")
+            raise IllegalActionError(f"game {row} of the batch: {self.state(row).why_illegal(int(chosen[row]))}")
         self._share(
             self._step,
             lambda part: (

@@ -45,18 +45,29 @@ class State:
         Raises:
             IllegalActionError: the action is not legal here; the state is as it was.
         """
+        if not self.try_apply_action(action):
+            raise IllegalActionError(self.why_illegal(action))
+
+    def try_apply_action(self, action: int) -> bool:
+        """Apply an action where it is legal, and return whether it was.
+
+        Raises:
+            IllegalActionError: the action is no whole number.
+        """
         game = self._game
         try:
             index = operator.index(action)
         except TypeError:
             raise IllegalActionError(f"{game}: {action!r} is no action; an action is a whole number") from None
-        acted = game.try_action(game.board, self._records, np.empty(game.num_distinct_actions(), np.int8), index)
+        acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
         if acted == ILLEGAL:
-            raise IllegalActionError(self._why_illegal(index))
+            return False
         self._current_player = acted
         self._history.append(index)
+        return True
 
-    def _why_illegal(self, action: int) -> str:
+    def why_illegal(self, action: int) -> str:
+        """Return the message of an ``IllegalActionError`` for an action that is illegal here."""
         game = self._game
         if not 0 <= action < game.num_distinct_actions():
             return f"{game}: there is no action {action}; indices go from 0 to {game.num_distinct_actions() - 1}"
@@ -172,10 +183,17 @@ class State:
             player = max(self._current_player, 0)
         elif player not in (0, 1):
             raise ValueError(f"player is {player!r}; allowed is 0 or 1")
-        planes, height, width = self._game.observation_tensor_shape()
-        observation = np.empty((planes, height * width), np.float32)
-        self._game.fill_observation(self._game.board, self._records, player, observation)
-        return observation.reshape(planes, height, width)
+        planes = np.empty(self._game.flat_observation_shape, np.float32)
+        self._game.fill_observation(self._game.board, self._records, player, planes)
+        return planes.reshape(self._game.observation_shape)
+
+    def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
+        """Return the observation of ``player`` and its mask, zeros unless it is to act, in one compiled call."""
+        game = self._game
+        planes = np.empty(game.flat_observation_shape, np.float32)
+        mask = np.empty(game.num_actions, np.int8)
+        game.fill_observation_and_mask(game.board, self._records, player, planes, mask)
+        return planes.reshape(game.observation_shape), mask
 
     # -- Texts -------------------------------------------------------------------------------------------------------
 
