@@ -71,9 +71,9 @@ def state_dtype(room: int) -> np.dtype[Any]:
         [
             *STATE_HEADER,
             ("open_pairs", "i4"),  # pairs of adjacent empty hexes: while there is one, a tile has a place
+            ("holes_to_fill", "i4"),  # by the player to act, now; 0 where a tile is to be laid
             ("tiles_left", "u2"),
             ("cones_left", "u2", (2,)),  # dark ones and light ones; both players may use both
-            ("holes_to_fill", "u1"),  # by the player to act, now; 0 where a tile is to be laid
             ("five", "u1", (2,)),  # whether dark, light has five in a row, which may come before the turn's end
             ("cells", "i1", (room,)),
         ],
