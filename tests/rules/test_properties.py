@@ -13,7 +13,12 @@ import pytest
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
 #: Small enough to visit every position.
-EXHAUSTIBLE_GAMES = ("vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)", "taigo(radius=1)")
+EXHAUSTIBLE_GAMES = (
+    "vadus(size=2)",
+    "laido(size=2)",
+    "laido(pie_rule=False,size=2)",
+    "taigo(cones=0,handicap=(1,0),radius=2,tiles=4)",
+)
 
 NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taigo": 12}
 
