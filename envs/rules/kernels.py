@@ -81,7 +81,8 @@ def _name_in_machine_code(record: Any) -> tuple[str, tuple[()]]:
     return f"Record{hashlib.sha256(record.name.encode()).hexdigest()[:16]}", ()
 
 
-numba.types.Record.mangling_args = property(_name_in_machine_code)
+_numba_record: Any = numba.types.Record
+_numba_record.mangling_args = property(_name_in_machine_code)
 
 
 def kernel(function: F) -> F:
