@@ -103,9 +103,10 @@ def test_a_tile_action_is_legal_only_where_its_light_hex_is_the_neighbour_of_its
     game = load_game("taigo", radius=radius)
     batch = Batch(game, 50, seed=radius)
     offered = np.zeros(game.num_distinct_actions(), np.int64)
-    while (batch.current_players >= 0).any():
+    for _ in range(game.max_game_length()):
         offered += batch.action_masks.sum(axis=0)
         batch.step(batch.random_actions())
+    assert batch.terminated.all()
     side = 2 * radius + 1
     for action in np.flatnonzero(offered[: 6 * side * side]):
         plane, cell = divmod(int(action), side * side)
