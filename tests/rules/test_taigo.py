@@ -557,6 +557,8 @@ def test_the_image_of_a_position_turns_its_tiles(play: Play) -> None:
     }
     assert joint_of(before[game.grid.cell_index("m13")]) == 1 + 0  # the light half of the first tile is in the east
     assert joint_of(cells[game.grid.cell_index("m13")]) == 1 + 3
+    assert joint_of(before[game.grid.cell_index("n13")]) == 1 + 3, "and the dark half is west of it"
+    assert joint_of(cells[game.grid.cell_index("l13")]) == 1 + 0
     assert joint_of(cells[game.grid.cell_index("m12")]) == 0
 
 
