@@ -37,17 +37,19 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for up to ``room`` cells."""
+    """Return the dtype of a position for up to ``room`` cells.
+
+    It is not aligned: numpy leaves the bytes between aligned fields undefined in copies, and positions are compared bytewise.
+    """
     return np.dtype(
         [
             *STATE_HEADER,
             ("consecutive_passes", "u1"),
             ("second_stone", "u1"),  # the player to act has placed one of the two stones of a turn (V2)
-            ("swapped", "u2"),  # player 0 plays White, player 1 Black (L1)
+            ("swapped", "u1"),  # player 0 plays White, player 1 Black (L1)
             ("num_stones", "u2"),
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
         ],
-        align=True,
     )
 
 

@@ -52,6 +52,15 @@ def test_the_string_of_a_game_leads_back_to_it(game: Game) -> None:
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
+def test_games_made_apart_are_equal(game: Game) -> None:
+    twin = type(game)(**game.options)
+    assert twin is not game
+    assert twin == game
+    assert hash(twin) == hash(game)
+    assert {game: 1}[twin] == 1
+    assert twin.new_initial_state() == game.new_initial_state()
+
+
 def test_game_strings_of_the_records_are_what_str_gives(game_record: dict[str, Any]) -> None:
     game = load_game(game_record["game"])
     assert str(game) == (str(load_game(game.name)) if game_record["game"] == f"{game.name}()" else game_record["game"])
