@@ -81,6 +81,8 @@ def _name_in_machine_code(record: Any) -> tuple[str, tuple[()]]:
     return f"Record{hashlib.sha256(record.name.encode()).hexdigest()[:16]}", ()
 
 
+# Numba names record types in machine code by a counter of the process. Code for two of them, cached by two processes, can
+# then bear one name, and a third process that loads both calls the wrong one. A name made of the fields cannot clash.
 _numba_record: Any = numba.types.Record
 _numba_record.mangling_args = property(_name_in_machine_code)
 
