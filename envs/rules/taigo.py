@@ -102,9 +102,9 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 @kernel
-def makes_five(board: Record, state: Record, cell: int) -> bool:
-    """Return whether the hex ``cell``, just filled, is part of five or more of its colour in a straight line."""
-    kind = _kind(state.cells[cell])
+def makes_five(board: Record, state: Record, cell: int, colour: int) -> bool:
+    """Return whether a hex of ``colour`` on ``cell`` is, or would be, one of five or more in a straight line."""
+    kind = DARK + colour
     for axis in range(3):
         length = 1
         for direction in (axis, axis + 3):
@@ -133,7 +133,7 @@ def fill_hex(board: Record, state: Record, cell: int, colour: int, joint: int) -
             # G3: a hex at the border has fewer neighbours, so it never gets there.
             if cells[neighbour] == HOLE:
                 state.holes_to_fill += 1
-    if makes_five(board, state, cell):
+    if makes_five(board, state, cell, colour):
         state.five[colour] = 1
 
 
