@@ -42,7 +42,7 @@ class Architecture:
         """Return the architecture that fits ``game``."""
         return cls(
             observation_planes=len(game.observation_planes),
-            board_plane=game.observation_planes.index("board"),
+            board_plane=game.observation_planes.index(game.board_plane),
             action_planes=game.num_action_planes,
             global_actions=len(game.global_actions),
             channels=channels,

@@ -87,6 +87,8 @@ class Game(ABC):
     option_types: ClassVar[Mapping[str, Option]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
+    #: The one of them that marks the cells of the board.
+    board_plane: ClassVar[str] = "board"
     #: Whether every observation is made of zeros and ones.
     binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]

@@ -278,6 +278,7 @@ class Taigo(Game):
         "cone_to_place",
         "dark_to_act",
     )
+    board_plane: ClassVar[str] = "window"
     action_help: ClassVar[str] = (
         "actions are a tile's dark and light cell, such as j10-k10, and cones, such as j11+D or j11+L"
     )
