@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.kernels import Int8s, Int64s, Record, kernel
 from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, kind_of, makes_five
 from stoneworks.models.evaluations.turn_search import Float32s
 
@@ -26,7 +26,7 @@ BONUS_OF_HOLE = 50.0
 CAN_COMPLETE = 1e5
 #: The value for who is not to act of more ways to complete five than the opponent can block.
 CANNOT_BLOCK = 5e4
-#: Within a turn: five of a colour stands, and decides the game at its end (G5).
+#: Within a turn: five of a colour stands, or a cone makes it, and decides the game at the turn's end (G5).
 FIVE_STANDS = 2e5
 
 _kind = kernel(kind_of)
@@ -107,6 +107,18 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
 
 
 @kernel
+def cone_makes_five(board: Record, state: Record) -> bool:
+    """Return whether a cone in one of the holes to be filled now makes five for who is to act."""
+    mover = state.current_player
+    if state.cones_left[mover] == 0:
+        return False
+    for cell in range(board.num_cells):
+        if state.cells[cell] == HOLE and makes_five(board, state, cell, mover):
+            return True
+    return False
+
+
+@kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
     """Return how much more the open windows of ``player`` are worth, and what threats decide."""
     totals = np.empty(2, np.float64)
@@ -119,7 +131,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     if state.holes_to_fill > 0:
         if state.five[other]:
             advantage -= FIVE_STANDS
-        elif state.five[mover]:
+        elif state.five[mover] or cone_makes_five(board, state):
             advantage += FIVE_STANDS
         return advantage if player == mover else -advantage
     mover_completes = False
@@ -137,15 +149,60 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 
 @kernel
-def value_of_hole(board: Record, state: Record, cell: int, dark_cell: int, light_cell: int, worth: Float32s) -> float:
-    """Return what the cone on ``cell`` is worth to who lays the tile, 0 where the tile makes no hole of it."""
-    if cell < 0 or cell == dark_cell or cell == light_cell or state.cells[cell] < 0:
-        return 0.0
-    num_occupied = state.cells[cell]
-    for direction in range(6):
-        neighbour = board.neighbours[cell, direction]
-        num_occupied += neighbour >= 0 and (neighbour == dark_cell or neighbour == light_cell)
-    return BONUS_OF_HOLE + worth[cell] if num_occupied == HOLE else 0.0
+def find_holes(board: Record, state: Record, dark_cell: int, light_cell: int, holes: Int64s) -> int:
+    """Write the hexes of which a tile would make holes, and return how many there are, 8 at most."""
+    num_holes = 0
+    for half in range(2):
+        for direction in range(6):
+            cell = board.neighbours[light_cell if half else dark_cell, direction]
+            # A tile occupies at most two neighbours of a hex.
+            if cell < 0 or cell == dark_cell or cell == light_cell or state.cells[cell] < HOLE - 2:
+                continue
+            num_occupied = state.cells[cell]
+            known = False
+            for around in range(6):
+                neighbour = board.neighbours[cell, around]
+                num_occupied += neighbour == dark_cell or neighbour == light_cell
+                known |= half == 1 and neighbour == dark_cell
+            if num_occupied == HOLE and not known:
+                holes[num_holes] = cell
+                num_holes += 1
+    return num_holes
+
+
+@kernel
+def rate_holes(board: Record, state: Record, own_cell: int, other_cell: int, holes: Int64s, worth: Float32s) -> float:
+    """Return what it is worth to who lays a tile that it makes ``holes``, when the best cones left go into them.
+
+    Args:
+        board: the board constants.
+        state: the position before the tile; changed, and put back.
+        own_cell: where the half of the mover's colour lies.
+        other_cell: where the other half lies.
+        holes: the cells.
+        worth: ``float32[num_cells]``: what such a cone is worth in each cell without the tile.
+    """
+    mover = state.current_player
+    cone = mover if state.cones_left[mover] > 0 else 1 - mover
+    before = np.empty(holes.shape[0], np.int8)
+    before_own, before_other = state.cells[own_cell], state.cells[other_cell]
+    state.cells[own_cell] = 8 * (DARK + mover)
+    state.cells[other_cell] = 8 * (DARK + 1 - mover)
+    rating = 0.0
+    for index in range(holes.shape[0]):
+        rating += BONUS_OF_HOLE + worth[holes[index]]
+        before[index] = state.cells[holes[index]]
+        state.cells[holes[index]] = 8 * (DARK + cone)
+    completes = False
+    for index in range(holes.shape[0]):
+        completes |= makes_five(board, state, holes[index], cone)
+    for index in range(holes.shape[0]):
+        state.cells[holes[index]] = before[index]
+    state.cells[own_cell] = before_own
+    state.cells[other_cell] = before_other
+    if completes:
+        rating += WINDOW_VALUES[5] if cone == mover else -2 * WINDOW_VALUES[5]
+    return rating
 
 
 @kernel
@@ -158,15 +215,11 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     survey_windows(board, state, totals, completions, values)
     mover = state.current_player
     other = 1 - mover
-    # The worth to the mover of the best cone that is left, by cell.
+    holes = np.empty(8, np.int64)
+    # What a cone is worth to the mover, by cell.
     worth = np.empty(num_cells, np.float32)
     for cell in range(num_cells):
-        if state.cones_left[mover] > 0:
-            worth[cell] = values[mover, cell]
-        elif state.cones_left[other] > 0:
-            worth[cell] = -2 * values[other, cell]
-        else:
-            worth[cell] = -BONUS_OF_HOLE
+        worth[cell] = values[mover, cell] if state.cones_left[mover] > 0 else -2 * values[other, cell]
     for action in range(mask.shape[0]):
         if not mask[action]:
             continue
@@ -181,12 +234,7 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
         other_cell = light_cell if mover == 0 else cell
         # Twice, as the opponent's five comes first (G5).
         rating = values[mover, own_cell] - 2 * values[other, other_cell]
-        for direction in range(6):
-            rating += value_of_hole(board, state, board.neighbours[cell, direction], cell, light_cell, worth)
-            neighbour = board.neighbours[light_cell, direction]
-            counted = False
-            for around in range(6):
-                counted |= board.neighbours[cell, around] == neighbour
-            if not counted:
-                rating += value_of_hole(board, state, neighbour, cell, light_cell, worth)
+        num_holes = find_holes(board, state, cell, light_cell, holes)
+        if num_holes > 0 and state.cones_left[0] + state.cones_left[1] > 0:
+            rating += rate_holes(board, state, own_cell, other_cell, holes[:num_holes], worth)
         ratings[action] = rating
