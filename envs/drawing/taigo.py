@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     cones = occupied & (joint_of(codes) == CONE)
     last_cells = [_cells_of(game, action) for action in annotations.last_actions]
     fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
-    in_use = np.union1d(np.flatnonzero(occupied), [*fills, *annotations.marks, *sum(last_cells, [])])
+    annotated = [*fills, *annotations.marks, *chain.from_iterable(last_cells)]
+    in_use = np.union1d(np.flatnonzero(occupied), annotated)
     shown = _surroundings(game, in_use.astype(np.int64))
     tiles = []
     for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):

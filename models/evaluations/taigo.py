@@ -37,11 +37,7 @@ def can_complete(board: Record, state: Record, cell: int, colour: int) -> bool:
     """Return whether a tile fits with its half of ``colour`` on the empty hex ``cell`` and gives the other colour no five."""
     for direction in range(6):
         neighbour = board.neighbours[cell, direction]
-        if (
-            neighbour >= 0
-            and state.cells[neighbour] >= 0
-            and not makes_five(board, state, neighbour, 1 - colour)
-        ):
+        if neighbour >= 0 and state.cells[neighbour] >= 0 and not makes_five(board, state, neighbour, 1 - colour):
             return True
     return False
 
@@ -112,10 +108,10 @@ def cone_makes_five(board: Record, state: Record) -> bool:
     mover = state.current_player
     if state.cones_left[mover] == 0:
         return False
+    found = False
     for cell in range(board.num_cells):
-        if state.cells[cell] == HOLE and makes_five(board, state, cell, mover):
-            return True
-    return False
+        found |= state.cells[cell] == HOLE and makes_five(board, state, cell, mover)
+    return found
 
 
 @kernel

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import Batch, State, load_game
@@ -132,9 +133,7 @@ def test_given_last_actions_are_marked_and_a_tile_off_the_window_is_refused() ->
 
 def test_the_picture_shows_what_is_in_use_and_two_hexes_around_it() -> None:
     assert sorted(spelt(draw(START), "labels")) == sorted([*"klmnop", "11", "12", "13", "14", "15"])
-    assert sorted(spelt(draw(AFTER_CONE), "labels")) == sorted(
-        [*"ijklmnopq", "11", "12", "13", "14", "15", "16", "17"]
-    )
+    assert sorted(spelt(draw(AFTER_CONE), "labels")) == sorted([*"ijklmnopq", "11", "12", "13", "14", "15", "16", "17"])
     assert spelt(draw(AFTER_CONE, coordinates=False), "labels") == []
     wide = draw(START, marks={"m25": "x"})
     assert {"11", "25"} <= set(spelt(wide, "labels"))
@@ -181,7 +180,10 @@ def test_a_heat_map_over_all_actions_fills_where_it_is_not_0() -> None:
     for text, probability in (("l13-k13", 0.5), ("l13-l12", 0.25), ("o13-n14", 0.25)):
         policy[START.string_to_action(text)] = probability
     drawing = draw(START, fill=policy)
-    assert [path.attrib["fill"] for path in group(drawing, "fills")] == [theme.heat_colour(0.75), theme.heat_colour(0.25)]
+    assert [path.attrib["fill"] for path in group(drawing, "fills")] == [
+        theme.heat_colour(0.75),
+        theme.heat_colour(0.25),
+    ]
 
 
 def test_pictures_of_one_width_have_one_height_through_a_game() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.greedy_bot import GreedyBot
