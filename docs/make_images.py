@@ -22,6 +22,11 @@ GAMES = {
         j3 b17 k6 l5 l6 e13 j4 m5 i5 m7 m6 c16 n6 d14 o5 p3 n4 o4 d8 pass d6 d7 e7 d9 c9 c10 b10 b11 a11 m1 j13 k14 l13
         k13 k12 l12 k11 h14 p4 j14 i14 g15 j15 i15 g16 h15 l11 n9 m11 n10 q4 m12 n11
     """,
+    "taigo(radius=12)": """
+        m12-l13 n14-m14 o12-o11 o10-n11 n12+L n10-o9 l12-m11 p11-p12 p9-p10 k11-k12 o14-p13 o13+L l10-m10 l11+D q12-q13
+        r13-s12 r11-s11 r12+L p14-q14 t11-t10 u9-v9 u11-v10 u10+L s10-t9 w7-v8 v7-w6 w9-w10 x10-y10 x8-x7 w8+L y6-y5
+        u12-v11 v12-v13 v14-u14 t14-t13 u13+D x11-w11 x12-w13 w12+D y9-x9 s14-s13 t12+D
+    """,
 }
 
 

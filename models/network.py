@@ -42,7 +42,7 @@ class Architecture:
         """Return the architecture that fits ``game``."""
         return cls(
             observation_planes=len(game.observation_planes),
-            board_plane=game.observation_planes.index("board"),
+            board_plane=game.observation_planes.index(game.board_plane),
             action_planes=game.num_action_planes,
             global_actions=len(game.global_actions),
             channels=channels,
@@ -69,14 +69,15 @@ class BoardNetwork(nn.Module):
         self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(architecture.blocks))
         self.cell_policy = nn.Conv2d(channels, architecture.action_planes, 1)
         self.global_hidden = nn.Linear(2 * channels, 2 * channels)
-        self.global_policy = nn.Linear(2 * channels, architecture.global_actions)
+        num_global_actions = architecture.global_actions
+        self.global_policy = nn.Linear(2 * channels, num_global_actions) if num_global_actions else None
         self.value = nn.Linear(2 * channels, 1)
         self._initialise()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def _initialise(self) -> None:
         """Start with blocks that change nothing, a nearly uniform policy and values near 0."""
-        gains = {self.cell_policy: 0.01, self.global_policy: 0.01, self.value: 0.01}
+        gains: dict[nn.Module | None, float] = {self.cell_policy: 0.01, self.global_policy: 0.01, self.value: 0.01}
         for module in self.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)):
                 nn.init.orthogonal_(module.weight, gains.get(module, 2**0.5))
@@ -104,9 +105,10 @@ class BoardNetwork(nn.Module):
         features = functional.relu(self.stem(planes)) * on_board
         for block in self.blocks:
             features = block(features, on_board, inverse_num_cells)
-        cell_logits = self.cell_policy(features).flatten(1)
+        logits = self.cell_policy(features).flatten(1)
         hidden = functional.relu(self.global_hidden(mean_and_greatest(features, inverse_num_cells)))
-        logits = torch.cat([cell_logits, self.global_policy(hidden)], 1)
+        if self.global_policy is not None:
+            logits = torch.cat([logits, self.global_policy(hidden)], 1)
         return logits, torch.tanh(self.value(hidden)).squeeze(1)
 
 

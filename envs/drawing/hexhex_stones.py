@@ -8,26 +8,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing import hexes, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 
-#: Unit vectors to the six neighbours of a cell, E first, then with the clock (y goes downwards).
-DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
-WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
-
-LINE_WIDTH = 0.04 * SPACING
 DOT_RADIUS = 0.09 * SPACING
 #: What hides the lines under a mark on an empty cell.
 MARK_GROUND_RADIUS = 0.47 * SPACING
-#: From the centre of the last cell of a row or column to its label.
-ROW_LABEL_DISTANCE = 1.0 * SPACING
-COLUMN_LABEL_DISTANCE = 1.12 * SPACING
-#: From the centre of the last cell of a column, a line towards its label that shows in which direction the column runs.
-TICK = (0.69 * SPACING, 0.83 * SPACING)
 
 
 def last_turn(state: State) -> list[int]:
@@ -87,54 +76,36 @@ class _Board:
     ground: str
     lines: str
     labels: str
-    extent: tuple[float, float, float, float]
-    extent_with_labels: tuple[float, float, float, float]
+    extent: hexes.Extent
+    extent_with_labels: hexes.Extent
 
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
     """Return what all pictures of a game share."""
     grid = game.grid
-    centres = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
+    centres = hexes.cell_centres(grid)
     radius = grid.width // 2
 
     if game.name == "vadus":
         corner = (radius + 0.5) * SPACING
-        outline = svg.polygons([(corner * x, corner * y) for x, y in DIRECTIONS], [(0, 0)])
+        outline = svg.polygons([(corner * x, corner * y) for x, y in hexes.DIRECTIONS], [(0, 0)])
         width = 0.3 * SPACING
         ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
         lattice = svg.lines(_lattice(game, centres))
-        cell_shape = _hex(SPACING)
-        lines = svg.path(lattice, fill="none", stroke=theme.LINE, stroke_width=LINE_WIDTH, stroke_linecap="round")
+        cell_shape = hexes.hex_shape(SPACING)
+        lines = svg.path(lattice, fill="none", stroke=theme.LINE, stroke_width=hexes.LINE_WIDTH, stroke_linecap="round")
         reach_x, reach_y = corner + width / 2, corner * np.sqrt(3) / 2 + width / 2
     else:
-        # The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterise than strokes.
-        cell_shape = _hex(SPACING - LINE_WIDTH)
-        on_board = [centres[cell] for cell in np.flatnonzero(grid.on_board)]
-        ground = svg.path(svg.polygons(_hex(SPACING + LINE_WIDTH), on_board), fill=theme.LINE)
-        ground += svg.path(svg.polygons(cell_shape, on_board), fill=theme.BOARD)
+        cell_shape = hexes.CELL_SHAPE
+        ground = hexes.ground_of_cells(centres[cell] for cell in np.flatnonzero(grid.on_board))
         lines = ""
         reach_x, reach_y = (radius + 0.5) * SPACING, radius * SPACING * np.sqrt(3) / 2 + SPACING / np.sqrt(3)
     lines += svg.group(svg.circles([(0, 0)], DOT_RADIUS), fill=theme.LINE)
 
-    labels, ticks = _labels(game, centres)
-    half = pieces.LABEL_HEIGHT / 2
-    xs, ys = zip(*(centre for _, centre in labels), strict=True)
     extent = (-reach_x, -reach_y, reach_x, reach_y)
-    extent_with_labels = (
-        min(extent[0], min(xs) - 1.5 * half),
-        min(extent[1], min(ys) - half),
-        max(extent[2], max(xs) + half),
-        max(extent[3], max(ys) + half),
-    )
-    tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=LINE_WIDTH, stroke_linecap="round")
-    return _Board(centres, cell_shape, ground, lines, tick_path + pieces.labels(labels), extent, extent_with_labels)
-
-
-def _hex(width: float) -> list[Point]:
-    """Return the corners of a pointy-top hex around (0, 0)."""
-    radius = width / np.sqrt(3)
-    return [(radius * y, -radius * x) for x, y in DIRECTIONS]
+    labels, extent_with_labels = hexes.row_and_column_labels(grid, grid.on_board, extent)
+    return _Board(centres, cell_shape, ground, lines, labels, extent, extent_with_labels)
 
 
 def _lattice(game: Game, centres: list[Point]) -> Iterable[tuple[Point, Point]]:
@@ -147,26 +118,3 @@ def _lattice(game: Game, centres: list[Point]) -> Iterable[tuple[Point, Point]]:
             while forward[end] >= 0:
                 end = forward[end]
             yield centres[start], centres[end]
-
-
-def _labels(game: Game, centres: list[Point]) -> tuple[list[tuple[str, Point]], list[tuple[Point, Point]]]:
-    """Return the labels, of rows at their left ends and of columns at their upper ends, and the ends of the ticks.
-
-    At the lower ends of the columns their labels would meet those of the rows.
-    """
-    grid = game.grid
-    on_board = grid.on_board.reshape(grid.height, grid.width)
-    labels, ticks = [], []
-    for row in range(grid.height):
-        left_end = centres[row * grid.width + int(np.argmax(on_board[row]))]
-        labels.append((str(row + 1), _from(left_end, WEST, ROW_LABEL_DISTANCE)))
-    for column in range(grid.width):
-        top_row = grid.height - 1 - int(np.argmax(on_board[::-1, column]))
-        top_end = centres[top_row * grid.width + column]
-        labels.append((column_name(column), _from(top_end, NORTH_EAST, COLUMN_LABEL_DISTANCE)))
-        ticks.append((_from(top_end, NORTH_EAST, TICK[0]), _from(top_end, NORTH_EAST, TICK[1])))
-    return labels, ticks
-
-
-def _from(place: Point, direction: Point, distance: float) -> Point:
-    return place[0] + distance * direction[0], place[1] + distance * direction[1]

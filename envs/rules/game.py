@@ -32,6 +32,7 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
+    "taigo": "stoneworks.envs.rules.taigo:Taigo",
 }
 
 
@@ -86,6 +87,8 @@ class Game(ABC):
     option_types: ClassVar[Mapping[str, Option]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
+    #: The one of them that marks the cells of the board.
+    board_plane: ClassVar[str] = "board"
     #: Whether every observation is made of zeros and ones.
     binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
@@ -222,6 +225,10 @@ class Game(ABC):
             planes = self._observation_plane_images(of_grid.directions)
             symmetries.append(Symmetry(of_grid.name, of_grid.cells, actions, planes))
         return tuple(symmetries)
+
+    def initial_image(self, symmetry: Symmetry) -> State:
+        """Return the image of the position before the first action: that position itself, where the board is empty."""
+        return self.new_initial_state()
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the image of each action plane where direction d goes to ``directions[d]``."""

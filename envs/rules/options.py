@@ -48,6 +48,28 @@ class IntegerOption:
 
 
 @dataclass(frozen=True)
+class IntegerPairOption:
+    """Two whole numbers, a tuple or a list, each from ``minimum`` to ``maximum``; the value is a tuple."""
+
+    default: tuple[int, int]
+    minimum: int
+    maximum: int
+    always_shown: bool = False
+
+    def check(self, game: str, name: str, value: object) -> tuple[int, int]:
+        """See :class:`Option`."""
+        number = IntegerOption(self.minimum, self.minimum, self.maximum)
+        try:
+            if not isinstance(value, (tuple, list)):
+                raise ValueError
+            first, second = (number.check(game, name, part) for part in value)
+        except ValueError:
+            allowed = f"two whole numbers from {self.minimum} to {self.maximum}"
+            raise ValueError(f"{game}: option {name} is {value!r}; allowed are {allowed}") from None
+        return first, second
+
+
+@dataclass(frozen=True)
 class BooleanOption:
     """True or False."""
 

@@ -17,7 +17,11 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
-SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}}
+SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "taigo": {"radius": 3}}
+# Games so small that both players win some of a few random ones.
+TINY_GAMES = {"vadus": {"size": 2}, "laido": {"size": 2}, "taigo": {"radius": 3}}
+# A first action that cannot be played again by whoever is next.
+FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taigo": "d5-e5"}
 
 
 def make(name, **arguments):
@@ -151,7 +155,7 @@ def test_observations_belong_to_the_caller():
 def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
     winners = set()
     for seed in range(30):
-        env = make(name, size=2)
+        env = make(name, **TINY_GAMES[name])
         env.reset()
         rng = np.random.default_rng(seed)
         state = env.game.new_initial_state()
@@ -186,9 +190,9 @@ def test_a_player_with_two_actions_in_a_turn_stays_selected_and_gets_no_reward_b
 def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
     env = make(name)
     env.reset()
-    cell = env.game.string_to_action("d4")
-    env.step(cell)
-    env.step(cell)
+    action = env.game.string_to_action(FIRST_ACTIONS[name])
+    env.step(action)
+    env.step(action)
     assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.truncations == {"player_0": False, "player_1": False}

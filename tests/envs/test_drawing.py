@@ -27,6 +27,8 @@ def played(game_string: str, moves: str = "") -> State:
     return load_game(game_string).deserialize_state("\n".join(moves.split()))
 
 
+#: Where it is not ``size``.
+SIZE_OPTIONS = {"taigo": "radius"}
 VADUS = played("vadus(size=4)", "d4 e4 e3 c4 c5")
 LAIDO = played("laido(size=4)", "d4 swap e4 c4")
 BOTH = pytest.mark.parametrize("state", [VADUS, LAIDO], ids=["vadus", "laido"])
@@ -76,7 +78,7 @@ def rgb(colour: str) -> list[int]:
 @pytest.mark.parametrize("name", game_names())
 @pytest.mark.parametrize("size", [2, 3, 9])
 def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(name: str, size: int) -> None:
-    state = load_game(name, size=size).new_initial_state()
+    state = load_game(name, **{SIZE_OPTIONS.get(name, "size"): size}).new_initial_state()
     drawing = draw(state)
     assert ElementTree.fromstring(drawing.svg).tag == f"{SVG}svg"
     assert draw(state) == drawing

@@ -27,6 +27,9 @@ GAMES = (
     "laido(size=3)",
     "laido(pie_rule=False,size=2)",
     "laido(pie_rule=False,size=4)",
+    "taigo(cones=1,radius=2)",
+    "taigo(cones=1,radius=3)",
+    "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
 )
 
 

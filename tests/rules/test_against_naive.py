@@ -28,6 +28,8 @@ SAMPLES = (
     ("laido(size=5)", 240, {"groups"}),
     ("laido(pie_rule=False,size=5)", 240, {"groups"}),
     ("laido(size=9)", 3, set()),
+    # test_taigo.py compares more games of Taigo, of players that make holes.
+    ("taigo(cones=1,radius=3)", 40, set()),
 )
 
 #: How often a random player passes or swaps where it can: from never (None: full boards) to mostly (empty ones).

@@ -13,9 +13,14 @@ import pytest
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
 #: Small enough to visit every position.
-EXHAUSTIBLE_GAMES = ("vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)")
+EXHAUSTIBLE_GAMES = (
+    "vadus(size=2)",
+    "laido(size=2)",
+    "laido(pie_rule=False,size=2)",
+    "taigo(cones=0,handicap=(1,0),radius=2,tiles=4)",
+)
 
-NUM_SYMMETRIES = {"vadus": 12, "laido": 12}
+NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taigo": 12}
 
 NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
 
@@ -414,7 +419,7 @@ def test_playing_the_image_of_a_game_gives_the_image_of_every_position(
     for seed in range(2):
         *_, end = positions_of_random_game(game, seed, None)
         for symmetry in game.symmetries:
-            state, image = game.new_initial_state(), game.new_initial_state()
+            state, image = game.new_initial_state(), game.initial_image(symmetry)
             for action in end.history():
                 assert np.array_equal(symmetry.of_policy(state.legal_actions_mask()), image.legal_actions_mask())
                 assert state.current_player() == image.current_player()

@@ -57,6 +57,7 @@ def run_bench(
 
 def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Row]:
     vadus, laido, small = load_game("vadus(size=9)"), load_game("laido(size=9)"), load_game("vadus(size=5)")
+    taigo = load_game("taigo")
     tell("trying pgx's batch sizes")
     connect_four, openspiel_state, openspiel_playouts, pgx = (
         references.connect_four_steps(),
@@ -88,6 +89,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", playouts, openspiel_playouts),
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
+        ("random playout actions", ours.playout_actions(taigo), playouts),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)

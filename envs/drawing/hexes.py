@@ -1,0 +1,88 @@
+"""What pictures of hexagonal grids share: the ground of cells, and the labels of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing.svg import SPACING, Point
+from stoneworks.envs.rules.grid import Grid, column_name
+
+#: Unit vectors to the six neighbours of a cell, E first, then with the clock (y goes downwards).
+DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
+WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
+
+LINE_WIDTH = 0.04 * SPACING
+#: From the centre of the last cell of a row or column to its label.
+ROW_LABEL_DISTANCE = 1.0 * SPACING
+COLUMN_LABEL_DISTANCE = 1.12 * SPACING
+#: From the centre of the last cell of a column, a line towards its label that shows in which direction the column runs.
+TICK = (0.69 * SPACING, 0.83 * SPACING)
+
+#: left, top, right, bottom
+Extent = tuple[float, float, float, float]
+
+
+def cell_centres(grid: Grid) -> list[Point]:
+    """Return the centre of each cell."""
+    return [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
+
+
+def hex_shape(width: float) -> list[Point]:
+    """Return the corners of a pointy-top hex around (0, 0)."""
+    radius = width / np.sqrt(3)
+    return [(radius * y, -radius * x) for x, y in DIRECTIONS]
+
+
+#: A cell without the lines around it.
+CELL_SHAPE = hex_shape(SPACING - LINE_WIDTH)
+
+
+def ground_of_cells(centres: Iterable[Point]) -> str:
+    """Return empty cells with lines between them.
+
+    The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterise than strokes.
+    """
+    centres = list(centres)
+    ground = svg.path(svg.polygons(hex_shape(SPACING + LINE_WIDTH), centres), fill=theme.LINE)
+    return ground + svg.path(svg.polygons(CELL_SHAPE, centres), fill=theme.BOARD)
+
+
+def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:
+    """Return the labels of rows at their left ends and of columns at their upper ends, and the extent with them.
+
+    At the lower ends of the columns their labels would meet those of the rows.
+
+    Args:
+        grid: the grid.
+        shown: ``bool[num_cells]``, the cells that the picture shows; together they are convex.
+        extent: of the picture without labels.
+    """
+    centres = cell_centres(grid)
+    shown = shown.reshape(grid.height, grid.width)
+    labels, ticks = [], []
+    for row in np.flatnonzero(shown.any(axis=1)).tolist():
+        left_end = centres[row * grid.width + int(np.argmax(shown[row]))]
+        labels.append((str(row + 1), _from(left_end, WEST, ROW_LABEL_DISTANCE)))
+    for column in np.flatnonzero(shown.any(axis=0)).tolist():
+        top_row = grid.height - 1 - int(np.argmax(shown[::-1, column]))
+        top_end = centres[top_row * grid.width + column]
+        labels.append((column_name(column), _from(top_end, NORTH_EAST, COLUMN_LABEL_DISTANCE)))
+        ticks.append((_from(top_end, NORTH_EAST, TICK[0]), _from(top_end, NORTH_EAST, TICK[1])))
+    half = pieces.LABEL_HEIGHT / 2
+    xs, ys = zip(*(centre for _, centre in labels), strict=True)
+    extent_with_labels = (
+        min(extent[0], min(xs) - 1.5 * half),
+        min(extent[1], min(ys) - half),
+        max(extent[2], max(xs) + half),
+        max(extent[3], max(ys) + half),
+    )
+    tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=LINE_WIDTH, stroke_linecap="round")
+    return tick_path + pieces.labels(labels), extent_with_labels
+
+
+def _from(place: Point, direction: Point, distance: float) -> Point:
+    return place[0] + distance * direction[0], place[1] + distance * direction[1]

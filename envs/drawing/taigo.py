@@ -1,0 +1,210 @@
+"""Pictures of Taigo: tiles with two halves and cones, on the part of the plane that is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import hexes, pieces, svg, theme
+from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.grid import NO_NEIGHBOUR
+from stoneworks.envs.rules.taigo import CONE, DARK, DARK_CONE_PLANE, HOLE, is_occupied, joint_of, kind_of
+
+#: How many empty hexes are shown around what is in use, where the window has them.
+NUM_MARGIN_HEXES = 2
+TILE_RADIUS = 0.42 * SPACING
+#: Of the outline around both halves of a tile.
+OUTLINE_WIDTH = 0.04 * SPACING
+HOLE_RADIUS = 0.32 * SPACING
+
+
+def last_turn(state: State) -> list[int]:
+    """Return the actions of the last turn: its tile, and the cones after it (G2, G4)."""
+    turn: list[int] = []
+    for action in reversed(state.history()):
+        turn.append(action)
+        if not _is_cone(state.game, action):
+            break
+    return turn[::-1]
+
+
+def compose(state: State, annotations: Annotations) -> Scene:
+    """Return the scene of a position.
+
+    It is square, so that pictures of one width have one height, though the part of the plane in use grows.
+    """
+    game = state.game
+    grid = game.grid
+    centres = hexes.cell_centres(grid)
+    codes = state.record["cells"][: grid.num_cells]
+    occupied = is_occupied(codes)
+    cones = occupied & (joint_of(codes) == CONE)
+    last_cells = [_cells_of(game, action) for action in annotations.last_actions]
+    fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
+    annotated = [*fills, *annotations.marks, *chain.from_iterable(last_cells)]
+    in_use = np.union1d(np.flatnonzero(occupied), annotated)
+    shown = _surroundings(game, in_use.astype(np.int64))
+    tiles = []
+    for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):
+        tiles.append((centres[cell], centres[grid.neighbours[cell, joint_of(codes[cell]) - 1]]))
+
+    elements = [hexes.ground_of_cells(centres[cell] for cell in np.flatnonzero(shown))]
+    elements.append(
+        svg.group(
+            (svg.path(svg.polygons(hexes.CELL_SHAPE, [centres[cell]]), fill=fill) for cell, fill in fills.items()),
+            class_="fills",
+        )
+    )
+    if state.record["holes_to_fill"]:
+        elements.append(
+            svg.group(
+                svg.circles((centres[cell] for cell in np.flatnonzero(codes == HOLE)), HOLE_RADIUS),
+                class_="holes",
+                fill="none",
+                stroke=theme.LABEL,
+                stroke_width=2 * OUTLINE_WIDTH,
+                stroke_dasharray="5 4",
+            )
+        )
+    elements.append(_tiles(tiles))
+    for colour in range(2):
+        cells = np.flatnonzero(cones & (kind_of(codes) == DARK + colour))
+        elements.append(_cones(colour, (centres[cell] for cell in cells)))
+    elements.append(pieces.last_move(centres[cells[0]] for cells in last_cells if len(cells) == 1))
+    elements.append(
+        svg.group(
+            (svg.path(_capsule(*(centres[cell] for cell in cells))) for cells in last_cells if len(cells) == 2),
+            class_="last-tiles",
+            fill="none",
+            stroke=theme.LAST_MOVE,
+            stroke_width=0.08 * SPACING,
+        )
+    )
+    elements.append(
+        pieces.marks(
+            (text, centres[cell], _ink(codes[cell], fills.get(cell, theme.BOARD)))
+            for cell, text in annotations.marks.items()
+        )
+    )
+    xs, ys = zip(*(centres[cell] for cell in np.flatnonzero(shown)), strict=True)
+    reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3)
+    extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
+    if annotations.coordinates:
+        labels, extent = hexes.row_and_column_labels(grid, shown, extent)
+        elements.append(labels)
+    return Scene(elements, *_square(extent), description=f"{game} after {len(state.history())} actions")
+
+
+def _is_cone(game: Game, action: int) -> bool:
+    return action >= DARK_CONE_PLANE * game.grid.num_cells
+
+
+def _cells_of(game: Game, action: int) -> list[int]:
+    """Return the cell of a cone, or the dark and the light cell of a tile."""
+    plane, cell = divmod(action, game.grid.num_cells)
+    if plane >= DARK_CONE_PLANE:
+        return [cell]
+    light_cell = int(game.grid.neighbours[cell, plane])
+    if light_cell == NO_NEIGHBOUR:
+        raise ValueError(
+            f"last_actions has {action}: the light hex of {game.action_to_string(action)} is off the window of {game};"
+            " allowed are tiles on the window"
+        )
+    return [cell, light_cell]
+
+
+def _surroundings(game: Game, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return ``bool[num_cells]``: the least hexagon, of sides of any lengths, around ``cells`` and the margin."""
+    grid = game.grid
+    row, column = np.divmod(np.arange(grid.num_cells), grid.width)
+    shown = grid.on_board.copy()
+    for line in (row, column, row + column):
+        used = line[cells]
+        shown &= (line >= used.min() - NUM_MARGIN_HEXES) & (line <= used.max() + NUM_MARGIN_HEXES)
+    return shown
+
+
+def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
+    """Return tiles from the centres of their dark and light hexes."""
+    places = list(places)
+    outlines = svg.group(
+        (svg.path(_capsule(dark, light)) for dark, light in places),
+        class_="tiles",
+        fill="none",
+        stroke=theme.STONES[0].outline,
+        stroke_width=2 * OUTLINE_WIDTH,
+    )
+    halves = [
+        svg.group(
+            (svg.path(_half(*(place if colour == 0 else place[::-1]))) for place in places),
+            class_=f"halves colour-{colour}",
+            fill=svg.gradient_fill(colour),
+        )
+        for colour in range(2)
+    ]
+    return outlines + "".join(halves)
+
+
+def _half(centre: Point, other_centre: Point) -> str:
+    """Return the data of the path around half a tile: round at its end, straight where it meets the other half."""
+    (x, y), (other_x, other_y) = centre, other_centre
+    middle_x, middle_y = (x + other_x) / 2, (y + other_y) / 2
+    across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
+    number = svg.number
+    return (
+        f"M{number(middle_x + across_x)} {number(middle_y + across_y)}L{number(x + across_x)} {number(y + across_y)}"
+        f"A{number(TILE_RADIUS)} {number(TILE_RADIUS)} 0 0 0 {number(x - across_x)} {number(y - across_y)}"
+        f"L{number(middle_x - across_x)} {number(middle_y - across_y)}z"
+    )
+
+
+def _capsule(centre: Point, other_centre: Point) -> str:
+    """Return the data of the path around a tile."""
+    (x, y), (other_x, other_y) = centre, other_centre
+    across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
+    number = svg.number
+    arc = f"A{number(TILE_RADIUS)} {number(TILE_RADIUS)} 0 0 0"
+    return (
+        f"M{number(x + across_x)} {number(y + across_y)}{arc} {number(x - across_x)} {number(y - across_y)}"
+        f"L{number(other_x - across_x)} {number(other_y - across_y)}"
+        f"{arc} {number(other_x + across_x)} {number(other_y + across_y)}z"
+    )
+
+
+def _cones(colour: int, centres: Iterable[Point]) -> str:
+    """Return cones, seen from the side, of ``colour`` 0 or 1."""
+    width, top, base = 0.27 * SPACING, 0.33 * SPACING, 0.17 * SPACING
+    number = svg.number
+    return svg.group(
+        (
+            svg.path(
+                f"M{number(x)} {number(y - top)}L{number(x + width)} {number(y + base)}"
+                f"A{number(width)} {number(width / 2)} 0 0 1 {number(x - width)} {number(y + base)}z"
+            )
+            for x, y in centres
+        ),
+        class_=f"cones colour-{colour}",
+        fill=svg.gradient_fill(colour),
+        stroke=theme.STONES[colour].outline,
+        stroke_width=2 * OUTLINE_WIDTH,
+        stroke_linejoin="round",
+    )
+
+
+def _ink(code: int, ground: str) -> str:
+    if not is_occupied(code):
+        return theme.ink_on(ground)
+    return theme.LIGHT_INK if kind_of(code) == DARK else theme.DARK_INK
+
+
+def _square(extent: hexes.Extent) -> hexes.Extent:
+    """Return the least square with the same centre."""
+    left, top, right, bottom = extent
+    half = max(right - left, bottom - top) / 2
+    x, y = (left + right) / 2, (top + bottom) / 2
+    return x - half, y - half, x + half, y + half

@@ -1,0 +1,415 @@
+"""Taigo (Néstor Romeral Andrés).
+
+Tiles of a dark and a light hex are laid side by side on a plane without a board, single-hex holes are filled with
+cones, and five of a colour in a row win, the opponent's five first. The rulings G1 to G6 are explained in
+docs/taigo.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game, Symmetry
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOUR, hexhex
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
+from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
+from stoneworks.envs.rules.text_board import hex_board_text
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+
+# Endings, each 1 + its index in Taigo.reasons.
+BY_FIVE, LAST_TILE, NO_PLACE = 1, 2, 3
+
+#: Action planes past the six of tiles, one for each direction from the dark hex to the light one.
+DARK_CONE_PLANE, LIGHT_CONE_PLANE = 6, 7
+
+#: The largest window whose indices of cells fit their 16 bits.
+MAX_RADIUS = 90
+#: No window has room for more of anything.
+MAX_SUPPLY = 30_000
+
+# -- The codes of cells ----------------------------------------------------------------------------------------------
+#
+# One signed byte says all of a cell. An empty hex holds the number of its occupied neighbours, 0 to 6, and is a hole at
+# 6. An occupied one holds 8 * kind + joint, where kind is DARK or LIGHT; a cell off the window holds 8 * OFF. These are
+# so far below 0 that the codes of two neighbours add up to more than 0 just where a tile may be laid on them.
+
+OFF, DARK, LIGHT = -8, -7, -6
+#: The joint of a cone; that of a tile's half is 1 + the direction to the other half.
+CONE = 0
+HOLE = 6
+
+
+def kind_of(code: Any) -> Any:
+    """Return ``DARK``, ``LIGHT`` or ``OFF`` for the code of a cell, 0 for an empty hex. Takes arrays too."""
+    return code >> 3
+
+
+def joint_of(code: Any) -> Any:
+    """Return ``CONE``, or 1 + the direction to the tile's other half, for an occupied hex's code. Takes arrays too."""
+    return code & 7
+
+
+def is_occupied(code: Any) -> Any:
+    """Return whether the code of a cell is that of an occupied hex. Takes arrays too."""
+    return (code < 0) & (code != 8 * OFF)
+
+
+_kind = kernel(kind_of)
+
+
+def state_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of a position in a window of up to ``room`` cells."""
+    return np.dtype(
+        [
+            *STATE_HEADER,
+            ("open_pairs", "i4"),  # pairs of adjacent empty hexes: while there is one, a tile has a place
+            ("holes_to_fill", "i4"),  # by the player to act, now; 0 where a tile is to be laid
+            ("tiles_left", "u2"),
+            ("cones_left", "u2", (2,)),  # dark ones and light ones; both players may use both
+            ("five", "u1", (2,)),  # whether dark, light has five in a row, which may come before the turn's end
+            ("cells", "i1", (room,)),
+        ],
+        align=True,
+    )
+
+
+def board_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of the board constants for a window of up to ``room`` cells."""
+    return np.dtype(
+        [
+            *BOARD_HEADER,
+            ("num_pairs", "i4"),  # pairs of adjacent hexes
+            ("tiles", "u2"),
+            ("cones", "u2", (2,)),
+            ("start", "i2"),  # the dark hex of the first tile
+            ("steps", "i2", (6,)),  # from a cell's index to its neighbour's, by direction
+            ("num_false_steps", "i2"),
+            ("false_steps", "i4", (8,)),  # tile actions whose step leads around the end of a row to a hex on the window
+            ("empty_window", "i1", (room,)),
+            ("num_neighbours", "i1", (room,)),
+            ("neighbours", "i2", (room, 6)),
+        ],
+        align=True,
+    )
+
+
+@kernel
+def makes_five(board: Record, state: Record, cell: int, colour: int) -> bool:
+    """Return whether a hex of ``colour`` on ``cell`` is, or would be, one of five or more in a straight line."""
+    kind = DARK + colour
+    for axis in range(3):
+        length = 1
+        for direction in (axis, axis + 3):
+            neighbour = board.neighbours[cell, direction]
+            while neighbour >= 0 and _kind(state.cells[neighbour]) == kind:
+                length += 1
+                neighbour = board.neighbours[neighbour, direction]
+        if length >= 5:
+            return True
+    return False
+
+
+@kernel
+def fill_hex(board: Record, state: Record, cell: int, colour: int, joint: int) -> None:
+    """Put a cone or half a tile on an empty hex, and keep account of holes, fives and empty pairs around it."""
+    cells = state.cells
+    occupied_neighbours = cells[cell]
+    if occupied_neighbours == HOLE:
+        state.holes_to_fill -= 1
+    state.open_pairs -= board.num_neighbours[cell] - occupied_neighbours
+    cells[cell] = 8 * (DARK + colour) + joint
+    for direction in range(6):
+        neighbour = board.neighbours[cell, direction]
+        if neighbour >= 0 and cells[neighbour] >= 0:
+            cells[neighbour] += 1
+            # G3: a hex at the border has fewer neighbours, so it never gets there.
+            if cells[neighbour] == HOLE:
+                state.holes_to_fill += 1
+    if makes_five(board, state, cell, colour):
+        state.five[colour] = 1
+
+
+@kernel
+def lay_tile(board: Record, state: Record, dark_cell: int, direction: int) -> None:
+    """Lay a tile."""
+    fill_hex(board, state, dark_cell, 0, 1 + direction)
+    fill_hex(board, state, board.neighbours[dark_cell, direction], 1, 1 + (direction + 3) % 6)
+    state.tiles_left -= 1
+
+
+@kernel
+def end_turn(state: Record) -> None:
+    """Look for the end of the game, else pass the turn to the opponent."""
+    player = state.current_player
+    # Holes that are left when the cones have run out stay for good (G4).
+    state.holes_to_fill = 0
+    # G5: the opponent's five comes first.
+    if state.five[1 - player]:
+        state.winner = 1 - player
+        state.ending = BY_FIVE
+    elif state.five[player]:
+        state.winner = player
+        state.ending = BY_FIVE
+    elif state.tiles_left == 0:
+        state.ending = LAST_TILE
+    elif state.open_pairs == 0:  # G6
+        state.ending = NO_PLACE
+    state.current_player = TERMINAL_PLAYER if state.ending else 1 - player
+
+
+@kernel
+def reset(board: Record, state: Record) -> None:
+    """Start a game with its first tile (G1)."""
+    state.current_player = 0
+    state.winner = NO_WINNER
+    state.ending = 0
+    state.truncated = 0
+    state.open_pairs = board.num_pairs
+    state.tiles_left = board.tiles
+    state.cones_left[0] = board.cones[0]
+    state.cones_left[1] = board.cones[1]
+    state.holes_to_fill = 0
+    state.five[0] = 0
+    state.five[1] = 0
+    state.cells[:] = board.empty_window
+    lay_tile(board, state, board.start, 0)
+
+
+@kernel
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write the mask."""
+    num_cells = board.num_cells
+    if state.holes_to_fill:  # G4
+        mask[: DARK_CONE_PLANE * num_cells] = 0
+        for colour in range(2):
+            left = state.cones_left[colour] > 0
+            plane = mask[(DARK_CONE_PLANE + colour) * num_cells : (DARK_CONE_PLANE + colour + 1) * num_cells]
+            for cell in range(num_cells):
+                plane[cell] = left and state.cells[cell] == HOLE
+        return
+    # G2. Slices and sums of one byte, so that the compiler takes many cells at a time.
+    for direction in range(6):
+        step = board.steps[direction]
+        first = max(0, -step)
+        stop = num_cells - max(0, step)
+        plane = mask[direction * num_cells : (direction + 1) * num_cells]
+        plane[:first] = 0
+        plane[stop:] = 0
+        legal = plane[first:stop]
+        dark_hexes = state.cells[first:stop]
+        light_hexes = state.cells[first + step : stop + step]
+        for index in range(legal.shape[0]):
+            legal[index] = np.int8(dark_hexes[index] + light_hexes[index]) > 0
+    for index in range(board.num_false_steps):
+        mask[board.false_steps[index]] = 0
+    mask[DARK_CONE_PLANE * num_cells :] = 0
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Lay a tile, or fill a hole with a cone."""
+    plane = action // board.num_cells
+    cell = action - plane * board.num_cells
+    if plane < DARK_CONE_PLANE:
+        lay_tile(board, state, cell, plane)
+    else:
+        colour = plane - DARK_CONE_PLANE
+        state.cones_left[colour] -= 1
+        fill_hex(board, state, cell, colour, CONE)
+    # G4: the same player fills the holes of this turn's tile while there is a cone. Others are none of its holes: they
+    # were left when there was no cone.
+    if state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0:
+        end_turn(state)
+
+
+@kernel
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    num_cells = board.num_cells
+    for cell in range(num_cells):
+        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+    for cell in range(num_cells):
+        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+    for cell in range(num_cells):
+        planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+    for cell in range(num_cells):
+        planes[3, cell] = _kind(state.cells[cell]) != OFF
+    planes[4, :] = state.cones_left[player] / max(1, board.cones[player])
+    planes[5, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
+    planes[6, :] = state.tiles_left / (board.tiles - 1)
+    planes[7, :] = state.holes_to_fill > 0
+    planes[8, :] = state.current_player == 0
+
+
+class Taigo(Game):
+    """Taigo.
+
+    Options: ``tiles`` in all (40), ``cones`` per colour (5; up to 10 are official), ``handicap``, extra (dark, light)
+    cones ((0, 0)), and ``radius`` of the window (12).
+    """
+
+    name: ClassVar[str] = "taigo"
+    option_types: ClassVar[Mapping[str, Option]] = {
+        "tiles": IntegerOption(40, minimum=2, maximum=MAX_SUPPLY),
+        "cones": IntegerOption(5, minimum=0, maximum=MAX_SUPPLY),
+        "handicap": IntegerPairOption((0, 0), minimum=0, maximum=MAX_SUPPLY),
+        "radius": IntegerOption(12, minimum=1, maximum=MAX_RADIUS, always_shown=True),
+    }
+    global_actions: ClassVar[tuple[str, ...]] = ()
+    reasons: ClassVar[tuple[str, ...]] = ("five", "draw", "no_place")
+    colours: ClassVar[tuple[str, str]] = ("Dark", "Light")
+    num_action_planes: ClassVar[int] = 8
+    observation_planes: ClassVar[tuple[str, ...]] = (
+        "own_hexes",
+        "opponent_hexes",
+        "holes_to_fill",
+        "window",
+        "own_cones_left",
+        "opponent_cones_left",
+        "tiles_left",
+        "cone_to_place",
+        "dark_to_act",
+    )
+    board_plane: ClassVar[str] = "window"
+    action_help: ClassVar[str] = (
+        "actions are a tile's dark and light cell, such as j10-k10, and cones, such as j11+D or j11+L"
+    )
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        radius, tiles, cones = self.options["radius"], self.options["tiles"], self.options["cones"]
+        self.grid = hexhex(radius)
+        room = capacity(self.grid.num_cells)
+        self.state_dtype = state_dtype(room)
+        self.board = np.zeros(1, board_dtype(room))
+        board, cells = self.board[0], np.arange(self.grid.num_cells)
+        on_window, neighbours = self.grid.on_board, self.grid.neighbours
+        board["num_cells"] = self.grid.num_cells
+        board["num_actions"] = self.num_distinct_actions()
+        board["num_pairs"] = (neighbours != NO_NEIGHBOUR).sum() // 2
+        board["tiles"] = tiles
+        board["cones"] = [cones + extra for extra in self.options["handicap"]]
+        board["start"] = radius * self.grid.width + radius
+        board["steps"] = [r * self.grid.width + q for q, r in HEX_DIRECTIONS]
+        board["empty_window"] = 8 * OFF
+        board["empty_window"][cells[on_window]] = 0
+        board["num_neighbours"][cells] = (neighbours != NO_NEIGHBOUR).sum(axis=1)
+        board["neighbours"][cells] = neighbours
+        false_steps = [
+            direction * self.grid.num_cells + cell
+            for direction, step in enumerate(board["steps"])
+            for cell in cells[max(0, -step) : self.grid.num_cells - max(0, step)]
+            if on_window[cell] and on_window[cell + step] and neighbours[cell, direction] == NO_NEIGHBOUR
+        ]
+        board["num_false_steps"] = len(false_steps)
+        board["false_steps"][: len(false_steps)] = false_steps
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The four kernels."""
+        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+
+    def max_game_length(self) -> int:
+        """Return a bound on the length of a game, in which all tiles and cones are used as far as there is room.
+
+        A cone stands on a hex off the border (G3) that the first tile leaves free; a tile takes two hexes of those that
+        the first tile and the cones leave free. As a cone takes less room for one action, the bound has as many
+        cones as can be, and then tiles.
+        """
+        radius: int = self.options["radius"]
+        tiles: int = self.options["tiles"] - 1
+        cones: int = 2 * self.options["cones"] + sum(self.options["handicap"])
+        free_hexes = 3 * radius * (radius + 1) - 1
+        free_hexes_off_border = max(0, 3 * radius * (radius - 1) - 1)
+        cones = min(cones, free_hexes_off_border)
+        return cones + min(tiles, (free_hexes - cones) // 2)
+
+    def score(self, state: State) -> None:
+        """Return None: nothing is counted."""
+        return None
+
+    # -- Actions and symmetries --------------------------------------------------------------------------------------
+
+    def _board_action_text(self, plane: int, cell: int) -> str:
+        """Return ``j10-k10`` or ``j11+D``; a tile whose light hex is off the window has a direction, ``m1-SW``."""
+        name = self.grid.cell_names[cell]
+        if plane >= DARK_CONE_PLANE:
+            return f"{name}+{'DL'[plane - DARK_CONE_PLANE]}"
+        light_cell = self.grid.neighbours[cell, plane]
+        if light_cell == NO_NEIGHBOUR:
+            return f"{name}-{('E', 'NE', 'NW', 'W', 'SW', 'SE')[plane]}"
+        return f"{name}-{self.grid.cell_names[light_cell]}"
+
+    def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the image of each plane: the directions turn, the cones stay."""
+        return np.append(directions, [DARK_CONE_PLANE, LIGHT_CONE_PLANE])
+
+    def image(self, state: State, symmetry: Symmetry) -> State:
+        """Return the image of a position, with no history.
+
+        A game cannot be turned as a whole, since every game starts with the same tile. But playing the image of an
+        action on the image of a position gives the image of the position that the action leads to.
+        """
+        from stoneworks.envs.rules.state import State
+
+        num_cells = self.grid.num_cells
+        record = state.record
+        codes = record["cells"][:num_cells].copy()
+        halves = is_occupied(codes) & (joint_of(codes) != CONE)
+        joints = joint_of(codes[halves])
+        directions = symmetry.actions[: DARK_CONE_PLANE * num_cells : num_cells] // num_cells
+        codes[halves] += (1 + directions[joints - 1] - joints).astype(np.int8)
+        record["cells"][symmetry.cells] = codes
+        return State.from_record(self, record)
+
+    def initial_image(self, symmetry: Symmetry) -> State:
+        """Return the image of the position before the first action: its tile is turned."""
+        return self.image(self.new_initial_state(), symmetry)
+
+    # -- Positions for people ----------------------------------------------------------------------------------------
+
+    def distance_reached(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+        """Return, for ``records[...]``, the distance from the centre of the farthest hex in use: ``int64[...]``."""
+        codes = records["cells"][..., : self.grid.num_cells]
+        return np.where(is_occupied(codes), self.grid.distance_from_centre, 0).max(axis=-1).astype(np.int64)  # type: ignore[no-any-return]
+
+    def state_to_text(self, state: State) -> str:
+        """Return the part of the window that a tile can touch, and who is to act.
+
+        D and L are halves of tiles, d and l cones, * a hole to be filled now.
+        """
+        record = state.record
+        codes = record["cells"][: self.grid.num_cells].reshape(self.grid.height, self.grid.width)
+        rows, columns = np.nonzero(is_occupied(codes))
+        near = np.zeros(codes.shape, np.bool_)
+        near[max(0, rows.min() - 2) : rows.max() + 3, max(0, columns.min() - 2) : columns.max() + 3] = True
+        symbols = []
+        for code in codes.ravel():
+            if is_occupied(code):
+                pair = "dl" if joint_of(code) == CONE else "DL"
+                symbols.append(pair[kind_of(code) - DARK])
+            else:
+                symbols.append("*" if code == HOLE and record["holes_to_fill"] else ".")
+        picture = hex_board_text(replace(self.grid, on_board=self.grid.on_board & near.ravel()), symbols)
+        dark, light = record["cones_left"]
+        supply = f"{record['tiles_left']} tiles, {dark} dark and {light} light cones left"
+        return f"{picture.strip(chr(10))}\n{self._status(state)}; {supply}"
+
+    def _status(self, state: State) -> str:
+        outcome = state.outcome()
+        if outcome is not None:
+            if outcome.winner is None:
+                why = {"draw": "the last tile has been laid", "no_place": "the window has no place for a tile"}
+                return f"the game is a draw: {why[outcome.reason]}"
+            return f"{self.colours[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+        player = state.current_player()
+        action = "fill a hole" if state.record["holes_to_fill"] else "lay a tile"
+        return f"{self.colours[player]} ({'DL'[player]}, player {player}) to {action}"

@@ -1,0 +1,24 @@
+"""Taigo, version 0, as a PettingZoo AEC environment: tiles of a dark and a light hex, five in a row.
+
+``env(tiles=40, cones=5, handicap=(0, 0), radius=12, ...)`` makes it; the arguments are those of
+:class:`stoneworks.envs.aec.BoardGameEnv` after the first, and the options of the game. Rules, planes and actions are
+described in docs/taigo.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoneworks.envs.aec import BoardGameEnv
+
+
+class raw_env(BoardGameEnv):  # noqa: N801  PettingZoo's name
+    """Taigo for two agents."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("taigo", **arguments)
+
+
+env = raw_env  # it needs none of the wrappers that PettingZoo's environments wear
+
+__all__ = ["env", "raw_env"]

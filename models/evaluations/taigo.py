@@ -1,0 +1,236 @@
+"""The evaluation of Taigo: who has more lines of five to complete, and which of them are threats.
+
+A *window* is five hexes in a straight line. It is open for a colour while it holds no hex of the other one and its empty
+hexes can still be filled. What counts is how many hexes of the colour an open window already has. As a tile adds
+one hex of each colour (G2), a window that lacks a single hex is completed by one tile; and one tile blocks one
+such hex, since its other half is of the opponent's colour.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules.kernels import Int8s, Int64s, Record, kernel
+from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, kind_of, makes_five
+from stoneworks.models.evaluations.turn_search import Float32s
+
+#: What an open window with 0 to 5 hexes is worth to its colour. Its player may be one tile from the next number.
+WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)
+#: How much more the windows of the player to act count.
+WEIGHT_OF_MOVE = 1.5
+#: What it is worth, in the choice of actions to look at, to block an open window with so many hexes.
+BLOCK_VALUES = (0.0, 1.0, 5.0, 30.0, 1000.0, 0.0)
+#: In the choice of actions to look at: what a tile that makes a hole is better by, as its cone comes in the same turn.
+BONUS_OF_HOLE = 50.0
+#: The value of a position whose player to act can complete five with the next tile.
+CAN_COMPLETE = 1e5
+#: The value for who is not to act of more ways to complete five than the opponent can block.
+CANNOT_BLOCK = 5e4
+#: Within a turn: five of a colour stands, or a cone makes it, and decides the game at the turn's end (G5).
+FIVE_STANDS = 2e5
+
+_kind = kernel(kind_of)
+
+
+@kernel
+def can_complete(board: Record, state: Record, cell: int, colour: int) -> bool:
+    """Return whether a tile fits with its half of ``colour`` on the empty hex ``cell`` and gives the other colour no five."""
+    for direction in range(6):
+        neighbour = board.neighbours[cell, direction]
+        if neighbour >= 0 and state.cells[neighbour] >= 0 and not makes_five(board, state, neighbour, 1 - colour):
+            return True
+    return False
+
+
+@kernel
+def survey_windows(board: Record, state: Record, totals: Record, completions: Record, values: Record) -> None:
+    """Look at every window that is open for just one colour.
+
+    Args:
+        board: the board constants.
+        state: the position.
+        totals: ``float64[2]``, written: what the open windows of dark and of light are worth.
+        completions: ``int64[2, 2]``, written: for dark and for light, up to two different hexes, else -1, each of
+            which would complete five.
+        values: ``float64[2, num_cells]``, written: what a dark hex and a light hex would be worth on each empty hex.
+    """
+    totals[:] = 0
+    completions[:] = -1
+    values[:] = 0
+    for start in range(board.num_cells):
+        for axis in range(3):
+            num_hexes_0 = 0
+            num_hexes_1 = 0
+            cell = start
+            last = -1
+            for place in range(5):
+                if cell < 0:
+                    break
+                code = state.cells[cell]
+                if code >= 0:
+                    # No tile fits where no neighbour is empty; a cone does, if it has to be placed now.
+                    if code == board.num_neighbours[cell] and not (code == HOLE and state.holes_to_fill > 0):
+                        break
+                elif _kind(code) == DARK:
+                    num_hexes_0 += 1
+                elif _kind(code) == DARK + 1:
+                    num_hexes_1 += 1
+                else:
+                    break
+                if num_hexes_0 > 0 and num_hexes_1 > 0:
+                    break
+                if place == 4:
+                    last = cell
+                cell = board.neighbours[cell, axis]
+            if last < 0 or num_hexes_0 + num_hexes_1 == 0:
+                continue
+            colour = 0 if num_hexes_0 > 0 else 1
+            num_hexes = num_hexes_0 + num_hexes_1
+            totals[colour] += WINDOW_VALUES[num_hexes]
+            if num_hexes == 5:
+                continue
+            cell = start
+            for _ in range(5):
+                if state.cells[cell] >= 0:
+                    values[colour, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
+                    values[1 - colour, cell] += BLOCK_VALUES[num_hexes]
+                    if num_hexes == 4:
+                        if completions[colour, 0] < 0:
+                            completions[colour, 0] = cell
+                        elif completions[colour, 0] != cell:
+                            completions[colour, 1] = cell
+                cell = board.neighbours[cell, axis]
+
+
+@kernel
+def cone_makes_five(board: Record, state: Record) -> bool:
+    """Return whether a cone in one of the holes to be filled now makes five for who is to act."""
+    mover = state.current_player
+    if state.cones_left[mover] == 0:
+        return False
+    found = False
+    for cell in range(board.num_cells):
+        found |= state.cells[cell] == HOLE and makes_five(board, state, cell, mover)
+    return found
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return how much more the open windows of ``player`` are worth, and what threats decide."""
+    totals = np.empty(2, np.float64)
+    completions = np.empty((2, 2), np.int64)
+    values = np.empty((2, board.num_cells), np.float64)
+    survey_windows(board, state, totals, completions, values)
+    mover = state.current_player
+    other = 1 - mover
+    advantage = WEIGHT_OF_MOVE * totals[mover] - totals[other]
+    if state.holes_to_fill > 0:
+        if state.five[other]:
+            advantage -= FIVE_STANDS
+        elif state.five[mover] or cone_makes_five(board, state):
+            advantage += FIVE_STANDS
+        return advantage if player == mover else -advantage
+    mover_completes = False
+    num_threats = 0
+    for index in range(2):
+        if completions[mover, index] >= 0 and can_complete(board, state, completions[mover, index], mover):
+            mover_completes = True
+        if completions[other, index] >= 0 and can_complete(board, state, completions[other, index], other):
+            num_threats += 1
+    if mover_completes:
+        advantage += CAN_COMPLETE
+    elif num_threats == 2 and state.tiles_left >= 2:
+        advantage -= CANNOT_BLOCK
+    return advantage if player == mover else -advantage
+
+
+@kernel
+def find_holes(board: Record, state: Record, dark_cell: int, light_cell: int, holes: Int64s) -> int:
+    """Write the hexes of which a tile would make holes, and return how many there are, 8 at most."""
+    num_holes = 0
+    for half in range(2):
+        for direction in range(6):
+            cell = board.neighbours[light_cell if half else dark_cell, direction]
+            # A tile occupies at most two neighbours of a hex.
+            if cell < 0 or cell == dark_cell or cell == light_cell or state.cells[cell] < HOLE - 2:
+                continue
+            num_occupied = state.cells[cell]
+            known = False
+            for around in range(6):
+                neighbour = board.neighbours[cell, around]
+                num_occupied += neighbour == dark_cell or neighbour == light_cell
+                known |= half == 1 and neighbour == dark_cell
+            if num_occupied == HOLE and not known:
+                holes[num_holes] = cell
+                num_holes += 1
+    return num_holes
+
+
+@kernel
+def rate_holes(board: Record, state: Record, own_cell: int, other_cell: int, holes: Int64s, worth: Float32s) -> float:
+    """Return what it is worth to who lays a tile that it makes ``holes``, when the best cones left go into them.
+
+    Args:
+        board: the board constants.
+        state: the position before the tile; changed, and put back.
+        own_cell: where the half of the mover's colour lies.
+        other_cell: where the other half lies.
+        holes: the cells.
+        worth: ``float32[num_cells]``: what such a cone is worth in each cell without the tile.
+    """
+    mover = state.current_player
+    cone = mover if state.cones_left[mover] > 0 else 1 - mover
+    before = np.empty(holes.shape[0], np.int8)
+    before_own, before_other = state.cells[own_cell], state.cells[other_cell]
+    state.cells[own_cell] = 8 * (DARK + mover)
+    state.cells[other_cell] = 8 * (DARK + 1 - mover)
+    rating = 0.0
+    for index in range(holes.shape[0]):
+        rating += BONUS_OF_HOLE + worth[holes[index]]
+        before[index] = state.cells[holes[index]]
+        state.cells[holes[index]] = 8 * (DARK + cone)
+    completes = False
+    for index in range(holes.shape[0]):
+        completes |= makes_five(board, state, holes[index], cone)
+    for index in range(holes.shape[0]):
+        state.cells[holes[index]] = before[index]
+    state.cells[own_cell] = before_own
+    state.cells[other_cell] = before_other
+    if completes:
+        rating += WINDOW_VALUES[5] if cone == mover else -2 * WINDOW_VALUES[5]
+    return rating
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate a tile by what its two hexes, and the cones in the holes that it makes, add to windows and take from them."""
+    num_cells = board.num_cells
+    totals = np.empty(2, np.float64)
+    completions = np.empty((2, 2), np.int64)
+    values = np.empty((2, num_cells), np.float64)
+    survey_windows(board, state, totals, completions, values)
+    mover = state.current_player
+    other = 1 - mover
+    holes = np.empty(8, np.int64)
+    # What a cone is worth to the mover, by cell.
+    worth = np.empty(num_cells, np.float32)
+    for cell in range(num_cells):
+        worth[cell] = values[mover, cell] if state.cones_left[mover] > 0 else -2 * values[other, cell]
+    for action in range(mask.shape[0]):
+        if not mask[action]:
+            continue
+        plane = action // num_cells
+        cell = action - plane * num_cells
+        if plane >= DARK_CONE_PLANE:
+            colour = plane - DARK_CONE_PLANE
+            ratings[action] = values[mover, cell] if colour == mover else -2 * values[other, cell]
+            continue
+        light_cell = board.neighbours[cell, plane]
+        own_cell = cell if mover == 0 else light_cell
+        other_cell = light_cell if mover == 0 else cell
+        # Twice, as the opponent's five comes first (G5).
+        rating = values[mover, own_cell] - 2 * values[other, other_cell]
+        num_holes = find_holes(board, state, cell, light_cell, holes)
+        if num_holes > 0 and state.cones_left[0] + state.cones_left[1] > 0:
+            rating += rate_holes(board, state, own_cell, other_cell, holes[:num_holes], worth)
+        ratings[action] = rating

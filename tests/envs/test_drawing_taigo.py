@@ -1,0 +1,198 @@
+"""Pictures of Taigo: tiles, cones, holes, and the part of the plane that they show."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.drawing import draw, theme
+from stoneworks.envs.drawing.picture import Drawing
+from stoneworks.envs.rules import Batch, State, load_game
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def played(moves: str, game_string: str = "taigo") -> State:
+    return load_game(game_string).deserialize_state("\n".join(moves.split()))
+
+
+HOLE = "l15-l14 k15-k14 o13-o14 m15-n14"
+START, BEFORE_CONE, AFTER_CONE = played(""), played(HOLE), played(f"{HOLE} m14+L")
+
+
+def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
+    """The elements right below the groups of that class."""
+    return [
+        child
+        for element in ElementTree.fromstring(drawing.svg).iter(f"{SVG}g")
+        if element.get("class") == name
+        for child in element
+    ]
+
+
+def spelt(drawing: Drawing, name: str) -> list[str]:
+    tree = ElementTree.fromstring(drawing.svg)
+    groups = [element for element in tree.iter(f"{SVG}g") if element.get("class") == name]
+    return [item.attrib["aria-label"] for element in groups for item in element.iter() if "aria-label" in item.attrib]
+
+
+def centre(cell: str, state: State = START) -> tuple[float, float]:
+    """The centre of a cell, known from the ring around a cone there."""
+    (ring,) = group(draw(state, last_actions=[state.string_to_action(f"{cell}+D")]), "last-move")
+    return float(ring.attrib["cx"]), float(ring.attrib["cy"])
+
+
+def middles(drawing: Drawing, name: str) -> list[tuple[float, float]]:
+    """The middles of the shapes in a group, from the points that their paths name (not of what is round between)."""
+    found = []
+    for path in group(drawing, name):
+        points = re.findall(r"(?:[ML]|A[-\d.]+ [-\d.]+ 0 0 [01] )([-\d.]+) ([-\d.]+)", path.attrib["d"])
+        found.append(tuple(np.mean(np.array(points, float), axis=0)))
+    return found
+
+
+def between(first: str, second: str, part: float) -> tuple[float, float]:
+    (x, y), (u, v) = centre(first), centre(second)
+    return x + part * (u - x), y + part * (v - y)
+
+
+def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
+    left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
+    scale = 600 / width
+    return drawing.rgb_array(600)[int((y - top) * scale), int((x - left) * scale)].tolist()
+
+
+def test_one_outline_goes_around_both_hexes_of_each_tile() -> None:
+    tiles = [("m13", "n13"), ("l15", "l14"), ("k15", "k14"), ("o13", "o14"), ("m15", "n14")]
+    outlines = middles(draw(AFTER_CONE), "tiles")
+    assert len(outlines) == len(tiles)
+    for dark, light in tiles:
+        assert min(np.hypot(*np.subtract(between(dark, light, 0.5), found)) for found in outlines) < 0.2
+        for colour, first, second in ((0, dark, light), (1, light, dark)):
+            halves = middles(draw(AFTER_CONE), f"halves colour-{colour}")
+            assert min(np.hypot(*np.subtract(between(first, second, 0.25), found)) for found in halves) < 0.2
+
+
+def test_each_half_has_its_colour_in_pixels() -> None:
+    drawing = draw(BEFORE_CONE)
+    for dark, light in (("m13", "n13"), ("l15", "l14"), ("m15", "n14")):
+        assert max(pixel(drawing, *centre(dark))) < 90
+        assert min(pixel(drawing, *centre(light))) > 220
+
+
+def test_a_cone_is_no_half_of_a_tile() -> None:
+    before, after = draw(BEFORE_CONE), draw(AFTER_CONE)
+    assert [len(group(before, f"cones colour-{colour}")) for colour in (0, 1)] == [0, 0]
+    assert [len(group(after, f"cones colour-{colour}")) for colour in (0, 1)] == [0, 1]
+    assert group(before, "tiles")[0].attrib == group(after, "tiles")[0].attrib
+    ((x, y),) = middles(after, "cones colour-1")
+    assert np.hypot(*np.subtract(centre("m14"), (x, y))) < 5
+    dark = draw(played(f"{HOLE} m14+D"))
+    assert [len(group(dark, f"cones colour-{colour}")) for colour in (0, 1)] == [1, 0]
+    assert max(pixel(dark, *centre("m14"))) < 90 < 220 < min(pixel(after, *centre("m14")))
+
+
+def test_a_hole_is_shown_while_it_has_to_be_filled() -> None:
+    (ring,) = group(draw(BEFORE_CONE), "holes")
+    assert (float(ring.attrib["cx"]), float(ring.attrib["cy"])) == centre("m14")
+    assert group(draw(AFTER_CONE), "holes") == []
+    assert group(draw(played(HOLE, "taigo(cones=0)")), "holes") == [], "G4: it stays open for good"
+
+
+@pytest.mark.parametrize(
+    ("moves", "tile", "cone"),
+    [
+        ("", None, None),
+        ("l15-l14", ("l15", "l14"), None),
+        (HOLE, ("m15", "n14"), None),
+        (f"{HOLE} m14+D", ("m15", "n14"), "m14"),
+        (f"{HOLE} m14+D m16-n15", ("m16", "n15"), None),
+    ],
+)
+def test_the_last_turn_is_marked_its_tile_and_its_cones(
+    moves: str, tile: tuple[str, str] | None, cone: str | None
+) -> None:
+    drawing = draw(played(moves))
+    expected = [] if tile is None else [between(*tile, 0.5)]
+    np.testing.assert_allclose(middles(drawing, "last-tiles"), expected, atol=0.2)
+    rings = [(float(ring.attrib["cx"]), float(ring.attrib["cy"])) for ring in group(drawing, "last-move")]
+    assert rings == ([] if cone is None else [centre(cone)])
+
+
+def test_given_last_actions_are_marked_and_a_tile_off_the_window_is_refused() -> None:
+    actions = [START.string_to_action(text) for text in ("j10-k10", "j12+L")]
+    drawing = draw(AFTER_CONE, last_actions=actions)
+    np.testing.assert_allclose(middles(drawing, "last-tiles"), [between("j10", "k10", 0.5)], atol=0.2)
+    assert len(group(drawing, "last-move")) == 1
+    with pytest.raises(ValueError, match=r"last_actions has 3449.*y13-SE.*allowed"):
+        draw(START, last_actions=[START.string_to_action("y13-SE")])
+
+
+def test_the_picture_shows_what_is_in_use_and_two_hexes_around_it() -> None:
+    assert sorted(spelt(draw(START), "labels")) == sorted([*"klmnop", "11", "12", "13", "14", "15"])
+    assert sorted(spelt(draw(AFTER_CONE), "labels")) == sorted([*"ijklmnopq", "11", "12", "13", "14", "15", "16", "17"])
+    assert spelt(draw(AFTER_CONE, coordinates=False), "labels") == []
+    wide = draw(START, marks={"m25": "x"})
+    assert {"11", "25"} <= set(spelt(wide, "labels"))
+
+
+def test_the_window_ends_the_picture() -> None:
+    drawing = draw(load_game("taigo", radius=1).new_initial_state())
+    assert sorted(spelt(drawing, "labels")) == sorted("abc123")
+
+
+def test_labels_stand_at_the_ends_of_their_rows_and_columns() -> None:
+    drawing = draw(AFTER_CONE)
+    places = {}
+    for element in ElementTree.fromstring(drawing.svg).iter():
+        if "aria-label" in element.attrib and "transform" in element.attrib:
+            x, y = element.attrib["transform"].split(")")[0].removeprefix("translate(").split()
+            places[element.attrib["aria-label"]] = float(x), float(y)
+    for cell in ("k15", "o13"):
+        column, row = cell[0], cell[1:]
+        x, y = centre(cell)
+        assert places[row][1] == pytest.approx(y, abs=10)
+        assert places[row][0] < x - 40
+        label_x, label_y = places[column]
+        # A column runs to the upper right, at 60 degrees.
+        assert (label_x + 3 - x) / (y - label_y - 6) == pytest.approx(1 / np.sqrt(3), abs=0.1)
+    distances = [np.hypot(x - u, y - v) for x, y in places.values() for u, v in places.values() if (x, y) != (u, v)]
+    assert min(distances) > 25
+
+
+def test_fills_and_marks_are_drawn_where_they_were_asked_for() -> None:
+    drawing = draw(BEFORE_CONE, fill={"j13": "gold", "n14": "red"}, marks={"m13": "A", "n13": "B", "m14": "C"})
+    assert len(group(drawing, "fills")) == 2
+    x, y = centre("j13")
+    assert pixel(drawing, x, y) == [255, 215, 0]
+    assert sorted(spelt(drawing, "marks")) == ["A", "B", "C"]
+    for cell, ink in (("m13", theme.LIGHT_INK), ("n13", theme.DARK_INK)):
+        x, y = centre(cell)
+        around = [pixel(drawing, x + dx, y + dy) for dx in range(-5, 6, 2) for dy in range(-6, 7, 2)]
+        assert [int(ink[start : start + 2], 16) for start in (1, 3, 5)] in around
+
+
+def test_a_heat_map_over_all_actions_fills_where_it_is_not_0() -> None:
+    policy = np.zeros(START.game.num_distinct_actions())
+    for text, probability in (("l13-k13", 0.5), ("l13-l12", 0.25), ("o13-n14", 0.25)):
+        policy[START.string_to_action(text)] = probability
+    drawing = draw(START, fill=policy)
+    assert [path.attrib["fill"] for path in group(drawing, "fills")] == [
+        theme.heat_colour(0.75),
+        theme.heat_colour(0.25),
+    ]
+
+
+def test_pictures_of_one_width_have_one_height_through_a_game() -> None:
+    batch = Batch(load_game("taigo"), 1, seed=4)
+    shapes, widths = set(), set()
+    while batch.current_players[0] >= 0:
+        drawing = draw(batch.state(0))
+        shapes.add(drawing.rgb_array(128).shape)
+        widths.add(ElementTree.fromstring(drawing.svg).attrib["width"])
+        batch.step(batch.random_actions())
+    assert shapes == {(128, 128, 3)}
+    assert len(widths) > 3, "the part in use has grown"
