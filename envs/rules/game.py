@@ -31,6 +31,7 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
+    "taugo": "stoneworks.envs.rules.taugo:Taugo",
 }
 
 
