@@ -16,6 +16,7 @@ from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOUR, square
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int8s, Record, StateArray, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption, Option
+from stoneworks.envs.rules.row_words import NUM_ROWS, lowest_column, pairs, sides, with_two_friends
 from stoneworks.envs.rules.strings import NO_STRING, join_string, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.text_board import square_board_text
@@ -40,6 +41,10 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("on_board", "u1", (room,)),
             ("intersection", "u1", (room,)),  # a point that is no edge point
             ("perimeter", "u1", (room,)),  # an outermost intersection
+            ("width", "i4"),
+            ("row", "u1", (room,)),
+            ("column", "u1", (room,)),
+            ("row_points", "u4", (NUM_ROWS,)),  # the points of each row, as a row word
             ("neighbours", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
         ],
         align=True,
@@ -56,6 +61,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("last_stone", "i2"),  # of the line in progress
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.strings
+            ("rows", "u4", (2, NUM_ROWS)),  # the stones of each colour by row, see stoneworks.envs.rules.row_words
         ],
         align=True,
     )
@@ -162,6 +168,88 @@ def scores(board: Record, state: Record) -> tuple[float, float]:
 
 
 @kernel
+def mark_cut(board: Record, state: Record, point: int, behind: int, heading: int, mask: Int8s) -> None:
+    """Mark the cut that ends on ``point``, whose run ends on the stone ``behind``, if its string is there once (T6 (1))."""
+    num_in_string = 0
+    for side in range(4):
+        num_in_string += state.strings[board.neighbours[point, side]] == state.strings[behind]
+    if num_in_string == 1:
+        mask[(1 + heading) * board.num_cells + point] = 1
+
+
+@kernel
+def search_rows(board: Record, state: Record, colour: int, mask: Int8s) -> None:
+    """Unmark the intersections where a stone of ``colour`` makes a knot (T3), and mark its legal cuts (T6)."""
+    width = np.int64(board.width)
+    enemy = 3 - colour
+    intersections = np.int64(board.row_points[1]) & ~1 & ~(1 << (width - 1))
+    own_below, own_here, own_above = np.int64(0), np.int64(state.rows[colour - 1, 0]), np.int64(state.rows[colour - 1, 1])
+    enemy_below, enemy_here, enemy_above = np.int64(0), np.int64(state.rows[enemy - 1, 0]), np.int64(state.rows[enemy - 1, 1])
+    # A cut heading N is followed from the friend up to its point. One heading S is followed from its point up to the friend.
+    north_run = np.int64(0)
+    south_run = np.int64(0)
+    north_knots = np.int64(0)  # the columns where this row's and the row below's intersection would be half of a knot
+    south_points = np.int64(0)  # the columns where a cut heading S may end on the row below
+    inner_below, inner_here = np.int64(0), np.int64(0)
+    for row in range(width):
+        inner_above = own_above & intersections if row + 1 < width - 1 else np.int64(0)
+        empty = np.int64(board.row_points[row]) & ~(own_here | enemy_here)
+        can_flip = with_two_friends(enemy_here, enemy_below, enemy_above)
+        if row == 0 or row == width - 1:
+            can_flip = np.int64(0)
+        else:
+            can_flip &= intersections
+
+        # The columns x where x - 1 and x in this row would be half of a knot.
+        pair_knots = pairs(inner_below) | pairs(inner_above)
+        knots = empty & ((pair_knots & (inner_here << 1)) | ((pair_knots >> 1) & (inner_here >> 1)))
+        while knots:
+            mask[row * width + lowest_column(knots)] = 0
+            knots &= knots - 1
+
+        south_knots = sides(inner_here & inner_above)  # as north_knots, with the row above
+
+        run = can_flip & ~pair_knots
+        ends = (run + (run & (own_here << 1))) & ~run & empty & ~pair_knots & ~((inner_here & pair_knots) >> 1)
+        while ends:
+            point = row * width + lowest_column(ends)
+            mark_cut(board, state, point, point - 1, 1, mask)
+            ends &= ends - 1
+
+        run = can_flip & ~(pair_knots >> 1)
+        starts = empty & ~(pair_knots >> 1) & ~((inner_here & (pair_knots >> 1)) << 1)
+        friends = (run + (run & (starts << 1))) & ~run & own_here
+        while friends:
+            point = row * width + lowest_column(friends) - 1
+            while state.stones[point] == enemy:
+                point -= 1
+            mark_cut(board, state, point, point + 1, 3, mask)
+            friends &= friends - 1
+
+        ends = north_run & empty & ~north_knots & ~(inner_above & south_knots)
+        while ends:
+            point = row * width + lowest_column(ends)
+            mark_cut(board, state, point, point - width, 0, mask)
+            ends &= ends - 1
+        north_run = can_flip & ~north_knots & (own_below | north_run)
+
+        friends = south_run & own_here
+        while friends:
+            point = (row - 1) * width + lowest_column(friends)
+            while state.stones[point] == enemy:
+                point -= width
+            mark_cut(board, state, point, point + width, 2, mask)
+            friends &= friends - 1
+        south_run = can_flip & ~south_knots & (south_points | south_run)
+        south_points = empty & ~south_knots & ~(inner_below & north_knots)
+
+        north_knots = south_knots
+        inner_below, inner_here = inner_here, inner_above
+        own_below, own_here, own_above = own_here, own_above, np.int64(state.rows[colour - 1, row + 2])
+        enemy_below, enemy_here, enemy_above = enemy_here, enemy_above, np.int64(state.rows[enemy - 1, row + 2])
+
+
+@kernel
 def reset(board: Record, state: Record) -> None:
     """Start a game."""
     state.current_player = 0
@@ -173,6 +261,7 @@ def reset(board: Record, state: Record) -> None:
     state.last_stone = NONE
     state.stones[:] = OFF_BOARD
     state.strings[:] = NO_STRING
+    state.rows[:, :] = 0
     for cell in range(board.num_cells):
         if board.on_board[cell]:
             state.stones[cell] = EMPTY
@@ -193,13 +282,8 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
                     mask[action] = 1
         return
     for cell in range(num_cells):
-        if state.stones[cell] == EMPTY:
-            mask[cell] = board.intersection[cell] and not makes_knot(board, state, cell, colour)
-        elif state.stones[cell] == colour:
-            for direction in range(4):
-                point = cut_from(board, state, cell, direction, colour)
-                if point != CORNER:
-                    mask[(1 + direction) * num_cells + point] = 1
+        mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
+    search_rows(board, state, colour, mask)
 
 
 @kernel
@@ -227,6 +311,13 @@ def pass_turn(board: Record, state: Record) -> None:
 
 
 @kernel
+def put_stone(board: Record, state: Record, cell: int, colour: int) -> None:
+    """Put a stone of ``colour`` on ``cell``."""
+    state.stones[cell] = colour
+    state.rows[colour - 1, board.row[cell]] |= 1 << np.int64(board.column[cell])
+
+
+@kernel
 def flip_run(board: Record, state: Record, point: int, direction: int, colour: int) -> None:
     """Flip the enemy stones behind ``point``, where a cut in ``direction`` has put a stone (T6)."""
     back = (direction + 2) % 4
@@ -235,7 +326,8 @@ def flip_run(board: Record, state: Record, point: int, direction: int, colour: i
     num_flipped = 0
     cell = nearest
     while state.stones[cell] != colour:
-        state.stones[cell] = colour
+        put_stone(board, state, cell, colour)
+        state.rows[2 - colour, board.row[cell]] ^= 1 << np.int64(board.column[cell])
         state.strings[cell] = NO_STRING
         num_flipped += 1
         cell = np.int64(board.neighbours[cell, back])
@@ -270,7 +362,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
                 alone = False
                 if neighbour == state.last_stone:
                     state.direction = (direction + 2) % 4
-    state.stones[cell] = colour
+    put_stone(board, state, cell, colour)
     if heading != NONE:
         flip_run(board, state, cell, heading, colour)
     join_string(board, state, cell)
@@ -347,6 +439,10 @@ class Taugo(Game):
         intersection = num_neighbours == 4
         edge_point = num_neighbours == 1
         board["num_cells"] = self.grid.num_cells
+        board["width"] = self.grid.width
+        board["row"][cells], board["column"][cells] = np.divmod(np.arange(self.grid.num_cells), self.grid.width)
+        bits = 1 << np.arange(self.grid.width)
+        board["row_points"][: self.grid.height] = self.grid.on_board.reshape(self.grid.height, -1) @ bits
         board["num_actions"] = self.num_distinct_actions()
         board["on_board"][cells] = self.grid.on_board
         board["intersection"][cells] = intersection
