@@ -86,6 +86,8 @@ class Game(ABC):
     option_types: ClassVar[Mapping[str, Option]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
+    #: Whether every observation is made of zeros and ones.
+    binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
     colours: ClassVar[tuple[str, str]]
     num_action_planes: ClassVar[int]
@@ -125,13 +127,20 @@ class Game(ABC):
 
     def num_distinct_actions(self) -> int:
         """Return the number of action indices: ``planes * height * width`` and the global actions (RULES.md, section 0)."""
+        return self.num_actions
+
+    @cached_property
+    def num_actions(self) -> int:
+        """The number of action indices, as an attribute."""
         return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
 
     @cached_property
     def action_texts(self) -> tuple[str, ...]:
         """The text of every action index."""
         board_actions = (
-            self._board_action_text(plane, cell) for plane in range(self.num_action_planes) for cell in range(self.grid.num_cells)
+            self._board_action_text(plane, cell)
+            for plane in range(self.num_action_planes)
+            for cell in range(self.grid.num_cells)
         )
         return (*board_actions, *self.global_actions)
 
@@ -146,7 +155,9 @@ class Game(ABC):
     def action_to_string(self, action: int) -> str:
         """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
         if not 0 <= action < self.num_distinct_actions():
-            raise IllegalActionError(f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}")
+            raise IllegalActionError(
+                f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}"
+            )
         return self.action_texts[action]
 
     def string_to_action(self, text: str) -> int:
@@ -179,7 +190,18 @@ class Game(ABC):
 
     def observation_tensor_shape(self) -> tuple[int, int, int]:
         """Return ``(planes, height, width)``."""
+        return self.observation_shape
+
+    @cached_property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """``(planes, height, width)``, as an attribute."""
         return len(self.observation_planes), self.grid.height, self.grid.width
+
+    @cached_property
+    def flat_observation_shape(self) -> tuple[int, int]:
+        """``(planes, height * width)``, the shape that kernels write."""
+        planes, height, width = self.observation_shape
+        return planes, height * width
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -223,13 +245,21 @@ class Game(ABC):
 
     # -- Compiled functions ------------------------------------------------------------------------------------------
 
-    def compiled(self, template: Callable[..., Any]) -> Callable[..., Any]:
-        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once."""
-        key = (type(self), template, self.board.dtype, self.state_dtype)
+    def compiled(
+        self, template: Callable[..., Any], other_kernels: Mapping[str, Callable[..., Any]] | None = None
+    ) -> Callable[..., Any]:
+        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once.
+
+        ``other_kernels`` replace globals of the template as the game's four kernels do, such as an evaluation.
+        """
+        others = other_kernels or {}
+        key = (type(self), template, self.board.dtype, self.state_dtype, *sorted(others.items()))
         function = _COMPILED.get(key)
         if function is None:
-            name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
-            function = kernels.specialise(template, name, self.kernels, self.board.dtype, self.state_dtype)
+            modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
+            name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
+            merged = {**self.kernels, **others}
+            function = kernels.specialise(template, name, merged, self.board.dtype, self.state_dtype)
             _COMPILED[key] = function
         return function
 

@@ -6,7 +6,9 @@ the game's kernels among its globals, and a qualified name of its own, compiled 
 
 Two facts of numba shape this module. Its cache misses where a compiled function comes as an argument or from a closure,
 so kernels come in as globals. And its cache notices a change in the file of the cached function only, not in a file
-of a function that it calls; so the machine code lives in a folder named after a hash of all sources of this package.
+of a function that it calls; so the machine code lives in a folder named after a hash of all sources of this package
+and of the packages that other kernels in use come from. A kernel therefore calls kernels of its own package or of this
+one only.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ import numba
 import numba.core.config
 import numpy as np
 import numpy.typing as npt
+
+_numba_config: Any = numba.core.config
 
 logger = logging.getLogger("stoneworks.kernels")
 
@@ -99,7 +103,7 @@ def specialise(
     Args:
         template: a function whose annotated arguments name types of this module.
         name: what tells this game and record size from others, e.g. ``"vadus_384"``.
-        game_kernels: what replaces globals of the template: the game's compiled kernels by name.
+        game_kernels: what replaces globals of the template: compiled kernels by name, the game's four and any others.
         board: the dtype of the board constants.
         state: the dtype of the states.
 
@@ -116,9 +120,11 @@ def specialise(
     function.__module__ = template.__module__
     argument_types = _numba_types(board, state)
     signature = tuple(
-        argument_types[annotation] for argument, annotation in inspect.get_annotations(template).items() if argument != "return"
+        argument_types[annotation]
+        for argument, annotation in inspect.get_annotations(template).items()
+        if argument != "return"
     )
-    folder = cache_folder()
+    folder = cache_folder(frozenset(map(_source_folder, (template, *game_kernels.values()))))
     with _numba_cache_in(folder):
         compiled = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
     cached = any(folder.glob(f"*/*.{qualified_name}-*.nbi"))
@@ -137,17 +143,23 @@ def _announce(name: str, folder: Path) -> None:
     logger.warning("compiling kernels of %s for this machine (half a second each, once; kept in %s)", name, folder)
 
 
+def _source_folder(function: Callable[..., Any]) -> Path:
+    return Path(getattr(function, "py_func", function).__code__.co_filename).parent
+
+
 @cache
-def cache_folder() -> Path:
-    """Return the folder of the machine code of these sources, made if need be.
+def cache_folder(source_folders: frozenset[Path] = frozenset()) -> Path:
+    """Return the folder of the machine code of the sources of this package and of ``source_folders``, made if need be.
 
     It is ``kernels-<hash of the sources>`` in this package's ``__pycache__`` where that can be written, else in the
     user's cache folder; the environment variable ``STONEWORKS_CACHE_DIR`` names another place.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.implementation.cache_tag}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
+    here = Path(__file__).parent
+    for source_folder in (here, *sorted(source_folders - {here})):
+        for source in sorted(source_folder.glob("*.py")):
+            digest.update(source.name.encode())
+            digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
     given = os.environ.get("STONEWORKS_CACHE_DIR")
     user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"
@@ -182,9 +194,9 @@ class _numba_cache_in:  # noqa: N801
 
     def __enter__(self) -> None:
         self._lock.acquire()
-        self._before = numba.core.config.CACHE_DIR
-        numba.core.config.CACHE_DIR = self._folder
+        self._before = _numba_config.CACHE_DIR
+        _numba_config.CACHE_DIR = self._folder
 
     def __exit__(self, *exception: object) -> None:
-        numba.core.config.CACHE_DIR = self._before
+        _numba_config.CACHE_DIR = self._before
         self._lock.release()

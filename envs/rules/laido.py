@@ -111,6 +111,7 @@ class Laido(HexhexStonesGame):
         "passed",
         "black_to_act",
     )
+    binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "actions are a cell, such as e5, and pass and swap"
 
     @property

@@ -11,6 +11,9 @@ _FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
 _FACTOR_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3, _SHIFT_HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_SHIFT_BYTES = np.uint64(56)
+_BLOCK = 16
 _PROBES = 24
 
 
@@ -30,30 +33,58 @@ def random_below(seeds: UInt64s, game: int, bound: int) -> int:
 
 
 @kernel
-def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Return a uniformly chosen action whose entry in ``mask`` is set, or -1 where none is.
+def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
+    """Return the sum of the bytes, each 0 or 1, of ``words[start:stop]``, at most 31 words."""
+    sums = np.uint64(0)
+    for word in range(start, stop):
+        sums += words[word]
+    return np.int64((sums * _EACH_BYTE) >> _SHIFT_BYTES)  # type: ignore[return-value]
 
-    Probing at random is faster than scanning unless legal actions are rare; both are uniform, so their mix is.
+
+@kernel
+def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Return a uniformly chosen action whose entry in ``mask`` is 1, or -1 where all are 0.
+
+    Probing at random is faster than counting unless legal actions are rare; both are uniform, so their mix is. Counting
+    adds eight entries at a time.
     """
+    num_actions = mask.shape[0]
     for _ in range(_PROBES):
-        action = random_below(seeds, game, mask.shape[0])
+        action = random_below(seeds, game, num_actions)
         if mask[action]:
             return action
+    rest = num_actions // 8 * 8
+    words = mask[:rest].view(np.uint64)
+    num_words = words.shape[0]
     num_legal = 0
-    for action in range(mask.shape[0]):
+    for block in range(0, num_words, _BLOCK):
+        num_legal += _sum_of_bytes(words, block, min(block + _BLOCK, num_words))
+    for action in range(rest, num_actions):
         num_legal += mask[action]
     if num_legal == 0:
         return -1
     remaining = random_below(seeds, game, num_legal)
-    for action in range(mask.shape[0]):
-        if mask[action]:
-            if remaining == 0:
-                return action
-            remaining -= 1
-    return -1
+    word = 0
+    while word < num_words:
+        in_block = _sum_of_bytes(words, word, min(word + _BLOCK, num_words))
+        if remaining < in_block:
+            break
+        remaining -= in_block
+        word += _BLOCK
+    while word < num_words:
+        in_word = _sum_of_bytes(words, word, word + 1)
+        if remaining < in_word:
+            break
+        remaining -= in_word
+        word += 1
+    action = min(8 * word, rest)
+    while not mask[action] or remaining > 0:
+        remaining -= mask[action]
+        action += 1
+    return int(action)
 
 
 def independent_seeds(seed: int | np.random.SeedSequence | None, num_games: int) -> UInt64s:
     """Return ``uint64[num_games]``, one independent seed per game. None draws fresh entropy."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return sequence.generate_state(num_games, np.uint64)
+    return np.asarray(sequence.generate_state(num_games, np.uint64), np.uint64)

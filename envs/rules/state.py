@@ -45,25 +45,40 @@ class State:
         Raises:
             IllegalActionError: the action is not legal here; the state is as it was.
         """
+        if not self.try_apply_action(action):
+            raise IllegalActionError(self.why_illegal(action))
+
+    def try_apply_action(self, action: int) -> bool:
+        """Apply an action where it is legal, and return whether it was.
+
+        Raises:
+            IllegalActionError: the action is no whole number.
+        """
         game = self._game
         try:
             index = operator.index(action)
         except TypeError:
             raise IllegalActionError(f"{game}: {action!r} is no action; an action is a whole number") from None
-        acted = game.try_action(game.board, self._records, np.empty(game.num_distinct_actions(), np.int8), index)
+        acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
         if acted == ILLEGAL:
-            raise IllegalActionError(self._why_illegal(index))
+            return False
         self._current_player = acted
         self._history.append(index)
+        return True
 
-    def _why_illegal(self, action: int) -> str:
+    def why_illegal(self, action: int) -> str:
+        """Return the message of an ``IllegalActionError`` for an action that is illegal here."""
         game = self._game
         if not 0 <= action < game.num_distinct_actions():
             return f"{game}: there is no action {action}; indices go from 0 to {game.num_distinct_actions() - 1}"
         legal = self.legal_actions()
-        shown = " ".join(map(game.action_to_string, legal[:12])) + (f" ... ({len(legal)} in all)" if len(legal) > 12 else "")
+        shown = " ".join(map(game.action_to_string, legal[:12])) + (
+            f" ... ({len(legal)} in all)" if len(legal) > 12 else ""
+        )
         allowed = f"legal are {shown}" if legal else "the game is over"
-        return f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
+        return (
+            f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
+        )
 
     def child(self, action: int) -> State:
         """Return the state after ``action``; this state is as it was."""
@@ -73,7 +88,7 @@ class State:
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions in ascending order; of ``player``, where given: none unless it is to act."""
-        return np.flatnonzero(self.legal_actions_mask(player)).tolist()
+        return np.flatnonzero(self.legal_actions_mask(player).view(np.bool_)).tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
         """Return ``int8[num_distinct_actions]``: 1 for a legal action, else 0; zeros once the game is over."""
@@ -151,7 +166,9 @@ class State:
     def from_record(cls, game: Game, record: np.void) -> State:
         """Return the state of a record; its history is empty. Raises ``ValueError`` for a record of another dtype."""
         if getattr(record, "dtype", None) != game.state_dtype:
-            raise ValueError(f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype")
+            raise ValueError(
+                f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype"
+            )
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)
@@ -172,10 +189,17 @@ class State:
             player = max(self._current_player, 0)
         elif player not in (0, 1):
             raise ValueError(f"player is {player!r}; allowed is 0 or 1")
-        planes, height, width = self._game.observation_tensor_shape()
-        observation = np.empty((planes, height * width), np.float32)
-        self._game.fill_observation(self._game.board, self._records, player, observation)
-        return observation.reshape(planes, height, width)
+        planes = np.empty(self._game.flat_observation_shape, np.float32)
+        self._game.fill_observation(self._game.board, self._records, player, planes)
+        return planes.reshape(self._game.observation_shape)
+
+    def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
+        """Return the observation of ``player`` and its mask, zeros unless it is to act, in one compiled call."""
+        game = self._game
+        planes = np.empty(game.flat_observation_shape, np.float32)
+        mask = np.empty(game.num_actions, np.int8)
+        game.fill_observation_and_mask(game.board, self._records, player, planes, mask)
+        return planes.reshape(game.observation_shape), mask
 
     # -- Texts -------------------------------------------------------------------------------------------------------
 

@@ -82,6 +82,7 @@ class Vadus(HexhexStonesGame):
         "passed",
         "black_to_act",
     )
+    binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "actions are a cell, such as e5, and pass"
 
     @property

@@ -1,0 +1,57 @@
+"""What ``render()`` returns in each render mode. Nothing that needs a window is imported before one is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import State
+
+RENDER_MODES = ("ansi", "rgb_array", "svg", "human")
+FRAMES_PER_SECOND = 2
+WIDTH_PIXELS = 512
+
+
+class Renderer:
+    """Renders positions in one mode; owns the window of the mode ``human``."""
+
+    def __init__(self, mode: str | None, title: str) -> None:
+        """Raises ``ValueError`` for a mode that is not in ``RENDER_MODES``."""
+        if mode is not None and mode not in RENDER_MODES:
+            raise ValueError(f"render_mode is {mode!r}; allowed are {', '.join(RENDER_MODES)} and None")
+        self.mode = mode
+        self._title = title
+        self._window: Any = None
+
+    def render(self, state: State) -> str | npt.NDArray[np.uint8] | None:
+        """Return the position as text (``ansi``, ``svg``) or as ``uint8[height, width, 3]`` (``rgb_array``), or show it."""
+        if self.mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; give one when the environment is made")
+            return None
+        if self.mode == "ansi":
+            return str(state)
+        if self.mode == "svg":
+            return draw(state).svg
+        picture: npt.NDArray[np.uint8] = draw(state).rgb_array(WIDTH_PIXELS)
+        if self.mode == "rgb_array":
+            return picture
+        if self._window is None:
+            from stoneworks.envs.window import Window
+
+            self._window = Window(self._title)
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the window out: a copy opens its own."""
+        return {**self.__dict__, "_window": None}

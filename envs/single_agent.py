@@ -1,0 +1,187 @@
+"""The Gymnasium environment of every game: one learner, with its opponent inside."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+
+from stoneworks.envs.illegal_action import check_illegal_action
+from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.players import Opponent, resolve_opponent
+from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
+from stoneworks.envs.rules import IllegalActionError, State, load_game
+
+SEATS = (0, 1, "alternate", "random")
+
+
+def check_seat(seat: int | str) -> int | str:
+    """Return ``seat``. Raises ``ValueError`` for one that is not in ``SEATS``."""
+    if isinstance(seat, bool) or seat not in SEATS:
+        raise ValueError(f"seat is {seat!r}; allowed are {', '.join(map(repr, SEATS))}")
+    return seat
+
+
+class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
+    """A game as a single agent meets it: observations and rewards are the learner's, the opponent plays inside ``step``.
+
+    Either side may have several actions in a turn, and the opponent may move first. The observation is a ``Box`` of the
+    planes of ``game.observation_planes``. The mask of legal actions is in ``info["action_mask"]`` (``int8[num_actions]``) and
+    in ``action_masks()``, as sb3-contrib's MaskablePPO asks for it. It is zeros once the game is over.
+    """
+
+    metadata = {  # noqa: RUF012  Gymnasium's attribute
+        "render_modes": list(RENDER_MODES),
+        "render_fps": FRAMES_PER_SECOND,
+    }
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        opponent: Opponent = "random",
+        seat: int | str = "alternate",
+        render_mode: str | None = None,
+        illegal_action: str = "lose",
+        obs_layout: str = "CHW",
+        obs_dtype: npt.DTypeLike = "float32",
+        **options: object,
+    ) -> None:
+        """Make the environment; ``reset`` starts a game.
+
+        Args:
+            game: a name, or a game string.
+            opponent: a bot's name, a bot, or a function from a state to an action.
+            seat: which player the learner is: 0 (moves first), 1, ``"alternate"`` (0 in the first game after a seed,
+                then 1, and so on) or ``"random"``.
+            render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
+            illegal_action: what an illegal action of the learner does: ``"lose"`` ends the game with reward -1,
+                ``"raise"`` raises an ``IllegalActionError`` and changes nothing.
+            obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
+            obs_dtype: dtype of observations.
+            **options: of the game, e.g. ``size=7``.
+
+        Raises:
+            ValueError: an argument that is not allowed; it names what is.
+        """
+        self.game = load_game(game, **options)
+        self.seat = check_seat(seat)
+        self.illegal_action = check_illegal_action(illegal_action)
+        self._format = ObservationFormat(self.game, obs_layout, obs_dtype)
+        self._renderer = Renderer(render_mode, str(self.game))
+        self.render_mode = render_mode
+        self.observation_space = self._format.space()
+        self.action_space = spaces.Discrete(self.game.num_actions)
+        self._given_opponent = opponent
+        self._opponent = resolve_opponent(opponent, self.game)
+        self._opponent_is_stale = True
+        self._games_since_seed = 0
+        self._learner = 0
+        self._state: State | None = None
+        self._over = True
+
+    def set_opponent(self, opponent: Opponent) -> None:
+        """Exchange the opponent from the next ``reset`` on. Raises ``ValueError`` for one that is not allowed, at once."""
+        resolve_opponent(opponent, self.game)
+        self._given_opponent = opponent
+        self._opponent_is_stale = True
+
+    @property
+    def learner_player(self) -> int:
+        """Which player the learner is in this game, 0 or 1."""
+        return self._learner
+
+    @property
+    def game_state(self) -> State:
+        """A copy of the position."""
+        if self._state is None:
+            raise ResetNeeded("game_state before reset()")
+        return self._state.clone()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+        """Start a game and let the opponent move where it moves first. ``options`` are not looked at.
+
+        With a ``seed`` the opponent (where it is given by name), and the sequence of seats, start anew from it.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._games_since_seed = 0
+            self._opponent_is_stale = True
+        if self._opponent_is_stale:
+            self._opponent = resolve_opponent(self._given_opponent, self.game, int(self.np_random.integers(2**31)))
+            self._opponent_is_stale = False
+        self._opponent.restart()
+        if self.seat == "random":
+            self._learner = int(self.np_random.integers(2))
+        else:
+            self._learner = self._games_since_seed % 2 if self.seat == "alternate" else int(self.seat)
+        self._games_since_seed += 1
+        self._state = self.game.new_initial_state()
+        self._over = False
+        self._let_opponent_act(self._state)
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(self._state)
+
+    def step(self, action: int) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """Play ``action`` and what the opponent answers.
+
+        Raises:
+            IllegalActionError: the action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``;
+                or the opponent has chosen an illegal action.
+            ResetNeeded: there is no game, or it is over.
+        """
+        state = self._state
+        if state is None or self._over:
+            raise ResetNeeded("step() without a game; call reset() first")
+        reward = 0.0
+        if state.try_apply_action(action):
+            self._let_opponent_act(state)
+            if state.is_terminal():
+                self._over = True
+                reward = state.returns()[self._learner]
+        elif self.illegal_action == "raise" or not 0 <= action < self.game.num_actions:
+            raise IllegalActionError(state.why_illegal(int(action)))
+        else:
+            self._over = True
+            reward = -1.0
+        if self.render_mode == "human":
+            self.render()
+        observation, info = self._observation(state)
+        return observation, reward, self._over and not state.is_truncated(), state.is_truncated(), info
+
+    def _let_opponent_act(self, state: State) -> None:
+        while state.current_player() == 1 - self._learner:
+            action = self._opponent.step(state.clone())
+            if not state.try_apply_action(action):
+                raise IllegalActionError(
+                    f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
+                )
+
+    def _observation(self, state: State) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+        planes, mask = state.observation_and_mask(self._learner)
+        if self._over:
+            mask[:] = 0
+        return self._format.of(planes), {"action_mask": mask}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``bool[num_actions]``: which actions the learner may play; none once the game is over."""
+        if self._state is None or self._over:
+            return np.zeros(self.game.num_actions, np.bool_)
+        return self._state.legal_actions_mask(self._learner).astype(np.bool_)
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the position as ``render_mode`` says (see :mod:`stoneworks.envs.rendering`)."""
+        if self._state is None:
+            raise ResetNeeded("render() before reset()")
+        return self._renderer.render(self._state)
+
+    def close(self) -> None:
+        """Close the window of the mode ``human``."""
+        self._renderer.close()
