@@ -1,7 +1,7 @@
-"""Strings: which stones of one colour are connected (T2), kept up to date while stones are placed and flipped.
+"""Strings: which stones of a colour are connected, kept up to date while stones are placed and flipped (T2).
 
-``state.strings`` labels each stone with the least cell of its string, and every other cell with ``NO_STRING``. So two points belong to
-one string where their labels are equal, and the labels are a function of the position: equal positions are equal records.
+``state.strings`` labels each stone with the least cell of its string, and every other cell with ``NO_STRING``. So whether two
+stones are of one string is one comparison, and equal positions have equal labels, whatever led to them.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ _VISITED = 0xFFFE
 
 
 @kernel
-def join_string(board: Record, state: Record, cell: int) -> None:
-    """Label ``cell``, whose stone is new there: its string is joined with the strings of its neighbours of one colour."""
+def join_strings(board: Record, state: Record, cell: int) -> None:
+    """Label the stone on ``cell``, which has no label yet, and make one string of all that it connects."""
     colour = state.stones[cell]
     label = cell
     for direction in range(4):
         neighbour = board.neighbours[cell, direction]
-        if state.stones[neighbour] == colour and state.strings[neighbour] < label:
-            label = np.int64(state.strings[neighbour])
+        if state.stones[neighbour] == colour:
+            label = min(label, np.int64(state.strings[neighbour]))
     state.strings[cell] = label
     for direction in range(4):
         neighbour = board.neighbours[cell, direction]
-        old = state.strings[neighbour]
-        if state.stones[neighbour] == colour and old != label and old != NO_STRING:
+        joined = state.strings[neighbour]
+        if state.stones[neighbour] == colour and joined != label and joined != NO_STRING:
             for other in range(board.num_cells):
-                if state.strings[other] == old:
+                if state.strings[other] == joined:
                     state.strings[other] = label
 
 
 @kernel
 def split_string(board: Record, state: Record, label: int, removed: int, direction: int, num_removed: int) -> None:
-    """Label anew what is left of the string ``label`` without ``num_removed`` stones in a line from ``removed``.
+    """Label the parts that are left of the string ``label``.
 
-    The removed stones have another colour already, and no label.
+    Removed are ``num_removed`` stones, from the cell ``removed`` on in ``direction``; they have no label any more.
     """
-    members = np.empty(board.num_cells, np.int16)
+    part = np.empty(board.num_cells, np.int16)
     for _ in range(num_removed):
         for side in range(4):
             start = board.neighbours[removed, side]
             if state.strings[start] != label:
                 continue
-            members[0] = start
             state.strings[start] = _VISITED
+            part[0] = start
             size = 1
             done = 0
             least = np.int64(start)
             while done < size:
-                stone = members[done]
+                stone = part[done]
                 done += 1
                 for onward in range(4):
                     neighbour = board.neighbours[stone, onward]
                     if state.strings[neighbour] == label:
                         state.strings[neighbour] = _VISITED
-                        members[size] = neighbour
+                        part[size] = neighbour
                         size += 1
                         least = min(least, np.int64(neighbour))
             for index in range(size):
-                state.strings[members[index]] = least
+                state.strings[part[index]] = least
         removed = board.neighbours[removed, direction]

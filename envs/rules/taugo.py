@@ -14,21 +14,19 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOUR, square
+from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int8s, Record, StateArray, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption, Option
-from stoneworks.envs.rules.row_words import NUM_ROWS, lowest_column, pairs, sides, with_two_friends
-from stoneworks.envs.rules.strings import NO_STRING, join_string, split_string
+from stoneworks.envs.rules.strings import NO_STRING, join_strings, split_string
+from stoneworks.envs.rules.taugo_lines import CORNER, NONE, line_can_go_on, next_stone, search_first_stones
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.text_board import square_board_text
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
-#: ``last_stone`` where no line is in progress, ``direction`` where a line has none yet.
-NONE = -1
-#: A corner of the grid. It is off the board, and stands in where a point has no neighbour.
-CORNER = 0
+#: Rows of row words: of a board of 24 intersections a side, and an empty one below and above.
+NUM_ROW_WORDS = 28
 # Endings, each 1 + its index in Taugo.reasons.
 BY_SCORE, DRAWN = 1, 2
 
@@ -44,7 +42,8 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("width", "i4"),
             ("row", "u1", (room,)),
             ("column", "u1", (room,)),
-            ("row_points", "u4", (NUM_ROWS,)),  # the points of each row, as a row word
+            ("points", "u4", (NUM_ROW_WORDS,)),  # row words, as in the state
+            ("intersections", "u4", (NUM_ROW_WORDS,)),
             ("neighbours", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
         ],
         align=True,
@@ -61,87 +60,10 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("last_stone", "i2"),  # of the line in progress
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.strings
-            ("rows", "u4", (2, NUM_ROWS)),  # the stones of each colour by row, see stoneworks.envs.rules.row_words
+            ("rows", "u4", (2, NUM_ROW_WORDS)),  # the stones of each colour as row words; that of row r is at r + 1
         ],
         align=True,
     )
-
-
-@kernel
-def has_own_pair_beside(board: Record, state: Record, first: int, second: int, direction: int, colour: int) -> bool:
-    """Return whether two neighbours would be half of a knot (T3) if both held ``colour``, ``second`` lying in ``direction``."""
-    if not (board.intersection[first] and board.intersection[second]):
-        return False
-    for side in ((direction + 1) % 4, (direction + 3) % 4):
-        beside_first = board.neighbours[first, side]
-        beside_second = board.neighbours[second, side]
-        if (
-            board.intersection[beside_first]
-            and board.intersection[beside_second]
-            and state.stones[beside_first] == colour
-            and state.stones[beside_second] == colour
-        ):
-            return True
-    return False
-
-
-@kernel
-def makes_knot(board: Record, state: Record, cell: int, colour: int) -> bool:
-    """Return whether a stone of ``colour`` on ``cell`` makes a knot (T3)."""
-    for direction in (0, 2):
-        neighbour = board.neighbours[cell, direction]
-        if state.stones[neighbour] == colour and has_own_pair_beside(board, state, cell, neighbour, direction, colour):
-            return True
-    return False
-
-
-@kernel
-def cut_from(board: Record, state: Record, friend: int, direction: int, colour: int) -> int:
-    """Return the point that a cut from the stone ``friend`` in ``direction`` ends on, or ``CORNER`` where it is illegal (T6)."""
-    enemy = 3 - colour
-    behind = friend
-    cell = board.neighbours[friend, direction]
-    while state.stones[cell] == enemy:
-        num_friends = 0
-        for side in range(4):
-            num_friends += state.stones[board.neighbours[cell, side]] == enemy
-        if num_friends < 2 or has_own_pair_beside(board, state, behind, cell, direction, colour):  # T6 (2), T6 (3)
-            return CORNER
-        behind = cell
-        cell = board.neighbours[cell, direction]
-    if behind == friend or state.stones[cell] != EMPTY or has_own_pair_beside(board, state, behind, cell, direction, colour):
-        return CORNER
-    beyond = board.neighbours[cell, direction]
-    if state.stones[beyond] == colour and has_own_pair_beside(board, state, cell, beyond, direction, colour):  # T6 (3)
-        return CORNER
-    num_in_string = 0
-    for side in range(4):
-        num_in_string += state.strings[board.neighbours[cell, side]] == state.strings[behind]
-    return np.int64(cell) if num_in_string == 1 else CORNER  # T6 (1)
-
-
-@kernel
-def further_stone(board: Record, state: Record, direction: int) -> int:
-    """Return the action that takes the line in progress on in ``direction``, or ``NO_ACTION``: there is at most one (T5)."""
-    colour = state.current_player + 1
-    cell = board.neighbours[state.last_stone, direction]
-    if state.stones[cell] == EMPTY:
-        if board.intersection[cell] and not makes_knot(board, state, cell, colour):  # T7, T3
-            return np.int64(cell)
-        return NO_ACTION
-    if not board.intersection[state.last_stone]:  # T7
-        return NO_ACTION
-    cell = cut_from(board, state, state.last_stone, direction, colour)
-    return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
-
-
-@kernel
-def line_can_go_on(board: Record, state: Record) -> bool:
-    """Return whether a further stone of the line in progress is legal."""
-    for direction in range(4):
-        if state.direction in (NONE, direction) and further_stone(board, state, direction) != NO_ACTION:
-            return True
-    return False
 
 
 @kernel
@@ -165,88 +87,6 @@ def scores(board: Record, state: Record) -> tuple[float, float]:
     if num_strings[0] != num_strings[1]:
         points[0 if num_strings[0] < num_strings[1] else 1] += 0.5
     return points[0], points[1]
-
-
-@kernel
-def mark_cut(board: Record, state: Record, point: int, behind: int, heading: int, mask: Int8s) -> None:
-    """Mark the cut that ends on ``point``, whose run ends on the stone ``behind``, if its string is there once (T6 (1))."""
-    num_in_string = 0
-    for side in range(4):
-        num_in_string += state.strings[board.neighbours[point, side]] == state.strings[behind]
-    if num_in_string == 1:
-        mask[(1 + heading) * board.num_cells + point] = 1
-
-
-@kernel
-def search_rows(board: Record, state: Record, colour: int, mask: Int8s) -> None:
-    """Unmark the intersections where a stone of ``colour`` makes a knot (T3), and mark its legal cuts (T6)."""
-    width = np.int64(board.width)
-    enemy = 3 - colour
-    intersections = np.int64(board.row_points[1]) & ~1 & ~(1 << (width - 1))
-    own_below, own_here, own_above = np.int64(0), np.int64(state.rows[colour - 1, 0]), np.int64(state.rows[colour - 1, 1])
-    enemy_below, enemy_here, enemy_above = np.int64(0), np.int64(state.rows[enemy - 1, 0]), np.int64(state.rows[enemy - 1, 1])
-    # A cut heading N is followed from the friend up to its point. One heading S is followed from its point up to the friend.
-    north_run = np.int64(0)
-    south_run = np.int64(0)
-    north_knots = np.int64(0)  # the columns where this row's and the row below's intersection would be half of a knot
-    south_points = np.int64(0)  # the columns where a cut heading S may end on the row below
-    inner_below, inner_here = np.int64(0), np.int64(0)
-    for row in range(width):
-        inner_above = own_above & intersections if row + 1 < width - 1 else np.int64(0)
-        empty = np.int64(board.row_points[row]) & ~(own_here | enemy_here)
-        can_flip = with_two_friends(enemy_here, enemy_below, enemy_above)
-        if row == 0 or row == width - 1:
-            can_flip = np.int64(0)
-        else:
-            can_flip &= intersections
-
-        # The columns x where x - 1 and x in this row would be half of a knot.
-        pair_knots = pairs(inner_below) | pairs(inner_above)
-        knots = empty & ((pair_knots & (inner_here << 1)) | ((pair_knots >> 1) & (inner_here >> 1)))
-        while knots:
-            mask[row * width + lowest_column(knots)] = 0
-            knots &= knots - 1
-
-        south_knots = sides(inner_here & inner_above)  # as north_knots, with the row above
-
-        run = can_flip & ~pair_knots
-        ends = (run + (run & (own_here << 1))) & ~run & empty & ~pair_knots & ~((inner_here & pair_knots) >> 1)
-        while ends:
-            point = row * width + lowest_column(ends)
-            mark_cut(board, state, point, point - 1, 1, mask)
-            ends &= ends - 1
-
-        run = can_flip & ~(pair_knots >> 1)
-        starts = empty & ~(pair_knots >> 1) & ~((inner_here & (pair_knots >> 1)) << 1)
-        friends = (run + (run & (starts << 1))) & ~run & own_here
-        while friends:
-            point = row * width + lowest_column(friends) - 1
-            while state.stones[point] == enemy:
-                point -= 1
-            mark_cut(board, state, point, point + 1, 3, mask)
-            friends &= friends - 1
-
-        ends = north_run & empty & ~north_knots & ~(inner_above & south_knots)
-        while ends:
-            point = row * width + lowest_column(ends)
-            mark_cut(board, state, point, point - width, 0, mask)
-            ends &= ends - 1
-        north_run = can_flip & ~north_knots & (own_below | north_run)
-
-        friends = south_run & own_here
-        while friends:
-            point = (row - 1) * width + lowest_column(friends)
-            while state.stones[point] == enemy:
-                point -= width
-            mark_cut(board, state, point, point + width, 2, mask)
-            friends &= friends - 1
-        south_run = can_flip & ~south_knots & (south_points | south_run)
-        south_points = empty & ~south_knots & ~(inner_below & north_knots)
-
-        north_knots = south_knots
-        inner_below, inner_here = inner_here, inner_above
-        own_below, own_here, own_above = own_here, own_above, np.int64(state.rows[colour - 1, row + 2])
-        enemy_below, enemy_here, enemy_above = enemy_here, enemy_above, np.int64(state.rows[enemy - 1, row + 2])
 
 
 @kernel
@@ -276,14 +116,13 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     mask[5 * num_cells] = 1  # T8
     if state.last_stone != NONE:
         for direction in range(4):
-            if state.direction in (NONE, direction):
-                action = further_stone(board, state, direction)
-                if action != NO_ACTION:
-                    mask[action] = 1
+            action = next_stone(board, state, direction)
+            if action != NO_ACTION:
+                mask[action] = 1
         return
     for cell in range(num_cells):
         mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
-    search_rows(board, state, colour, mask)
+    search_first_stones(board, state, colour, mask)
 
 
 @kernel
@@ -314,7 +153,7 @@ def pass_turn(board: Record, state: Record) -> None:
 def put_stone(board: Record, state: Record, cell: int, colour: int) -> None:
     """Put a stone of ``colour`` on ``cell``."""
     state.stones[cell] = colour
-    state.rows[colour - 1, board.row[cell]] |= 1 << np.int64(board.column[cell])
+    state.rows[colour - 1, board.row[cell] + 1] |= 1 << np.int64(board.column[cell])
 
 
 @kernel
@@ -327,14 +166,14 @@ def flip_run(board: Record, state: Record, point: int, direction: int, colour: i
     cell = nearest
     while state.stones[cell] != colour:
         put_stone(board, state, cell, colour)
-        state.rows[2 - colour, board.row[cell]] ^= 1 << np.int64(board.column[cell])
+        state.rows[2 - colour, board.row[cell] + 1] ^= 1 << np.int64(board.column[cell])
         state.strings[cell] = NO_STRING
         num_flipped += 1
         cell = np.int64(board.neighbours[cell, back])
     split_string(board, state, label, nearest, back, num_flipped)
     cell = nearest
     for _ in range(num_flipped):
-        join_string(board, state, cell)
+        join_strings(board, state, cell)
         cell = np.int64(board.neighbours[cell, back])
 
 
@@ -365,7 +204,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
     put_stone(board, state, cell, colour)
     if heading != NONE:
         flip_run(board, state, cell, heading, colour)
-    join_string(board, state, cell)
+    join_strings(board, state, cell)
     state.last_stone = cell
     if alone or not line_can_go_on(board, state):  # T4 (b), T5
         end_turn(state)
@@ -410,6 +249,7 @@ class Taugo(Game):
     reasons: ClassVar[tuple[str, ...]] = ("score", "draw")
     colours: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
+    binary_observations: ClassVar[bool] = True
     observation_planes: ClassVar[tuple[str, ...]] = (
         "own_stones",
         "opponent_stones",
@@ -442,7 +282,9 @@ class Taugo(Game):
         board["width"] = self.grid.width
         board["row"][cells], board["column"][cells] = np.divmod(np.arange(self.grid.num_cells), self.grid.width)
         bits = 1 << np.arange(self.grid.width)
-        board["row_points"][: self.grid.height] = self.grid.on_board.reshape(self.grid.height, -1) @ bits
+        rows = slice(1, self.grid.height + 1)
+        board["points"][rows] = self.grid.on_board.reshape(self.grid.height, -1) @ bits
+        board["intersections"][rows] = intersection.reshape(self.grid.height, -1) @ bits
         board["num_actions"] = self.num_distinct_actions()
         board["on_board"][cells] = self.grid.on_board
         board["intersection"][cells] = intersection

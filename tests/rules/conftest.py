@@ -27,6 +27,8 @@ GAMES = (
     "laido(size=3)",
     "laido(pie_rule=False,size=2)",
     "laido(pie_rule=False,size=4)",
+    "taugo(size=3)",
+    "taugo(size=5)",
 )
 
 

@@ -1,4 +1,4 @@
-"""Taugo a second time, slow and plain, written from RULES.md section 3 with dicts and sets: what test_taugo.py compares the kernels with."""
+"""Taugo once more, written as plainly as the rules read, to compare with (see ``naive_vadus_laido.py`` for what it offers)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ class NaiveTaugo:
         ends = (0, size + 1)
         self.edge_points = {(a, b) for a in ends for b in inner} | {(a, b) for a in inner for b in ends}
         self.stones: dict[Point, int] = {}
-        self.to_act = 0
+        self.to_act: int | None = 0
         self.passes = 0
         self.last: Point | None = None  # the last stone of a line in progress
         self.heading: str | None = None  # its direction, once there is one
         self.result: int | str | None = None
+        self.reason: str | None = None
 
     # -- Points, strings, knots (T1 to T3) -----------------------------------------------------------------------------
 
@@ -31,6 +32,11 @@ class NaiveTaugo:
         if point in self.edge_points:
             return [other for other in around if other in self.intersections]
         return around
+
+    @property
+    def opponent(self) -> int:
+        assert self.to_act is not None
+        return 1 - self.to_act
 
     def friends(self, point: Point, colour: int) -> list[Point]:
         return [other for other in self.neighbours(point) if self.stones.get(other) == colour]
@@ -73,7 +79,7 @@ class NaiveTaugo:
         if point in self.edge_points and (point[0] - x, point[1] - y) not in self.neighbours(point):
             return [], None
         behind = (point[0] - x, point[1] - y)
-        while self.stones.get(behind) == 1 - self.to_act:
+        while self.stones.get(behind) == self.opponent:
             run.append(behind)
             behind = (behind[0] - x, behind[1] - y)
         return run, behind if self.stones.get(behind) == self.to_act else None
@@ -86,7 +92,7 @@ class NaiveTaugo:
             return False
         string = self.string_of(run[0])
         exactly_one = len([other for other in self.neighbours(point) if other in string]) == 1
-        two_friends_each = all(len(self.friends(stone, 1 - self.to_act)) >= 2 for stone in run)
+        two_friends_each = all(len(self.friends(stone, self.opponent)) >= 2 for stone in run)
         return exactly_one and two_friends_each and not self.makes_knot({point, *run})
 
     def further_stones(self) -> set[str]:
@@ -115,7 +121,7 @@ class NaiveTaugo:
     # -- Playing -------------------------------------------------------------------------------------------------------
 
     def play(self, text: str) -> None:
-        assert text in self.legal_texts(), text
+        assert self.to_act is not None
         if text == "end":
             if self.last is None:
                 self.passes += 1
@@ -145,14 +151,13 @@ class NaiveTaugo:
             self.next_turn()
 
     def next_turn(self) -> None:
-        self.to_act = 1 - self.to_act
+        self.to_act = self.opponent
         self.last = None
         self.heading = None
 
     # -- The end (T8, T9) ----------------------------------------------------------------------------------------------
 
-    @property
-    def score(self) -> list[float]:
+    def score(self) -> tuple[float, float]:
         perimeter = {(x, y) for x, y in self.intersections if {x, y} & {1, self.size}}
         scores = []
         for colour in (0, 1):
@@ -162,11 +167,13 @@ class NaiveTaugo:
         fewer = len(self.strings(0)) - len(self.strings(1))
         if fewer:
             scores[0 if fewer < 0 else 1] += 0.5
-        return scores
+        return scores[0], scores[1]
 
     def finish(self) -> None:
-        black, white = self.score
+        black, white = self.score()
         self.result = "draw" if black == white else 0 if black > white else 1
+        self.reason = "draw" if black == white else "score"
+        self.to_act = None
 
     # -- Texts ---------------------------------------------------------------------------------------------------------
 
@@ -178,3 +185,6 @@ class NaiveTaugo:
 
     def point(self, name: str) -> Point:
         return "abcdefghijklmnopqrstuvwxyz".index(name[0]), int(name[1:]) - 1
+
+
+NAIVE_GAMES = {"taugo": NaiveTaugo}
