@@ -176,6 +176,8 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
         on_board=on_board,
         neighbours=neighbours.astype(np.int16),
         positions=np.stack([x, y], axis=1).astype(np.float64),
-        distance_from_centre=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(np.int16),
+        distance_from_centre=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(
+            np.int16
+        ),
         symmetries=tuple(symmetries),
     )

@@ -20,7 +20,8 @@ def lowest_column(word: int) -> int:
 
     (Leiserson, Prokop, Randall: Using de Bruijn sequences to index a 1 in a computer word, 1998.)
     """
-    return np.int64(_COLUMN_OF_WINDOW[((word & -word) * _DE_BRUIJN_SEQUENCE & 0xFFFFFFFF) >> 27])  # type: ignore[return-value]
+    column: int = _COLUMN_OF_WINDOW[((word & -word) * _DE_BRUIJN_SEQUENCE & 0xFFFFFFFF) >> 27]
+    return column
 
 
 @kernel

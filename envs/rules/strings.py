@@ -23,7 +23,7 @@ def join_strings(board: Record, state: Record, cell: int) -> None:
     for direction in range(4):
         neighbour = board.neighbours[cell, direction]
         if state.stones[neighbour] == colour:
-            label = min(label, np.int64(state.strings[neighbour]))
+            label = min(label, state.strings[neighbour])
     state.strings[cell] = label
     for direction in range(4):
         neighbour = board.neighbours[cell, direction]
@@ -50,7 +50,7 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
             part[0] = start
             size = 1
             done = 0
-            least = np.int64(start)
+            least = start
             while done < size:
                 stone = part[done]
                 done += 1
@@ -60,7 +60,7 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
                         state.strings[neighbour] = _VISITED
                         part[size] = neighbour
                         size += 1
-                        least = min(least, np.int64(neighbour))
+                        least = min(least, neighbour)
             for index in range(size):
                 state.strings[part[index]] = least
         removed = board.neighbours[removed, direction]

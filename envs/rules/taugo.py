@@ -42,8 +42,8 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("width", "i4"),
             ("row", "u1", (room,)),
             ("column", "u1", (room,)),
-            ("points", "u4", (NUM_ROW_WORDS,)),  # row words, as in the state
-            ("intersections", "u4", (NUM_ROW_WORDS,)),
+            ("points", "i4", (NUM_ROW_WORDS,)),  # row words, as in the state
+            ("intersections", "i4", (NUM_ROW_WORDS,)),
             ("neighbours", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
         ],
         align=True,
@@ -60,7 +60,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("last_stone", "i2"),  # of the line in progress
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.strings
-            ("rows", "u4", (2, NUM_ROW_WORDS)),  # the stones of each colour as row words; that of row r is at r + 1
+            ("rows", "i4", (2, NUM_ROW_WORDS)),  # the stones of each colour as row words; that of row r is at r + 1
         ],
         align=True,
     )
@@ -153,28 +153,28 @@ def pass_turn(board: Record, state: Record) -> None:
 def put_stone(board: Record, state: Record, cell: int, colour: int) -> None:
     """Put a stone of ``colour`` on ``cell``."""
     state.stones[cell] = colour
-    state.rows[colour - 1, board.row[cell] + 1] |= 1 << np.int64(board.column[cell])
+    state.rows[colour - 1, board.row[cell] + 1] |= 1 << board.column[cell]
 
 
 @kernel
 def flip_run(board: Record, state: Record, point: int, direction: int, colour: int) -> None:
     """Flip the enemy stones behind ``point``, where a cut in ``direction`` has put a stone (T6)."""
     back = (direction + 2) % 4
-    nearest = np.int64(board.neighbours[point, back])
-    label = np.int64(state.strings[nearest])
+    nearest = board.neighbours[point, back]
+    label = state.strings[nearest]
     num_flipped = 0
     cell = nearest
     while state.stones[cell] != colour:
         put_stone(board, state, cell, colour)
-        state.rows[2 - colour, board.row[cell] + 1] ^= 1 << np.int64(board.column[cell])
+        state.rows[2 - colour, board.row[cell] + 1] ^= 1 << board.column[cell]
         state.strings[cell] = NO_STRING
         num_flipped += 1
-        cell = np.int64(board.neighbours[cell, back])
+        cell = board.neighbours[cell, back]
     split_string(board, state, label, nearest, back, num_flipped)
     cell = nearest
     for _ in range(num_flipped):
         join_strings(board, state, cell)
-        cell = np.int64(board.neighbours[cell, back])
+        cell = board.neighbours[cell, back]
 
 
 @kernel
@@ -280,7 +280,8 @@ class Taugo(Game):
         edge_point = num_neighbours == 1
         board["num_cells"] = self.grid.num_cells
         board["width"] = self.grid.width
-        board["row"][cells], board["column"][cells] = np.divmod(np.arange(self.grid.num_cells), self.grid.width)
+        board["row"][cells] = np.arange(self.grid.num_cells) // self.grid.width
+        board["column"][cells] = np.arange(self.grid.num_cells) % self.grid.width
         bits = 1 << np.arange(self.grid.width)
         rows = slice(1, self.grid.height + 1)
         board["points"][rows] = self.grid.on_board.reshape(self.grid.height, -1) @ bits

@@ -71,31 +71,31 @@ def cut_from(board: Record, state: Record, friend: int, heading: int, colour: in
         return CORNER
     if half_of_knot(board, state, behind, cell, heading, colour) or completes_knot(board, state, cell, heading, colour):
         return CORNER  # T6 (3)
-    return np.int64(cell) if string_is_met_once(board, state, cell, behind) else CORNER  # type: ignore[return-value]
+    return cell if string_is_met_once(board, state, cell, behind) else CORNER
 
 
 @kernel
 def next_stone(board: Record, state: Record, direction: int) -> int:
-    """Return the action that takes the line in progress on in ``direction``, or ``NO_ACTION``; more than one there never is (T5)."""
-    last = np.int64(state.last_stone)
+    """Return the one action that takes the line in progress on in ``direction``, or ``NO_ACTION`` (T5)."""
+    last = state.last_stone
     if state.direction not in (NONE, direction) or not board.intersection[last]:  # T7
         return NO_ACTION
     colour = state.current_player + 1
-    cell = np.int64(board.neighbours[last, direction])
+    cell = board.neighbours[last, direction]
     if state.stones[cell] != EMPTY:
         cell = cut_from(board, state, last, direction, colour)
-        return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell  # type: ignore[no-any-return]
+        return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
     knot = completes_knot(board, state, cell, NORTH, colour) or completes_knot(board, state, cell, SOUTH, colour)
-    return NO_ACTION if knot or not board.intersection[cell] else cell  # type: ignore[return-value]  # T3, T7
+    return NO_ACTION if knot or not board.intersection[cell] else cell  # T3, T7
 
 
 @kernel
 def line_can_go_on(board: Record, state: Record) -> bool:
     """Return whether a further stone of the line in progress is legal."""
-    for direction in range(4):
-        if next_stone(board, state, direction) != NO_ACTION:
-            return True
-    return False
+    direction = 0
+    while direction < 4 and next_stone(board, state, direction) == NO_ACTION:
+        direction += 1
+    return direction < 4
 
 
 # -- All first stones of a turn at once --------------------------------------------------------------------------------
@@ -134,19 +134,19 @@ def search_first_stones(board: Record, state: Record, colour: int, mask: Int8s) 
     ``mask`` has all empty intersections marked, and no cut. Rows are words, except where a word says what it is.
     Words that end in a heading speak of a cut that comes from there: of each column, and the point before it on the way.
     """
-    width = np.int64(board.width)
-    run_north = np.int64(0)
-    run_south = np.int64(0)
-    points_south = np.int64(0)
-    own_below, own, own_above = np.int64(0), np.int64(0), np.int64(state.rows[colour - 1, 1])
-    enemy_below, enemy, enemy_above = np.int64(0), np.int64(0), np.int64(state.rows[2 - colour, 1])
-    inner_below, inner, inner_above = np.int64(0), np.int64(0), np.int64(0)
+    width = board.width
+    run_north = 0
+    run_south = 0
+    points_south = 0
+    own_below, own, own_above = 0, 0, state.rows[colour - 1, 1]
+    enemy_below, enemy, enemy_above = 0, 0, state.rows[2 - colour, 1]
+    inner_below, inner, inner_above = 0, 0, 0
     for row in range(width):
-        own_below, own, own_above = own, own_above, np.int64(state.rows[colour - 1, row + 2])
-        enemy_below, enemy, enemy_above = enemy, enemy_above, np.int64(state.rows[2 - colour, row + 2])
-        inner_below, inner, inner_above = inner, inner_above, own_above & np.int64(board.intersections[row + 2])
-        empty = np.int64(board.points[row + 1]) & ~(own | enemy)
-        can_flip = np.int64(board.intersections[row + 1]) & with_two_neighbours(enemy, enemy_below, enemy_above)
+        own_below, own, own_above = own, own_above, state.rows[colour - 1, row + 2]
+        enemy_below, enemy, enemy_above = enemy, enemy_above, state.rows[2 - colour, row + 2]
+        inner_below, inner, inner_above = inner, inner_above, own_above & board.intersections[row + 2]
+        empty = board.points[row + 1] & ~(own | enemy)
+        can_flip = board.intersections[row + 1] & with_two_neighbours(enemy, enemy_below, enemy_above)
 
         # Where a stone on the point and one on the point before it make a knot (see half_of_knot) ...
         half_east = pairs(inner_below) | pairs(inner_above)

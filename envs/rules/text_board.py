@@ -61,7 +61,12 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
     letters = [column_name(column) for column in range(grid.width)]
     room = max(map(len, letters))
     lines = [
-        " ".join([str(row + 1).rjust(margin), *(symbol.rjust(room) for symbol in symbols[row * grid.width : (row + 1) * grid.width])])
+        " ".join(
+            [
+                str(row + 1).rjust(margin),
+                *(symbol.rjust(room) for symbol in symbols[row * grid.width : (row + 1) * grid.width]),
+            ]
+        )
         for row in reversed(range(grid.height))
     ]
     lines.append(" ".join([" " * margin, *(letter.rjust(room) for letter in letters)]))

@@ -115,7 +115,12 @@ class NaiveTaugo:
         if self.last is not None:
             return self.further_stones() | {"end"}
         places = {self.name(point) for point in self.intersections if self.can_place(point)}
-        cuts = {heading + self.name(point) for point in self.all_points() for heading in HEADINGS if self.can_cut(point, heading)}
+        cuts = {
+            heading + self.name(point)
+            for point in self.all_points()
+            for heading in HEADINGS
+            if self.can_cut(point, heading)
+        }
         return places | cuts | {"end"}
 
     # -- Playing -------------------------------------------------------------------------------------------------------
