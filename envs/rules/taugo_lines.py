@@ -7,8 +7,6 @@ Which of two stones are of one string is the only question that row words do not
 
 from __future__ import annotations
 
-import numpy as np
-
 from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
 from stoneworks.envs.rules.row_words import after_runs, beside, lowest_column, pairs, with_two_neighbours
@@ -27,8 +25,6 @@ CORNER = 0
 @kernel
 def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, colour: int) -> bool:
     """Return whether a knot of ``colour`` lacks but these two points (T3); ``second`` is next to ``first`` in ``direction``."""
-    if not (board.intersection[first] and board.intersection[second]):
-        return False
     for side in ((direction + 1) % 4, (direction + 3) % 4):
         one, other = board.neighbours[first, side], board.neighbours[second, side]
         both_inside = board.intersection[one] and board.intersection[other]
