@@ -187,7 +187,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
             self._close(illegal, ended)
             self._start(illegal)
         self._play_until_learner_acts(ended)
-        return self.observations(), ended.rewards, ended.terminations, ended.truncations, self._info() | ended.info(self.game.num_actions)
+        info = self._info() | ended.info(self.game.num_actions)
+        return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 
     def observations(self) -> npt.NDArray[Any]:
         """Return a copy of the games' observations, as the learner sees them."""
@@ -210,8 +211,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
             ValueError: they are of another game or another number, or one of their opponents is not among those set here.
         """
         dtype = self.game.state_dtype
-        if saved.positions.shape != (self.num_envs, dtype.itemsize):
-            raise ValueError(f"the saved positions are of shape {saved.positions.shape}; allowed is {(self.num_envs, dtype.itemsize)}")
+        allowed = (self.num_envs, dtype.itemsize)
+        if saved.positions.shape != allowed:
+            raise ValueError(f"the saved positions are of shape {saved.positions.shape}; allowed is {allowed}")
         opponent_of_game = self._opponents.indices(saved.opponents)
         self._batch.load(self._rows, np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs))
         self.seats[:] = saved.seats

@@ -78,7 +78,8 @@ def save_checkpoint(
         training_state: what training needs to go on, by name.
 
     Raises:
-        CheckpointError: the network does not fit the game, or ``folder`` is something else than a checkpoint.
+        CheckpointError: the network does not fit the game, ``training`` is no JSON, or ``folder`` is something else than a
+            checkpoint.
     """
     target = Path(folder)
     if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
@@ -103,7 +104,10 @@ def save_checkpoint(
         "libraries": {"python": platform.python_version()} | {name: version for name in _LIBRARIES if (version := _version(name))},
         "training": dict(training),
     }
-    contents[METADATA_FILE] = (json.dumps(description, indent=2, allow_nan=False) + "\n").encode()
+    try:
+        contents[METADATA_FILE] = (json.dumps(description, indent=2, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"training is {training!r}; allowed is what JSON can say ({error})") from None
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -235,7 +239,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{file} is no JSON: {error}") from None
     if not isinstance(description, dict) or description.get("format") != "stoneworks checkpoint":
-        raise CheckpointError(f"{file} does not describe a checkpoint; allowed is an object with the format 'stoneworks checkpoint'")
+        raise CheckpointError(f"{file} is no description of a checkpoint: its format is not 'stoneworks checkpoint'")
     if description.get("format_version") != FORMAT_VERSION:
         raise CheckpointError(f"{file}: format_version is {description.get('format_version')!r}; allowed is {FORMAT_VERSION}")
     for name, kind in _FIELDS.items():
@@ -314,8 +318,12 @@ def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict
 
 def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
     for name in sorted({*weights, *expected}):
-        shown = [f"{tensors[name].dtype}{list(tensors[name].shape)}" if name in tensors else "none" for tensors in (weights, expected)]
-        if shown[0] != shown[1]:
-            raise CheckpointError(f"{problem}the weights {name} are {shown[0]}; allowed by its architecture are {shown[1]}")
+        saved, allowed = _describe(weights.get(name)), _describe(expected.get(name))
+        if saved != allowed:
+            raise CheckpointError(f"{problem}the weights {name} are {saved}; allowed by its architecture are {allowed}")
         if not torch.isfinite(weights[name]).all():
             raise CheckpointError(f"{problem}the weights {name} have values that are not finite")
+
+
+def _describe(tensor: Tensor | None) -> str:
+    return "none" if tensor is None else f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"

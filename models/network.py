@@ -82,9 +82,10 @@ class BoardNetwork(nn.Module):
                 nn.init.orthogonal_(module.weight, gains.get(module, 2**0.5))
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-        for block in self.blocks:
-            nn.init.zeros_(block.second.weight)
-            nn.init.zeros_(block.pooled_bias.weight)
+        for module in self.modules():
+            if isinstance(module, ResidualBlock):
+                nn.init.zeros_(module.second.weight)
+                nn.init.zeros_(module.pooled_bias.weight)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Evaluate positions.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,7 @@ class PolicyBot(Bot):
     ) -> PolicyBot:
         """Return the bot of a checkpoint. Raises ``CheckpointError`` where it does not fit (see ``load_checkpoint``)."""
         checkpoint = load_checkpoint(folder, game)
-        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=Path(folder).name)
+        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=str(folder))
 
     @property
     def name(self) -> str:

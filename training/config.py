@@ -154,7 +154,8 @@ class PPOConfig:
 
 def config_names() -> list[str]:
     """Return the names of the configurations that come with stoneworks."""
-    return sorted(file.name.removesuffix(".yaml") for file in resources.files("stoneworks.configs").iterdir() if file.name.endswith(".yaml"))
+    files = resources.files("stoneworks.configs").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
 
 def load_config(name: str, overrides: Sequence[str] = ()) -> PPOConfig:
@@ -194,7 +195,8 @@ def parse_config(values: Mapping[str, Any], source: str) -> PPOConfig:
         raise ConfigError(f"{source}: the shares latest, past, random and greedy of opponents are all 0; allowed is a sum > 0")
     if config.frames_per_update % config.minibatch_size:
         raise ConfigError(
-            f"{source}: minibatch_size is {config.minibatch_size}; allowed is a divisor of num_games * steps_per_update, {config.frames_per_update}"
+            f"{source}: minibatch_size is {config.minibatch_size}; allowed is a divisor of "
+            f"num_games * steps_per_update, {config.frames_per_update}"
         )
     return config
 
@@ -228,7 +230,7 @@ _Loader.add_implicit_resolver(
 
 
 def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
     repeated = {key for key in keys if keys.count(key) > 1}
     if repeated:
         raise yaml.constructor.ConstructorError(None, None, f"the key {repeated.pop()!r} stands twice", node.start_mark)
@@ -240,7 +242,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 
 def _read_yaml(text: str, source: str) -> dict[str, Any]:
     try:
-        values = yaml.load(text, _Loader)  # noqa: S506 - a subclass of SafeLoader
+        values = yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{source} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(values, dict):

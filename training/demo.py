@@ -33,20 +33,21 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
     game = load_game(config.game)
-    console.print(f"An agent learns {game} by playing against itself and the bots. Ctrl-C stops it; run again to go on.", highlight=False)
+    console.print(f"An agent learns {game} from nothing, by playing against itself and the bots.", highlight=False)
+    console.print("Ctrl-C stops it; started again, it goes on from there.")
     result = train_with_display(config, folder, resume=True, console=console)
     if not result.finished:
         console.print(f"Stopped after {result.frames:,} frames; {result.checkpoint} has them.", highlight=False)
         return 130
 
     console.print(f"It plays {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening.")
-    table = Table(*MatchResult.COLUMNS)
+    table = Table("against", "score", "95 % interval", "won, drawn, lost", "games", "distinct")
     matches = {}
     for number, name in enumerate(("random", "greedy")):
         agent = load_bot(str(result.checkpoint), game, seed=2 * number)
         match = play_match(game, agent, load_bot(name, game, seed=2 * number + 1), num_pairs=NUM_PAIRS, seed=number)
         matches[name] = match
-        table.add_row(*match.row())
+        table.add_row(name, *_row(match))
     console.print(table)
 
     records = [record for match in matches.values() for record in match.records]
@@ -68,9 +69,21 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     console.print(f"That took {(time.monotonic() - began) / 60:.1f} minutes.", highlight=False)
     score = matches["random"].score
     if score < PROMISED_SCORE:
-        console.print(f"The agent scores {100 * score:.1f} % against random; promised are {100 * PROMISED_SCORE:.0f} %.", highlight=False)
+        promised = f"{100 * PROMISED_SCORE:.0f} %"
+        console.print(f"The agent scores {100 * score:.1f} % against random; promised are {promised}.", highlight=False)
         return 1
     return 0
+
+
+def _row(match: MatchResult) -> tuple[str, ...]:
+    low, high = match.interval
+    return (
+        f"{100 * match.score:.1f} %",
+        f"{100 * low:.1f} to {100 * high:.1f} %",
+        f"{match.wins}, {match.draws}, {match.losses}",
+        str(match.num_games),
+        str(match.num_distinct_games),
+    )
 
 
 def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:

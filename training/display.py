@@ -1,11 +1,11 @@
-"""What a person sees while training goes on: a bar, the speed, and the score of the latest games."""
+"""What a person sees while training goes on: a bar, the speed, and the scores of the latest games against the bots."""
 
 from __future__ import annotations
 
 import os
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from stoneworks.training.config import PPOConfig
@@ -13,11 +13,11 @@ from stoneworks.training.ppo import TrainingResult, TrainingStatus, stop_on_sign
 
 
 class _FramesColumn(ProgressColumn):
-    """Frames so far, and frames a second."""
+    """Frames so far, and frames per second."""
 
     def render(self, task: Task) -> Text:
         """Return the text."""
-        return Text(f"{task.completed:,.0f} of {task.total:,.0f} frames, {task.fields['speed']:,.0f} a second")
+        return Text(f"{task.completed:,.0f}/{task.total:,.0f} frames, {task.fields['speed']:,.0f}/s", no_wrap=True)
 
 
 def train_with_display(
@@ -25,28 +25,30 @@ def train_with_display(
 ) -> TrainingResult:
     """Train, show how it goes, and stop cleanly at Ctrl-C (see :func:`stoneworks.training.ppo.train`)."""
     progress = Progress(
-        TextColumn(config.game),
-        BarColumn(),
+        BarColumn(bar_width=8),
         _FramesColumn(),
         TextColumn("{task.fields[scores]}"),
-        TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,
     )
-    with progress, stop_on_signals() as stop:
-        task = progress.add_task("", total=config.frames, speed=0.0, scores="")
+    task = progress.add_task("", total=config.frames, speed=0.0, scores="")
+    with stop_on_signals() as stop:
 
         def report(status: TrainingStatus) -> None:
+            progress.start()
             scores = ", ".join(
-                f"{kind} {100 * score:.0f} %" for kind, score in status.scores.items() if kind in ("random", "greedy")
+                f"{kind} {100 * score:.0f} %" for kind, score in status.scores.items() if kind in ("greedy", "random")
             )
             progress.update(
                 task,
                 completed=min(status.frames, status.total_frames),
                 speed=status.frames_per_second,
-                scores=f"score against {scores}" if scores else "",
+                scores=scores,
             )
             if status.message:
                 progress.console.print(status.message, highlight=False)
 
-        return train(config, folder, resume=resume, report=report, stop=stop)
+        try:
+            return train(config, folder, resume=resume, report=report, stop=stop)
+        finally:
+            progress.stop()

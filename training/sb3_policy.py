@@ -54,10 +54,8 @@ class BoardPolicy(MaskableActorCriticPolicy):
     def forward(self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return actions, values ``[batch, 1]`` and the actions' log probabilities."""
         log_probabilities, values = self._evaluate(obs, action_masks)
-        if deterministic:
-            actions = log_probabilities.argmax(1)
-        else:
-            actions = torch.multinomial(log_probabilities.exp(), 1).squeeze(1)
+        chosen = log_probabilities.argmax(1, True) if deterministic else torch.multinomial(log_probabilities.exp(), 1)
+        actions = chosen.squeeze(1)
         return actions, values.unsqueeze(1), _of_actions(log_probabilities, actions)
 
     def evaluate_actions(
