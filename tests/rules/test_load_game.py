@@ -10,7 +10,11 @@ import pytest
 
 from stoneworks.envs.rules import Game, game_names, load_game
 
-DEFAULTS = {"vadus": {"size": 9}, "laido": {"pie_rule": True, "size": 9}, "taugo": {"size": 16}}
+DEFAULTS = {
+    "vadus": {"size": 9},
+    "laido": {"pie_rule": True, "size": 9},
+    "taugo": {"size": 16},
+}
 
 
 def test_the_defaults_of_every_game() -> None:

@@ -635,7 +635,7 @@ def test_stones_on_edge_points_count_together_whatever_their_strings(play: Play)
     assert state.score() == (1 + 6, 6 + 3)
 
 
-# -- Actions, observations, symmetries ---------------------------------------------------------------------------------
+# -- Actions, symmetries, pictures --------------------------------------------------------------------------------------
 
 
 def test_actions_are_five_planes_and_end(play: Play) -> None:
@@ -662,92 +662,7 @@ def test_the_game_string_always_shows_the_size() -> None:
     assert load_game("taugo(size=3)").state_dtype == load_game("taugo(size=16)").state_dtype
 
 
-def plane_names(state: State, plane: str, player: int) -> set[str]:
-    """Return the cells that are 1 in a plane, all others being 0."""
-    values = state.observation_tensor(player)[state.game.observation_planes.index(plane)].ravel()
-    assert set(values.tolist()) <= {0, 1}
-    return {name for name, value in zip(state.game.grid.cell_names, values, strict=True) if value}
-
-
-CONSTANT_PLANES = ("line_north", "line_east", "line_south", "line_west", "line_in_progress", "passed", "black_to_act")
-
-
-def constants(state: State, player: int) -> set[str]:
-    """Return the names of the constant planes that are 1."""
-    everywhere = set(state.game.grid.cell_names)
-    found = {plane: plane_names(state, plane, player) for plane in CONSTANT_PLANES}
-    assert all(names in (set(), everywhere) for names in found.values())
-    return {plane for plane, names in found.items() if names}
-
-
-def test_the_planes_of_the_board_show_its_points() -> None:
-    state = load_game("taugo(size=3)").new_initial_state()
-    edge_points = {"b1", "c1", "d1", "a2", "a3", "a4", "e2", "e3", "e4", "b5", "c5", "d5"}
-    perimeter = {"b2", "c2", "d2", "b3", "d3", "b4", "c4", "d4"}
-    for player in (BLACK, WHITE):
-        assert plane_names(state, "edge_points", player) == edge_points
-        assert plane_names(state, "perimeter", player) == perimeter
-        assert plane_names(state, "board", player) == edge_points | perimeter | {"c3"}
-        assert plane_names(state, "last_stone_of_line", player) == set()
-        assert constants(state, player) == {"black_to_act"}
-
-
-def test_the_planes_of_stones_show_those_of_the_player_who_looks_first() -> None:
-    state = apply_texts(placed(CUT_TO_THE_EDGE, BLACK), "Sc1")
-    black, white = {"c4", "c3", "c2", "c1"}, {"b2", "d3"}
-    assert plane_names(state, "own_stones", BLACK) == plane_names(state, "opponent_stones", WHITE) == black
-    assert plane_names(state, "own_stones", WHITE) == plane_names(state, "opponent_stones", BLACK) == white
-    assert constants(state, BLACK) == constants(state, WHITE) == set()
-
-
-def test_a_pass_is_shown_until_the_next_stone(play: Play) -> None:
-    state = play("taugo(size=3)", "b2 end")
-    assert constants(state, BLACK) == constants(state, WHITE) == {"passed", "black_to_act"}
-    assert constants(apply_texts(state, "c4"), WHITE) == set()
-    assert constants(play("taugo(size=3)", "end"), WHITE) == {"passed"}
-
-
-#: After d5 Black's line may go on north, east and west.
-THREE_WAYS = """
-    . . . . . .
-    . . . . . .
-    . . . . . .
-    . . X . . .
-    . . . . O .
-    . . . . . .
-"""
-
-
-@pytest.mark.parametrize(
-    ("drawing_turns", "first", "second", "plane"),
-    [
-        (0, "d5", "d6", "line_north"),
-        (0, "d5", "e5", "line_east"),
-        (0, "d5", "c5", "line_west"),
-        (2, "e4", "e3", "line_south"),
-    ],
-)
-def test_a_line_in_progress_is_shown_with_its_last_stone_and_its_direction(
-    drawing_turns: int, first: str, second: str, plane: str
-) -> None:
-    state = apply_texts(placed(turned(THREE_WAYS, drawing_turns), BLACK), first)
-    for player in (BLACK, WHITE):
-        assert plane_names(state, "last_stone_of_line", player) == {first}
-        assert constants(state, player) == {"line_in_progress", "black_to_act"}, "no direction yet"
-    apply_texts(state, second)
-    for player in (BLACK, WHITE):
-        assert plane_names(state, "last_stone_of_line", player) == {second}
-        assert constants(state, player) == {"line_in_progress", plane, "black_to_act"}
-    apply_texts(state, "end")
-    for player in (BLACK, WHITE):
-        assert plane_names(state, "last_stone_of_line", player) == set()
-        assert constants(state, player) == set()
-
-
-def test_a_line_of_white_is_shown_as_such() -> None:
-    drawing = THREE_WAYS.translate(str.maketrans("XO", "OX"))
-    state = apply_texts(placed(drawing, WHITE), "d5 e5")
-    assert constants(state, WHITE) == constants(state, BLACK) == {"line_in_progress", "line_east"}
+TURNING_PLANES = ("line_north", "line_east", "line_south", "line_west")
 
 
 @pytest.mark.parametrize(
@@ -772,9 +687,7 @@ def test_headings_and_planes_of_directions_turn_with_the_board(name: str, cell: 
     assert game.action_to_string(symmetry.actions[game.string_to_action("end")]) == "end"
     planes = game.observation_planes
     assert planes[symmetry.planes[planes.index("line_east")]] == line
-    assert all(
-        symmetry.planes[index] == index for index, plane in enumerate(planes) if plane not in CONSTANT_PLANES[:4]
-    )
+    assert all(symmetry.planes[index] == index for index, plane in enumerate(planes) if plane not in TURNING_PLANES)
 
 
 def test_equal_positions_are_equal_whatever_led_to_them(play: Play) -> None:
@@ -786,8 +699,8 @@ def test_equal_positions_are_equal_whatever_led_to_them(play: Play) -> None:
     assert cut != placed(CUT_TO_THE_EDGE, BLACK)
 
 
-def test_the_picture_shows_stones_lines_to_the_edge_and_the_line_in_progress() -> None:
-    state = apply_texts(placed(THREE_WAYS, BLACK), "d5 e5")
+def test_the_picture_shows_stones_lines_to_the_edge_and_the_line_in_progress(play: Play) -> None:
+    state = play("taugo(size=6)", "d4 f3 d5 e5")
     assert str(state).splitlines() == [
         "8   | | | | | |",
         "7 - . . . . . . -",
