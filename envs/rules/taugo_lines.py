@@ -127,8 +127,8 @@ def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading
 def search_first_stones(board: Record, state: Record, colour: int, mask: Int8s) -> None:
     """Unmark the intersections where a stone of ``colour`` makes a knot (T3), and mark its legal cuts (T6).
 
-    ``mask`` has all empty intersections marked, and no cut. Rows are words, except where a word says what it is.
-    Words that end in a heading speak of a cut that comes from there: of each column, and the point before it on the way.
+    ``mask`` has all empty intersections marked, and no cut. All variables but ``width`` and ``row`` are row words. Those named
+    after a heading relate each point to the one before it on the way of a cut with that heading.
     """
     width = board.width
     run_north = 0
