@@ -14,14 +14,19 @@ import numpy.typing as npt
 from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
 from stoneworks.envs.rules.strings import NO_STRING
-from stoneworks.envs.rules.taugo import scores
-from stoneworks.envs.rules.taugo_lines import CORNER, NONE, cut_from, search_first_stones
+from stoneworks.envs.rules.taugo import NUM_ROW_WORDS, apply_action, scores
+from stoneworks.envs.rules.taugo_lines import CORNER, NONE, cut_from, next_stone, search_first_stones
+from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations.turn_search import Float32s
 
-#: How much of the best turn of the player to act counts: it can be played at once.
+#: How many turns of each player are played out.
+NUM_TURNS_TRIED = 8
+#: How much the gain of the best turn of the player to act counts: it can be played at once.
 WEIGHT_OF_NEXT_TURN = 0.8
-#: How much of the best turn of the other player counts: it may have been answered by then.
-WEIGHT_OF_TURN_AFTER = 0.3
+#: How much that of the best turn of the other player counts: it may have been answered by then.
+WEIGHT_OF_TURN_AFTER = 0.4
+#: How much less each next best turn counts than the one before it.
+WEIGHT_OF_ALTERNATIVE = 0.5
 #: What a string more is worse by.
 PRICE_OF_STRING = 0.1
 #: How much a point counts for what the opponent could do through it, where what its own player could counts 1.
@@ -213,12 +218,104 @@ def rate_turns(
 
 
 @kernel
+def lead_of(board: Record, state: Record, player: int) -> float:
+    """Return by how much ``player`` leads, strings included."""
+    black, white = scores(board, state)
+    return black - white if player == 0 else white - black
+
+
+@kernel
+def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Write what placements change of a position to ``room``: rows for stones, strings, row words and the turn."""
+    room[0, : len(state.stones)] = state.stones
+    room[1, : len(state.strings)] = state.strings
+    room[2, :NUM_ROW_WORDS] = state.rows[0]
+    room[3, :NUM_ROW_WORDS] = state.rows[1]
+    room[4, 0] = state.current_player
+    room[4, 1] = state.last_stone
+    room[4, 2] = state.direction
+    room[4, 3] = state.consecutive_passes
+
+
+@kernel
+def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Bring back what ``save_position`` wrote."""
+    state.stones[:] = room[0, : len(state.stones)]
+    state.strings[:] = room[1, : len(state.strings)]
+    state.rows[0, :] = room[2, :NUM_ROW_WORDS]
+    state.rows[1, :] = room[3, :NUM_ROW_WORDS]
+    state.current_player = room[4, 0]
+    state.last_stone = room[4, 1]
+    state.direction = room[4, 2]
+    state.consecutive_passes = room[4, 3]
+
+
+@kernel
+def gain_of_turn(
+    board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
+) -> float:
+    """Play out the turns that begin with ``action`` and go straight on, and return what the best one gains.
+
+    It is left to the caller to bring the position back. ``room`` is for the position after the action; ``player``, who leads
+    by ``lead``, is to act.
+    """
+    apply_action(board, state, action)
+    best = lead_of(board, state, player)
+    if state.current_player != player:
+        return best - lead
+    save_position(state, room)
+    for direction in range(4):
+        onward = next_stone(board, state, direction)
+        if onward == NO_ACTION:
+            continue
+        while onward != NO_ACTION:
+            apply_action(board, state, onward)
+            best = max(best, lead_of(board, state, player))
+            onward = next_stone(board, state, direction) if state.current_player == player else NO_ACTION
+        restore_position(state, room)
+    return best - lead
+
+
+@kernel
+def outlook(board: Record, state: Record, player: int, lead: float, gains: Float32s) -> float:
+    """Return what the best turns gain that ``player``, who leads by ``lead``, could begin here: the next best count less.
+
+    ``gains`` rates their beginnings. The position is changed on the way, and brought back.
+    """
+    chosen = np.empty(NUM_TURNS_TRIED, np.int64)
+    num_chosen = 0
+    for action in range(5 * board.num_cells):
+        if gains[action] <= 0:
+            continue
+        place = num_chosen
+        while place > 0 and gains[chosen[place - 1]] < gains[action]:
+            place -= 1
+        if place == NUM_TURNS_TRIED:
+            continue
+        for later in range(min(num_chosen, NUM_TURNS_TRIED - 1), place, -1):
+            chosen[later] = chosen[later - 1]
+        chosen[place] = action
+        num_chosen = min(num_chosen + 1, NUM_TURNS_TRIED)
+    of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
+    room = np.empty((2, 5, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
+    save_position(state, room[0])
+    for place in range(num_chosen):
+        state.current_player = player
+        of_turns[place] = max(0.0, gain_of_turn(board, state, room[1], player, chosen[place], lead))
+        restore_position(state, room[0])
+    of_turns.sort()
+    total = 0.0
+    for place in range(NUM_TURNS_TRIED):
+        total = of_turns[place] + WEIGHT_OF_ALTERNATIVE * total
+    return total
+
+
+@kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
     """Return by how much ``player`` leads, and what the next turns may change of it."""
     num_cells = board.num_cells
     to_act = state.current_player
-    black, white = scores(board, state)
-    lead = black - white if to_act == 0 else white - black  # of who is to act
+    lead = lead_of(board, state, to_act)
     on_perimeter = np.empty(num_cells, np.int16)
     standing = np.empty(4, np.float32)
     count_strings(board, state, on_perimeter, standing)
@@ -238,12 +335,10 @@ def evaluate(board: Record, state: Record, player: int) -> float:
         mask = np.empty(board.num_actions, np.int8)
         gains = np.empty(board.num_actions, np.float32)
         ways = np.empty(num_cells, np.float32)
-        value += WEIGHT_OF_NEXT_TURN * rate_turns(
-            board, state, to_act + 1, on_perimeter, standing[to_act], mask, gains, ways
-        )
-        value -= WEIGHT_OF_TURN_AFTER * rate_turns(
-            board, state, 2 - to_act, on_perimeter, standing[1 - to_act], mask, gains, ways
-        )
+        for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
+            mover = to_act ^ turn
+            rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways)
+            value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
         if state.consecutive_passes:
             if lead > 0:
                 value = CAN_END_AS_WINNER
