@@ -17,7 +17,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
-SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}}
+SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "taugo": {"size": 4}}
 
 
 def make(name, **arguments):
