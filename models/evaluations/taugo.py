@@ -20,13 +20,13 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations.turn_search import Float32s
 
 #: How many turns of each player are played out.
-NUM_TURNS_TRIED = 8
+NUM_TURNS_TRIED = 16
 #: How much the gain of the best turn of the player to act counts: it can be played at once.
-WEIGHT_OF_NEXT_TURN = 0.8
+WEIGHT_OF_NEXT_TURN = 0.9
 #: How much that of the best turn of the other player counts: it may have been answered by then.
-WEIGHT_OF_TURN_AFTER = 0.4
+WEIGHT_OF_TURN_AFTER = 0.6
 #: How much less each next best turn counts than the one before it.
-WEIGHT_OF_ALTERNATIVE = 0.5
+WEIGHT_OF_ALTERNATIVE = 0.8
 #: What a string more is worse by.
 PRICE_OF_STRING = 0.1
 #: How much a point counts for what the opponent could do through it, where what its own player could counts 1.
