@@ -22,6 +22,12 @@ GAMES = {
         j3 b17 k6 l5 l6 e13 j4 m5 i5 m7 m6 c16 n6 d14 o5 p3 n4 o4 d8 pass d6 d7 e7 d9 c9 c10 b10 b11 a11 m1 j13 k14 l13
         k13 k12 l12 k11 h14 p4 j14 i14 g15 j15 i15 g16 h15 l11 n9 m11 n10 q4 m12 n11
     """,
+    "taugo(size=9)": """
+        j3 j2 j4 j5 j6 j7 j8 j9 j10 i2 i3 i4 i5 i6 i7 i8 i9 i10 c2 h10 g10 f10 e10 d10 c10 b10 b2 b3 b4 b5 b6 b7 b8 b9
+        h5 g5 f5 e5 d5 c5 Wa5 d2 e2 f2 g2 h2 h3 g3 f3 e3 d3 c3 Wa3 c9 d9 e9 f9 g9 end h7 g7 f7 e7 d7 c7 Wa7 h9 h8 Sg1
+        e8 Se1 c4 end Sc1 d4 e4 f4 end end g4 h4 end c6 d6 end end e6 f6 end end g6 h6 end Nh11 Ek9 Nc11 Ek4 Nf11 end
+        end
+    """,
 }
 
 

@@ -151,7 +151,7 @@ def test_observations_belong_to_the_caller():
 def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
     winners = set()
     for seed in range(30):
-        env = make(name, size=2)
+        env = make(name)
         env.reset()
         rng = np.random.default_rng(seed)
         state = env.game.new_initial_state()
