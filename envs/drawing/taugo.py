@@ -144,9 +144,7 @@ def _board(game: Game) -> _Board:
     inner_low, inner_high = low + ROUNDING, high - ROUNDING
     corners = [(inner_low, -inner_low), (inner_high, -inner_low), (inner_high, -inner_high), (inner_low, -inner_high)]
     outline = svg.polygons(corners, [(0, 0)])
-    ground = svg.path(
-        outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=2 * ROUNDING, stroke_linejoin="round"
-    )
+    ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=2 * ROUNDING, stroke_linejoin="round")
     ends = []
     for line in range(1, last):
         place = line * SPACING

@@ -130,7 +130,9 @@ def gain_of_line(
 
 
 @kernel
-def mark_way(board: Record, state: Record, start: int, direction: int, colour: int, gain: float, ways: Float32s) -> None:
+def mark_way(
+    board: Record, state: Record, start: int, direction: int, colour: int, gain: float, ways: Float32s
+) -> None:
     """Raise to ``gain`` the rating of each empty point on the way of a line or cut from ``start``, to the end of a run."""
     cell = board.neighbours[start, direction]
     while state.stones[cell] == EMPTY:

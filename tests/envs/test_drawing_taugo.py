@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State, load_game
@@ -133,7 +134,11 @@ def test_a_filled_point_has_its_colour_and_a_policy_adds_up_the_actions_of_a_poi
 
 def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_refused() -> None:
     state = played(LINE)
-    spelt = [e.attrib["aria-label"] for e in group(draw(state, marks={"b3": "1", "a2": "2"}), "marks") if "aria-label" in e.attrib]
+    spelt = [
+        e.attrib["aria-label"]
+        for e in group(draw(state, marks={"b3": "1", "a2": "2"}), "marks")
+        if "aria-label" in e.attrib
+    ]
     assert sorted(spelt) == ["1", "2"]
     with pytest.raises(ValueError, match=r"marks.*a1 is off the board.*allowed"):
         draw(state, marks={"a1": "x"})

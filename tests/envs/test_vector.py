@@ -46,7 +46,9 @@ class CountingPlayer:
 
 
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
-@pytest.mark.parametrize("game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", "taugo(size=3)"])
+@pytest.mark.parametrize(
+    "game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", "taugo(size=3)"]
+)
 def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
     observations, info = many.reset(seed=5)
