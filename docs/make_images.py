@@ -27,6 +27,12 @@ GAMES = {
         r13-s12 r11-s11 r12+L p14-q14 t11-t10 u9-v9 u11-v10 u10+L s10-t9 w7-v8 v7-w6 w9-w10 x10-y10 x8-x7 w8+L y6-y5
         u12-v11 v12-v13 v14-u14 t14-t13 u13+D x11-w11 x12-w13 w12+D y9-x9 s14-s13 t12+D
     """,
+    "taugo(size=9)": """
+        j3 j2 j4 j5 j6 j7 j8 j9 j10 i2 i3 i4 i5 i6 i7 i8 i9 i10 c2 h10 g10 f10 e10 d10 c10 b10 b2 b3 b4 b5 b6 b7 b8 b9
+        h5 g5 f5 e5 d5 c5 Wa5 d2 e2 f2 g2 h2 h3 g3 f3 e3 d3 c3 Wa3 c9 d9 e9 f9 g9 end h7 g7 f7 e7 d7 c7 Wa7 h9 h8 Sg1
+        e8 Se1 c4 end Sc1 d4 e4 f4 end end g4 h4 end c6 d6 end end e6 f6 end end g6 h6 end Nh11 Ek9 Nc11 Ek4 Nf11 end
+        end
+    """,
 }
 
 

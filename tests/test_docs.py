@@ -107,7 +107,7 @@ def test_the_examples_of_actions_have_the_indices_that_a_page_gives(page: GamePa
     assert set(page.game.global_actions) <= set(rows)
 
 
-@pytest.mark.parametrize("name", [name for name in ("vadus", "laido") if name in game_names()])
+@pytest.mark.parametrize("name", [name for name in ("vadus", "laido", "taugo") if name in game_names()])
 def test_the_formulas_of_actions_hold(name: str) -> None:
     page = GamePage(name)
     game = page.game
@@ -123,7 +123,7 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
 
 
-@pytest.mark.parametrize("name", [name for name in ("vadus", "laido") if name in game_names()])
+@pytest.mark.parametrize("name", [name for name in ("vadus", "laido", "taugo") if name in game_names()])
 def test_the_table_of_sizes_holds(name: str) -> None:
     for size, row in GamePage(name).table("size", "points", "actions", "observation", "greatest length").items():
         game: Game = load_game(name, size=int(size))

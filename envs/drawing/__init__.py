@@ -22,6 +22,7 @@ _DRAWING_MODULES = {
     "vadus": "stoneworks.envs.drawing.hexhex_stones",
     "laido": "stoneworks.envs.drawing.hexhex_stones",
     "taigo": "stoneworks.envs.drawing.taigo",
+    "taugo": "stoneworks.envs.drawing.taugo",
 }
 
 

@@ -33,6 +33,7 @@ _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
     "taigo": "stoneworks.envs.rules.taigo:Taigo",
+    "taugo": "stoneworks.envs.rules.taugo:Taugo",
 }
 
 

@@ -15,6 +15,9 @@ import numpy.typing as npt
 #: Steps ``(q, r)`` of the six hex directions E, NE, NW, W, SW, SE, counter-clockwise.
 HEX_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
+#: Steps ``(column, row)`` of the four directions of a square grid N, E, S, W, clockwise.
+SQUARE_DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
 NO_NEIGHBOUR = -1
 
 
@@ -43,7 +46,7 @@ class Grid:
         on_board: ``bool[num_cells]``, false for a cell of the rectangle that is no cell of the board.
         neighbours: ``int16[num_cells, num_directions]``, the next cell in each direction, or ``NO_NEIGHBOUR``.
         positions: ``float64[num_cells, 2]``, the centre ``(x, y)`` of each cell, y upwards, neighbours at distance 1.
-        distance_from_centre: ``int16[num_cells]``, steps from the central cell (negative off the board).
+        distance_from_centre: ``int16[num_cells]``, steps from the nearest central cell (negative off the board).
         symmetries: the identity first.
     """
 
@@ -124,5 +127,57 @@ def hexhex(radius: int) -> Grid:
         neighbours=neighbours.astype(np.int16),
         positions=np.stack([q + r / 2, r * np.sqrt(3) / 2], axis=1),
         distance_from_centre=np.where(on_board, distance, -1).astype(np.int16),
+        symmetries=tuple(symmetries),
+    )
+
+
+def square(side: int, *, edge_points: bool = False) -> Grid:
+    """Return a board of ``side x side`` cells, neighbours N, E, S, W.
+
+    With ``edge_points`` every row and every column has one more cell at either end, whose one neighbour is the outermost cell
+    of that row or column; the corners of the larger rectangle are off the board. The symmetries are the 4 rotations,
+    each without and with the reflection that swaps rows and columns. A board of even side has four central cells.
+    """
+    rim = 1 if edge_points else 0
+    full = side + 2 * rim
+    y, x = (axis.ravel() for axis in np.mgrid[0:full, 0:full])
+
+    def in_rim(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return 0 for a cell of the board proper, 1 beyond it in one axis, 2 in both."""
+        return ((x < rim) | (x >= side + rim)).astype(np.int64) + ((y < rim) | (y >= side + rim))
+
+    def cell_at(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        inside = (x >= 0) & (x < full) & (y >= 0) & (y < full) & (in_rim(x, y) <= rim)
+        return np.where(inside, y * full + x, NO_NEIGHBOUR)
+
+    on_board = in_rim(x, y) <= rim
+    neighbours = np.stack([cell_at(x + dx, y + dy) for dx, dy in SQUARE_DIRECTIONS], axis=1)
+    for direction, (dx, dy) in enumerate(SQUARE_DIRECTIONS):
+        both_in_rim = (in_rim(x, y) > 0) & (in_rim(x + dx, y + dy) > 0)
+        neighbours[both_in_rim, direction] = NO_NEIGHBOUR
+
+    symmetries = []
+    for mirrored in (False, True):
+        for turns in range(4):
+            image_x, image_y = (y, x) if mirrored else (x, y)
+            for _ in range(turns):
+                image_x, image_y = full - 1 - image_y, image_x
+            # The reflection swaps N with E and S with W; a turn is counter-clockwise, the directions are clockwise.
+            directions = np.array([((1 - d if mirrored else d) - turns) % 4 for d in range(4)])
+            name = f"rotate {90 * turns}" if turns else "identity"
+            if mirrored:
+                name = f"reflect, then {name}" if turns else "reflect"
+            cells = np.where(on_board, image_y * full + image_x, np.arange(full * full))
+            symmetries.append(GridSymmetry(name, cells, directions))
+
+    return Grid(
+        height=full,
+        width=full,
+        on_board=on_board,
+        neighbours=neighbours.astype(np.int16),
+        positions=np.stack([x, y], axis=1).astype(np.float64),
+        distance_from_centre=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(
+            np.int16
+        ),
         symmetries=tuple(symmetries),
     )

@@ -48,3 +48,26 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
             text = text.ljust(position) + line[position]
         pictures.append(text)
     return "\n".join(reversed(pictures))
+
+
+def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
+    """Return a board of squares with one symbol per cell, row numbers at the left and column letters below.
+
+    Args:
+        grid: the grid.
+        symbols: one letter per cell, a blank off the board.
+    """
+    margin = len(str(grid.height))
+    letters = [column_name(column) for column in range(grid.width)]
+    room = max(map(len, letters))
+    lines = [
+        " ".join(
+            [
+                str(row + 1).rjust(margin),
+                *(symbol.rjust(room) for symbol in symbols[row * grid.width : (row + 1) * grid.width]),
+            ]
+        )
+        for row in reversed(range(grid.height))
+    ]
+    lines.append(" ".join([" " * margin, *(letter.rjust(room) for letter in letters)]))
+    return "\n".join(line.rstrip() for line in lines)

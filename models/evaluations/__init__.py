@@ -17,6 +17,7 @@ _MODULES = {
     "vadus": "stoneworks.models.evaluations.vadus",
     "laido": "stoneworks.models.evaluations.laido",
     "taigo": "stoneworks.models.evaluations.taigo",
+    "taugo": "stoneworks.models.evaluations.taugo",
 }
 
 

@@ -17,11 +17,11 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
-SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "taigo": {"radius": 3}}
+SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "taugo": {"size": 4}, "taigo": {"radius": 3}}
 # Games so small that both players win some of a few random ones.
-TINY_GAMES = {"vadus": {"size": 2}, "laido": {"size": 2}, "taigo": {"radius": 3}}
+TINY_GAMES = {"vadus": {"size": 2}, "laido": {"size": 2}, "taugo": {"size": 3}, "taigo": {"radius": 3}}
 # A first action that cannot be played again by whoever is next.
-FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taigo": "d5-e5"}
+FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taugo": "d4", "taigo": "d5-e5"}
 
 
 def make(name, **arguments):

@@ -48,7 +48,8 @@ class CountingPlayer:
 
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
 @pytest.mark.parametrize(
-    "game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", "taigo(radius=2)"]
+    "game",
+    ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", "taugo(size=3)", "taigo(radius=2)"],
 )
 def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)

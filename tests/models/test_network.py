@@ -28,8 +28,8 @@ def some_observations(game: str, number: int) -> torch.Tensor:
     return torch.from_numpy(batch.observations.copy())
 
 
-@pytest.mark.parametrize("name", ["vadus", "laido"])
-@pytest.mark.parametrize("size", [2, 5, 9])
+@pytest.mark.parametrize("name", ["vadus", "laido", "taugo"])
+@pytest.mark.parametrize("size", [3, 5, 9])
 def test_one_set_of_weights_plays_every_size_of_its_game(name: str, size: int) -> None:
     game = load_game(name, size=size)
     architecture = Architecture.of_game(game, channels=8, blocks=1)

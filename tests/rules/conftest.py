@@ -30,6 +30,8 @@ GAMES = (
     "taigo(cones=1,radius=2)",
     "taigo(cones=1,radius=3)",
     "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
+    "taugo(size=3)",
+    "taugo(size=5)",
 )
 
 

@@ -30,6 +30,8 @@ SAMPLES = (
     ("laido(size=9)", 3, set()),
     # test_taigo.py compares more games of Taigo, of players that make holes.
     ("taigo(cones=1,radius=3)", 40, set()),
+    ("taugo(size=3)", 80, {"score", "draw"}),
+    ("taugo(size=4)", 40, {"score"}),
 )
 
 #: How often a random player passes or swaps where it can: from never (None: full boards) to mostly (empty ones).
@@ -75,7 +77,7 @@ def test_random_games_are_the_same_to_both_implementations(
             if state.is_terminal() or (number + len(history)) % 9 == 0:
                 assert state.score() == naive.score()
         texts = state.serialize().split()
-        passes_in_a_row_broken += "pass" in texts[:-2]
+        passes_in_a_row_broken += not {"pass", "end"}.isdisjoint(texts[:-2])
         endings[state.outcome().reason, state.outcome().winner] += 1
     assert sum(endings.values()) == num_games
     assert expected_reasons <= {reason for reason, _ in endings}

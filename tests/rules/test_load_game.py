@@ -14,6 +14,7 @@ DEFAULTS = {
     "vadus": {"size": 9},
     "laido": {"pie_rule": True, "size": 9},
     "taigo": {"cones": 5, "handicap": (0, 0), "radius": 12, "tiles": 40},
+    "taugo": {"size": 16},
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
-#: Small enough to visit every position.
+#: Small enough to visit every position. (Taugo is missing: its smallest board is too large for that.)
 EXHAUSTIBLE_GAMES = (
     "vadus(size=2)",
     "laido(size=2)",
@@ -20,7 +20,7 @@ EXHAUSTIBLE_GAMES = (
     "taigo(cones=0,handicap=(1,0),radius=2,tiles=4)",
 )
 
-NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taigo": 12}
+NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taugo": 8, "taigo": 12}
 
 NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
 
@@ -50,7 +50,7 @@ def everything_about(state: State) -> tuple[Any, ...]:
 
 def test_every_game_is_in_the_sample(sampled_games: tuple[str, ...]) -> None:
     assert {game.split("(")[0] for game in sampled_games} == set(game_names())
-    assert {game.split("(")[0] for game in EXHAUSTIBLE_GAMES} == set(game_names())
+    assert {game.split("(")[0] for game in EXHAUSTIBLE_GAMES} == set(game_names()) - {"taugo"}
     assert set(NUM_SYMMETRIES) == set(game_names())
 
 

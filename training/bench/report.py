@@ -57,7 +57,7 @@ def run_bench(
 
 def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Row]:
     vadus, laido, small = load_game("vadus(size=9)"), load_game("laido(size=9)"), load_game("vadus(size=5)")
-    taigo = load_game("taigo")
+    taugo, taigo = load_game("taugo(size=16)"), load_game("taigo")
     tell("trying pgx's batch sizes")
     connect_four, openspiel_state, openspiel_playouts, pgx = (
         references.connect_four_steps(),
@@ -79,6 +79,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.playout_actions(small),
         ours.playout_actions(laido),
     )
+    taugo_playouts = ours.playout_actions(taugo)
     pairs: list[tuple[str, Contestant, Contestant | None]] = [
         ("single-state steps", state, openspiel_state),
         ("AEC steps, random play", aec, connect_four),
@@ -90,6 +91,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
         ("random playout actions", ours.playout_actions(taigo), playouts),
+        ("random playout actions", taugo_playouts, playouts),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)

@@ -1,0 +1,159 @@
+"""Pictures of Taugo: stones on the points of lines that run out to the edge of a square board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.hexhex_stones import LINE_WIDTH, MARK_GROUND_RADIUS
+from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.grid import column_name
+from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
+from stoneworks.envs.rules.taugo_lines import NONE
+
+#: From an edge point to the edge of the board.
+RIM = 0.5 * SPACING
+#: Radius of the corners of the board.
+ROUNDING = 0.15 * SPACING
+#: From the edge of the board to the middle of a label.
+LABEL_DISTANCE = 0.42 * SPACING
+#: What ties the stones on the way of a cut together; it is seen between them.
+THREAD_WIDTH = 0.2 * SPACING
+#: The ring inside a flipped stone, which leaves it free for a mark.
+FLIPPED_RADIUS = 0.36 * SPACING
+FLIPPED_WIDTH = 0.045 * SPACING
+#: The square of a cell around (0, 0).
+SQUARE: list[Point] = [(x * SPACING / 2, y * SPACING / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """What is known of a cut: the cells on its way, to its point from as far as is known, and those that it flipped."""
+
+    way: list[int]
+    flipped: list[int]
+
+
+def last_turn(state: State) -> list[int]:
+    """Return the placements of the last turn that placed a stone.
+
+    A cut may flip what the turn before it placed, so colours do not tell turns apart. Where the history does not begin with
+    the game, only its last placement is known to be of that turn.
+    """
+    return _replay(state)[0]
+
+
+def compose(state: State, annotations: Annotations) -> Scene:
+    """Return the scene of a position. Cuts among the last actions that are in its history are shown with what they flipped."""
+    game = state.game
+    board = _board(game)
+    centres = board.centres
+    stones = state.record["stones"]
+    ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
+    ink_of = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
+
+    fills = (svg.path(svg.polygons(SQUARE, [centres[cell]]), fill=fill) for cell, fill in annotations.fills.items())
+    elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
+    elements.extend(
+        svg.group(svg.circles([centres[cell]], MARK_GROUND_RADIUS), fill=ground)
+        for cell, ground in ground_of.items()
+        if stones[cell] == EMPTY
+    )
+    known_cuts = _replay(state)[1]
+    cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
+    threads = (svg.path(svg.lines([(centres[cut.way[0]], centres[cut.way[-1]])])) for cut in cuts)
+    elements.append(svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH))
+    for colour, code in enumerate((BLACK, WHITE)):
+        elements.append(pieces.stones(colour, (centres[cell] for cell in np.flatnonzero(stones == code))))
+    flipped = svg.circles((centres[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
+    elements.append(
+        svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)
+    )
+    elements.append(pieces.last_move(centres[action % game.grid.num_cells] for action in annotations.last_actions))
+    elements.append(
+        pieces.marks(
+            (text, centres[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
+            for cell, text in annotations.marks.items()
+        )
+    )
+    extent = board.extent
+    if annotations.coordinates:
+        elements.append(board.labels)
+        extent = board.extent_with_labels
+    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions")
+
+
+def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
+    """Return the placements of the last turn that placed a stone, and what is known of each cut, by action."""
+    game = state.game
+    neighbours = game.grid.neighbours
+    num_placements = game.num_action_planes * game.grid.num_cells
+    replayed = game.new_initial_state()
+    turn: list[int] = []
+    cuts: dict[int, _Cut] = {}
+    for action in state.history():
+        before, player = replayed.record, replayed.current_player()
+        if not replayed.try_apply_action(action):
+            break
+        if action >= num_placements:
+            continue
+        turn = [action] if before["last_stone"] == NONE else [*turn, action]
+        heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
+        if heading != NONE:
+            back = (heading + 2) % 4
+            way = [cell, int(neighbours[cell, back])]
+            while before["stones"][way[-1]] == 2 - player:
+                way.append(int(neighbours[way[-1], back]))
+            cuts[action] = _Cut(way[::-1], way[-2:0:-1])
+    if replayed == state:
+        return turn, cuts
+
+    last = [action for action in state.history() if action < num_placements][-1:]
+    return last, {action: _nearest_of_cut(game, action) for action in last if action >= game.grid.num_cells}
+
+
+def _nearest_of_cut(game: Game, action: int) -> _Cut:
+    """Return what a cut has for certain: its point, and before it a stone that was flipped."""
+    heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
+    nearest = int(game.grid.neighbours[cell, (heading + 2) % 4])
+    return _Cut([nearest, cell], [nearest])
+
+
+@dataclass(frozen=True)
+class _Board:
+    centres: list[Point]
+    ground: str
+    lines: str
+    labels: str
+    extent: tuple[float, float, float, float]
+    extent_with_labels: tuple[float, float, float, float]
+
+
+@lru_cache(maxsize=32)
+def _board(game: Game) -> _Board:
+    """Return what all pictures of a game share."""
+    grid = game.grid
+    centres = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
+    last = grid.width - 1
+    low, high = -RIM, last * SPACING + RIM
+    inner_low, inner_high = low + ROUNDING, high - ROUNDING
+    corners = [(inner_low, -inner_low), (inner_high, -inner_low), (inner_high, -inner_high), (inner_low, -inner_high)]
+    outline = svg.polygons(corners, [(0, 0)])
+    ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=2 * ROUNDING, stroke_linejoin="round")
+    ends = []
+    for line in range(1, last):
+        place = line * SPACING
+        ends += [((low, -place), (high, -place)), ((place, -low), (place, -high))]
+    lines = svg.path(svg.lines(ends), fill="none", stroke=theme.LINE, stroke_width=LINE_WIDTH)
+
+    labels = [(str(row + 1), (low - LABEL_DISTANCE, -row * SPACING)) for row in range(grid.height)]
+    labels += [(column_name(column), (column * SPACING, -low + LABEL_DISTANCE)) for column in range(grid.width)]
+    reach = LABEL_DISTANCE + pieces.LABEL_HEIGHT / 2
+    extent = (low, -high, high, -low)
+    extent_with_labels = (low - reach, -high, high, -low + reach)
+    return _Board(centres, ground, lines, pieces.labels(labels), extent, extent_with_labels)

@@ -1,0 +1,66 @@
+"""Strings: which stones of a colour are connected, kept up to date while stones are placed and flipped (T2).
+
+``state.strings`` labels each stone with the least cell of its string, and every other cell with ``NO_STRING``. So whether two
+stones are of one string is one comparison, and equal positions have equal labels, whatever led to them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules.kernels import Record, kernel
+
+#: The label of a cell without a stone.
+NO_STRING = 0xFFFF
+_VISITED = 0xFFFE
+
+
+@kernel
+def join_strings(board: Record, state: Record, cell: int) -> None:
+    """Label the stone on ``cell``, which has no label yet, and make one string of all that it connects."""
+    colour = state.stones[cell]
+    label = cell
+    for direction in range(4):
+        neighbour = board.neighbours[cell, direction]
+        if state.stones[neighbour] == colour:
+            label = min(label, state.strings[neighbour])
+    state.strings[cell] = label
+    for direction in range(4):
+        neighbour = board.neighbours[cell, direction]
+        joined = state.strings[neighbour]
+        if state.stones[neighbour] == colour and joined != label and joined != NO_STRING:
+            for other in range(board.num_cells):
+                if state.strings[other] == joined:
+                    state.strings[other] = label
+
+
+@kernel
+def split_string(board: Record, state: Record, label: int, removed: int, direction: int, num_removed: int) -> None:
+    """Label the parts that are left of the string ``label``.
+
+    Removed are ``num_removed`` stones, from the cell ``removed`` on in ``direction``; they have no label any more.
+    """
+    part = np.empty(board.num_cells, np.int16)
+    for _ in range(num_removed):
+        for side in range(4):
+            start = board.neighbours[removed, side]
+            if state.strings[start] != label:
+                continue
+            state.strings[start] = _VISITED
+            part[0] = start
+            size = 1
+            done = 0
+            least = start
+            while done < size:
+                stone = part[done]
+                done += 1
+                for onward in range(4):
+                    neighbour = board.neighbours[stone, onward]
+                    if state.strings[neighbour] == label:
+                        state.strings[neighbour] = _VISITED
+                        part[size] = neighbour
+                        size += 1
+                        least = min(least, neighbour)
+            for index in range(size):
+                state.strings[part[index]] = least
+        removed = board.neighbours[removed, direction]

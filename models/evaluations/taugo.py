@@ -1,0 +1,369 @@
+"""The evaluation of Taugo: the scores as they stand, and what the next turn of either player could change of them.
+
+What scores is stones of one string on the perimeter, the more the better, and stones on edge points (T9). Each of a player's next
+turns is rated by about what it gains: a line in one direction as far as it goes, the strings that it joins, and the cut
+at its end or the cut that it begins with. A cut gains what it wins and what the enemy string loses, which is worst for a long one
+that falls apart. So stones liable to be cut, and lines that are still free, show in what the other player could do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.groups import EMPTY
+from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.strings import NO_STRING
+from stoneworks.envs.rules.taugo import NUM_ROW_WORDS, apply_action, scores
+from stoneworks.envs.rules.taugo_lines import CORNER, NONE, cut_from, next_stone, search_first_stones
+from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.models.evaluations.turn_search import Float32s
+
+#: How many turns of each player are played out.
+NUM_TURNS_TRIED = 16
+#: How much the gain of the best turn of the player to act counts: it can be played at once.
+WEIGHT_OF_NEXT_TURN = 0.9
+#: How much that of the best turn of the other player counts: it may have been answered by then.
+WEIGHT_OF_TURN_AFTER = 0.6
+#: How much less each next best turn counts than the one before it.
+WEIGHT_OF_ALTERNATIVE = 0.8
+#: What a string more is worse by.
+PRICE_OF_STRING = 0.1
+#: How much a point counts for what the opponent could do through it, where what its own player could counts 1.
+WEIGHT_OF_OBSTRUCTION = 0.8
+#: The value of a game that the player to act can end with a pass and win.
+CAN_END_AS_WINNER = 1e5
+#: What a pass as the leader is better by than a stone that changes nothing.
+BONUS_OF_LEADING_PASS = 0.001
+
+
+@kernel
+def triangle(count: int) -> float:
+    """Return 1 + 2 + ... + ``count``."""
+    return count * (count + 1) / 2.0
+
+
+@kernel
+def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> None:
+    """Write each string's stones on the perimeter by its label, and for each colour: its edge stones, then its strings."""
+    on_perimeter[:] = 0
+    standing[:] = 0
+    for cell in range(board.num_cells):
+        label = state.strings[cell]
+        if label == NO_STRING:
+            continue
+        row = state.stones[cell] - 1
+        standing[2 + row] += label == cell
+        if board.perimeter[cell]:
+            on_perimeter[label] += 1
+        elif not board.intersection[cell]:
+            standing[row] += 1
+
+
+@kernel
+def gain_of_cut(
+    board: Record,
+    state: Record,
+    on_perimeter: npt.NDArray[np.int16],
+    point: int,
+    heading: int,
+    connected: int,
+    num_edge_stones: float,
+) -> float:
+    """Return about what a legal cut to ``point`` gains.
+
+    Args:
+        board: the board constants.
+        state: the position.
+        on_perimeter: stones on the perimeter by string.
+        point: where the cut ends.
+        heading: of the cut.
+        connected: stones on the perimeter of the string that the cut starts from.
+        num_edge_stones: the mover's stones on edge points.
+    """
+    back = (heading + 2) % 4
+    cell = board.neighbours[point, back]
+    label = state.strings[cell]
+    num_flipped = 0
+    num_sides = 0
+    while state.strings[cell] == label:
+        num_flipped += board.perimeter[cell]
+        for turn in (1, 3):
+            num_sides += state.strings[board.neighbours[cell, (heading + turn) % 4]] == label
+        cell = board.neighbours[cell, back]
+    left = on_perimeter[label] - num_flipped
+    remaining = triangle(left)
+    if num_sides >= 2:  # it may fall apart, for all that is known in halves
+        remaining = triangle(left // 2) + triangle(left - left // 2)
+    gain = triangle(on_perimeter[label]) - remaining
+    gain += triangle(connected + num_flipped + board.perimeter[point]) - triangle(connected)
+    if not board.intersection[point]:
+        gain += num_edge_stones + 1
+    return gain
+
+
+@kernel
+def gain_of_line(
+    board: Record,
+    state: Record,
+    on_perimeter: npt.NDArray[np.int16],
+    start: int,
+    direction: int,
+    colour: int,
+    connected: int,
+    num_edge_stones: float,
+) -> float:
+    """Return about what a line gains that goes on from ``start`` as far as it can; the arguments are as in ``gain_of_cut``."""
+    last = start
+    longer = connected
+    cell = board.neighbours[start, direction]
+    while state.stones[cell] == EMPTY and board.intersection[cell]:
+        longer += board.perimeter[cell]
+        last = cell
+        cell = board.neighbours[cell, direction]
+    gain = triangle(longer) - triangle(connected)
+    if state.stones[cell] == 3 - colour:
+        point = cut_from(board, state, last, direction, colour)
+        if point != CORNER:
+            gain += gain_of_cut(board, state, on_perimeter, point, direction, longer, num_edge_stones)
+    return gain
+
+
+@kernel
+def mark_way(
+    board: Record, state: Record, start: int, direction: int, colour: int, gain: float, ways: Float32s
+) -> None:
+    """Raise to ``gain`` the rating of each empty point on the way of a line or cut from ``start``, to the end of a run."""
+    cell = board.neighbours[start, direction]
+    while state.stones[cell] == EMPTY:
+        ways[cell] = max(ways[cell], gain)
+        cell = board.neighbours[cell, direction]
+    while state.stones[cell] == 3 - colour:
+        cell = board.neighbours[cell, direction]
+    if state.stones[cell] == EMPTY:
+        ways[cell] = max(ways[cell], gain)
+
+
+@kernel
+def rate_turns(
+    board: Record,
+    state: Record,
+    colour: int,
+    on_perimeter: npt.NDArray[np.int16],
+    num_edge_stones: float,
+    mask: Int8s,
+    gains: Float32s,
+    ways: Float32s,
+) -> float:
+    """Write about what a turn of ``colour`` gains that begins with each action, and what one through each point does.
+
+    Returns the greatest gain. ``mask`` is room for the work.
+    """
+    num_cells = board.num_cells
+    mask[:] = 0
+    for cell in range(num_cells):
+        mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
+    search_first_stones(board, state, colour, mask)
+    gains[:] = 0
+    ways[:] = 0
+    best = 0.0
+    labels = np.empty(4, np.int32)
+    for cell in range(num_cells):
+        if not mask[cell]:
+            continue
+        num_joined = 0
+        connected = int(board.perimeter[cell])
+        separate = 0.0
+        for direction in range(4):
+            neighbour = board.neighbours[cell, direction]
+            if state.stones[neighbour] != colour:
+                continue
+            label = state.strings[neighbour]
+            known = False
+            for place in range(num_joined):
+                known |= labels[place] == label
+            if not known:
+                labels[num_joined] = label
+                num_joined += 1
+                connected += on_perimeter[label]
+                separate += triangle(on_perimeter[label])
+        gain = triangle(connected) - separate
+        greatest = gain
+        if num_joined:  # else it is a stone alone (T4)
+            for direction in range(4):
+                of_line = gain + gain_of_line(
+                    board, state, on_perimeter, cell, direction, colour, connected, num_edge_stones
+                )
+                greatest = max(greatest, of_line)
+                if of_line > gain:
+                    mark_way(board, state, cell, direction, colour, of_line, ways)
+        gains[cell] = greatest
+        ways[cell] = max(ways[cell], greatest)
+        best = max(best, greatest)
+
+    for action in range(num_cells, 5 * num_cells):
+        if not mask[action]:
+            continue
+        heading = action // num_cells - 1
+        point = action % num_cells
+        back = (heading + 2) % 4
+        friend = board.neighbours[point, back]
+        while state.stones[friend] != colour:
+            friend = board.neighbours[friend, back]
+        gain = gain_of_cut(
+            board, state, on_perimeter, point, heading, on_perimeter[state.strings[friend]], num_edge_stones
+        )
+        gains[action] = gain
+        ways[point] = max(ways[point], gain)
+        best = max(best, gain)
+    return best
+
+
+@kernel
+def lead_of(board: Record, state: Record, player: int) -> float:
+    """Return by how much ``player`` leads, strings included."""
+    black, white = scores(board, state)
+    return black - white if player == 0 else white - black
+
+
+@kernel
+def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Write what placements change of a position to ``room``: rows for stones, strings, row words and the turn."""
+    room[0, : len(state.stones)] = state.stones
+    room[1, : len(state.strings)] = state.strings
+    room[2, :NUM_ROW_WORDS] = state.rows[0]
+    room[3, :NUM_ROW_WORDS] = state.rows[1]
+    room[4, 0] = state.current_player
+    room[4, 1] = state.last_stone
+    room[4, 2] = state.direction
+    room[4, 3] = state.consecutive_passes
+
+
+@kernel
+def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Bring back what ``save_position`` wrote."""
+    state.stones[:] = room[0, : len(state.stones)]
+    state.strings[:] = room[1, : len(state.strings)]
+    state.rows[0, :] = room[2, :NUM_ROW_WORDS]
+    state.rows[1, :] = room[3, :NUM_ROW_WORDS]
+    state.current_player = room[4, 0]
+    state.last_stone = room[4, 1]
+    state.direction = room[4, 2]
+    state.consecutive_passes = room[4, 3]
+
+
+@kernel
+def gain_of_turn(
+    board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
+) -> float:
+    """Play out the turns that begin with ``action`` and go straight on, and return what the best one gains.
+
+    It is left to the caller to bring the position back. ``room`` is for the position after the action; ``player``, who leads
+    by ``lead``, is to act.
+    """
+    apply_action(board, state, action)
+    best = lead_of(board, state, player)
+    if state.current_player != player:
+        return best - lead
+    save_position(state, room)
+    for direction in range(4):
+        onward = next_stone(board, state, direction)
+        if onward == NO_ACTION:
+            continue
+        while onward != NO_ACTION:
+            apply_action(board, state, onward)
+            best = max(best, lead_of(board, state, player))
+            onward = next_stone(board, state, direction) if state.current_player == player else NO_ACTION
+        restore_position(state, room)
+    return best - lead
+
+
+@kernel
+def outlook(board: Record, state: Record, player: int, lead: float, gains: Float32s) -> float:
+    """Return what the best turns gain that ``player``, who leads by ``lead``, could begin here: the next best count less.
+
+    ``gains`` rates their beginnings. The position is changed on the way, and brought back.
+    """
+    chosen = np.empty(NUM_TURNS_TRIED, np.int64)
+    num_chosen = 0
+    for action in range(5 * board.num_cells):
+        if gains[action] <= 0:
+            continue
+        place = num_chosen
+        while place > 0 and gains[chosen[place - 1]] < gains[action]:
+            place -= 1
+        if place == NUM_TURNS_TRIED:
+            continue
+        for later in range(min(num_chosen, NUM_TURNS_TRIED - 1), place, -1):
+            chosen[later] = chosen[later - 1]
+        chosen[place] = action
+        num_chosen = min(num_chosen + 1, NUM_TURNS_TRIED)
+    of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
+    room = np.empty((2, 5, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
+    save_position(state, room[0])
+    for place in range(num_chosen):
+        state.current_player = player
+        of_turns[place] = max(0.0, gain_of_turn(board, state, room[1], player, chosen[place], lead))
+        restore_position(state, room[0])
+    of_turns.sort()
+    total = 0.0
+    for place in range(NUM_TURNS_TRIED):
+        total = of_turns[place] + WEIGHT_OF_ALTERNATIVE * total
+    return total
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return by how much ``player`` leads, and what the next turns may change of it."""
+    num_cells = board.num_cells
+    to_act = state.current_player
+    lead = lead_of(board, state, to_act)
+    on_perimeter = np.empty(num_cells, np.int16)
+    standing = np.empty(4, np.float32)
+    count_strings(board, state, on_perimeter, standing)
+    value = lead + PRICE_OF_STRING * (standing[3 - to_act] - standing[2 + to_act])
+    if state.last_stone != NONE:
+        connected = on_perimeter[state.strings[state.last_stone]]
+        prospect = 0.0
+        if board.intersection[state.last_stone]:
+            for direction in range(4):
+                if state.direction in (NONE, direction):
+                    gain = gain_of_line(
+                        board, state, on_perimeter, state.last_stone, direction, to_act + 1, connected, standing[to_act]
+                    )
+                    prospect = max(prospect, gain)
+        value += prospect
+    else:
+        mask = np.empty(board.num_actions, np.int8)
+        gains = np.empty(board.num_actions, np.float32)
+        ways = np.empty(num_cells, np.float32)
+        for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
+            mover = to_act ^ turn
+            rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways)
+            value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
+        if state.consecutive_passes:
+            if lead > 0:
+                value = CAN_END_AS_WINNER
+            elif lead == 0:
+                value = max(value, 0.0)
+            else:
+                value -= BONUS_OF_LEADING_PASS
+    return value if player == to_act else -value
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate each action by about what its turn gains, and what turns of the opponent go through its point."""
+    num_cells = board.num_cells
+    player = state.current_player
+    on_perimeter = np.empty(num_cells, np.int16)
+    standing = np.empty(4, np.float32)
+    count_strings(board, state, on_perimeter, standing)
+    room = np.empty(board.num_actions, np.int8)
+    ways = np.empty(num_cells, np.float32)
+    rate_turns(board, state, 2 - player, on_perimeter, standing[1 - player], room, ratings, ways)
+    obstruction = ways.copy()
+    rate_turns(board, state, player + 1, on_perimeter, standing[player], room, ratings, ways)
+    for action in range(5 * num_cells):
+        ratings[action] += WEIGHT_OF_OBSTRUCTION * obstruction[action % num_cells]
+    ratings[5 * num_cells] = np.inf

@@ -1,0 +1,158 @@
+"""Pictures of Taugo: what they have that those of other games have not."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.drawing import draw, theme
+from stoneworks.envs.drawing.picture import Drawing
+from stoneworks.envs.rules import State, load_game
+
+SVG = "{http://www.w3.org/2000/svg}"
+SPACING = 40
+
+
+def played(moves: str, size: int = 4) -> State:
+    return load_game("taugo", size=size).deserialize_state("\n".join(moves.split()))
+
+
+def without_history(state: State) -> State:
+    return State.from_record(state.game, state.record)
+
+
+def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
+    found = [element for element in ElementTree.fromstring(drawing.svg).iter(f"{SVG}g") if element.get("class") == name]
+    return [element for element in found[0].iter() if element is not found[0]] if found else []
+
+
+def cells(state: State, drawing: Drawing, name: str) -> set[str]:
+    """The names of the cells where the circles of a group are."""
+    places = {(round(SPACING * x, 1), round(-SPACING * y, 1)): i for i, (x, y) in enumerate(state.game.grid.positions)}
+    circles = group(drawing, name)
+    names = {state.game.grid.cell_names[places[float(c.attrib["cx"]), float(c.attrib["cy"])]] for c in circles}
+    assert len(names) == len(circles)
+    return names
+
+
+def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
+    """The colour at a place given in columns and rows, which need not be whole."""
+    left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
+    scale = 800 / width
+    return drawing.rgb_array(800)[int((-SPACING * y - top) * scale), int((SPACING * x - left) * scale)].tolist()
+
+
+def rgb(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+LINE = "b3 c5 c3 c4 e2 d4 e4 b4 e5"
+CUT = f"{LINE} Sc2 Ed3"
+EDGE = f"{CUT} d5 b2 end b5 d2 Sd1"
+
+
+def test_stones_are_on_intersections_and_edge_points_in_their_present_colours() -> None:
+    state = played(EDGE)
+    drawing = draw(state)
+    stones = state.record["stones"]
+    assert "d1" in cells(state, drawing, "stones colour-0")
+    for colour in (0, 1):
+        expected = {state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == colour + 1)}
+        assert cells(state, drawing, f"stones colour-{colour}") == expected
+
+
+@pytest.mark.parametrize("size", [3, 16])
+def test_lines_run_out_to_the_edge_of_the_board_which_has_no_line_itself(size: int) -> None:
+    drawing = draw(load_game("taugo", size=size).new_initial_state())
+    last = size + 1
+    for x, y in ((1, -0.45), (1, last + 0.45), (-0.45, 1), (last + 0.45, size)):
+        assert pixel(drawing, x, y) == rgb(theme.LINE)
+    for x, y in ((0.5, 0), (0, 0.5), (0, 0), (last, last), (-0.45, 0.5), (1.5, last)):
+        assert pixel(drawing, x, y) == rgb(theme.BOARD)
+
+
+@pytest.mark.parametrize(
+    ("moves", "last", "flipped"),
+    [
+        pytest.param("", "", "", id="start"),
+        pytest.param("b3", "b3", "", id="a stone alone"),
+        pytest.param(f"{LINE} Sc2", "c2", "c3 c4", id="a cut"),
+        pytest.param(CUT, "d3", "c3", id="a stone flipped back by the next turn"),
+        pytest.param(f"{CUT} d5 b2", "b2", "", id="a stone of a line that goes on"),
+        pytest.param(f"{CUT} d5 b2 end", "b2", "", id="a line that was stopped"),
+        pytest.param(EDGE, "d1", "d2", id="a cut to an edge point"),
+        pytest.param(f"{EDGE} end end", "d1", "d2", id="after passes"),
+        pytest.param("b2 end b3 b4 b5", "b3 b4 b5", "", id="a line of three"),
+    ],
+)
+def test_the_last_turn_is_marked_with_what_it_flipped(moves: str, last: str, flipped: str) -> None:
+    state = played(moves)
+    drawing = draw(state)
+    assert cells(state, drawing, "last-move") == set(last.split())
+    assert cells(state, drawing, "flipped") == set(flipped.split())
+    assert len(group(drawing, "cuts")) == bool(flipped)
+
+
+def test_a_thread_runs_from_the_stone_that_a_cut_starts_from_to_its_point() -> None:
+    (thread,) = group(draw(played(CUT)), "cuts")
+    assert thread.attrib["d"] == "M40 -80L120 -80"  # b3 to d3
+    assert pixel(draw(played(CUT)), 1.5, 2) == rgb(theme.LAST_MOVE)
+
+
+def test_without_the_history_nothing_is_marked() -> None:
+    drawing = draw(without_history(played(CUT)))
+    assert [group(drawing, name) for name in ("last-move", "flipped", "cuts")] == [[], [], []]
+
+
+def test_where_the_history_does_not_begin_with_the_game_only_what_is_certain_is_marked() -> None:
+    state = without_history(played(LINE))
+    state.apply_action(state.string_to_action("Sc2"))
+    drawing = draw(state)
+    assert cells(state, drawing, "last-move") == {"c2"}
+    assert cells(state, drawing, "flipped") == {"c3"}
+    (thread,) = group(drawing, "cuts")
+    assert thread.attrib["d"] == "M80 -80L80 -40"  # c3 to c2
+
+
+def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
+    state = played(EDGE)
+    actions = [state.string_to_action(text) for text in ("Sc2", "Ne4", "end")]
+    drawing = draw(state, last_actions=actions)
+    assert cells(state, drawing, "last-move") == {"c2", "e4"}
+    assert cells(state, drawing, "flipped") == {"c3", "c4"}
+
+
+def test_a_filled_point_has_its_colour_and_a_policy_adds_up_the_actions_of_a_point() -> None:
+    state = played(LINE)
+    assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
+    policy = np.zeros(state.num_distinct_actions())
+    policy[[state.string_to_action(text) for text in ("b2", "Nb2", "end")]] = 0.5, 0.5, 0.0
+    assert pixel(draw(state, fill=policy), 1.3, 1.3) == rgb(theme.HEAT[-1])
+
+
+def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_refused() -> None:
+    state = played(LINE)
+    spelt = [
+        e.attrib["aria-label"]
+        for e in group(draw(state, marks={"b3": "1", "a2": "2"}), "marks")
+        if "aria-label" in e.attrib
+    ]
+    assert sorted(spelt) == ["1", "2"]
+    with pytest.raises(ValueError, match=r"marks.*a1 is off the board.*allowed"):
+        draw(state, marks={"a1": "x"})
+
+
+def test_rows_and_columns_are_labelled() -> None:
+    labels = [e.attrib["aria-label"] for e in group(draw(played("")), "labels") if "aria-label" in e.attrib]
+    assert sorted(labels) == sorted([*"123456", *"abcdef"])
+
+
+def test_a_picture_of_a_full_board_of_the_official_size_stays_small() -> None:
+    state = load_game("taugo").new_initial_state()
+    generator = np.random.default_rng(0)
+    while not state.is_terminal():
+        legal = state.legal_actions()
+        state.apply_action(int(generator.choice(legal[:-1] or legal)))
+    assert len(draw(state).svg) < 60_000
