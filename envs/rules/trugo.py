@@ -381,9 +381,14 @@ class Trugo(Game):
         return np.stack([of_grid.cells] * 4 + corners * 6 + [of_grid.cells] * num_constant)
 
     def max_game_length(self) -> int:
-        """Return a bound: two actions a turn, but one in the first three, before there is a junction."""
-        max_turns = int(self.options["max_turns"])
-        return 2 * max_turns - min(3, max_turns)
+        """Return a bound: two actions a turn, but one in the first four, before there are two junctions.
+
+        Without pieces the last tile ends the game, and so does the third of three, which makes at most one junction.
+        """
+        tiles, max_turns = int(self.options["tiles"]), int(self.options["max_turns"])
+        if tiles <= 3 or self.options["pieces"] == 0:
+            return min(tiles, max_turns)
+        return 2 * max_turns - min(4, max_turns)
 
     def score(self, state: State) -> None:
         """Return None: the game is not decided by counting."""

@@ -48,10 +48,11 @@ def capture_everywhere(board: Record, state: Record, colour: int) -> None:
 @kernel
 def has_open_neighbour(board: Record, state: Record, corner: int) -> bool:
     """Return whether a neighbouring corner is an empty junction or no junction."""
-    for index in range(3):
-        if corner_code(state, corner_along_edge(board, corner, index)) <= EMPTY_JUNCTION:
-            return True
-    return False
+    return (
+        corner_code(state, corner_along_edge(board, corner, 0)) <= EMPTY_JUNCTION
+        or corner_code(state, corner_along_edge(board, corner, 1)) <= EMPTY_JUNCTION
+        or corner_code(state, corner_along_edge(board, corner, 2)) <= EMPTY_JUNCTION
+    )
 
 
 @kernel

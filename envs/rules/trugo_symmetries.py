@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.grid import Grid, GridSymmetry
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOUR, Grid, GridSymmetry
 from stoneworks.envs.rules.trugo_plane import HEX_CORNERS, TOP
 
 
@@ -32,23 +32,14 @@ def rotation_images(directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def corner_cells(grid: Grid, of_grid: GridSymmetry, kind: int) -> npt.NDArray[np.int64]:
     """Return ``int64[num_cells]``: the cell that owns the image of each cell's corner of one kind.
 
-    The image of a hex's ``^`` corner need not be the ``^`` corner of its image, but of a hex next to that. Where that hex
-    is outside the window the corner is never a junction, and nothing is ever there; so that the result is a permutation,
-    such cells get the cells that are left, each itself where it is left.
+    The image of a hex's ``^`` corner need not be the ``^`` corner of its image, but of a hex next to that. A corner that
+    cannot become a junction, as one of its hexes is outside the window, is its own image: nothing is ever there.
     """
-    image = corner_image(of_grid.directions, HEX_CORNERS.index((0, 0, kind)))
-    q_step, r_step, _ = HEX_CORNERS[image]
-    rows, columns = np.divmod(of_grid.cells, grid.width)
-    rows, columns = rows + r_step, columns + q_step
-    inside = grid.on_board & (rows >= 0) & (rows < grid.height) & (columns >= 0) & (columns < grid.width)
-    images = np.where(inside, rows * grid.width + columns, -1)
-    images[inside & ~grid.on_board[images]] = -1
-    taken = set(images.tolist())
-    for cell in range(grid.num_cells):
-        if images[cell] < 0 and cell not in taken:
-            images[cell] = cell
-            taken.add(cell)
-    left = (cell for cell in range(grid.num_cells) if cell not in taken)
-    for cell in np.flatnonzero(images < 0):
-        images[cell] = next(left)
-    return images
+    corner = HEX_CORNERS.index((0, 0, kind))
+    on_both_sides = grid.neighbours[:, [(1 - corner) % 6, (2 - corner) % 6]]
+    inside = grid.on_board & (on_both_sides != NO_NEIGHBOUR).all(axis=1)
+    q_step, r_step, _ = HEX_CORNERS[corner_image(of_grid.directions, corner)]
+    owners = of_grid.cells
+    if (q_step, r_step) != (0, 0):
+        owners = grid.neighbours[owners, HEX_DIRECTIONS.index((q_step, r_step))].astype(np.int64)
+    return np.where(inside, owners, np.arange(grid.num_cells))

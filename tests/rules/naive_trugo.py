@@ -67,9 +67,12 @@ class NaiveTrugo:
         self.stacks: dict[Corner, list[int]] = {}  # colours from the bottom up, only where there is a piece
         self.picked: Corner | None = None
         self.turns = 0
-        self.to_act = 0
+        self.to_act: int | None = 0
         self.result: int | str | None = None
-        self.score: list[object] = []
+        self.reason: str | None = None
+
+    def score(self) -> None:
+        return None
 
     # -- the plane -----------------------------------------------------------------------------------------------
 
@@ -100,10 +103,7 @@ class NaiveTrugo:
             return {">" + self.corner_text(corner) for corner in self.destinations(self.picked)}
         texts = set()
         if self.pool:  # R3
-            if not self.tiles:
-                places = {(0, 0)}
-            else:
-                places = {at for tile in self.tiles for at in self.neighbours(tile)} - set(self.tiles)
+            places = {at for tile in self.tiles for at in self.neighbours(tile)} - set(self.tiles) or {(0, 0)}
             texts |= {f"{self.name_of[at]}/{rotation}" for at in places & self.window for rotation in range(3)}
         else:
             texts |= {"x" + self.name_of[at] for at in self.tiles if self.is_removable(at)}
@@ -191,6 +191,7 @@ class NaiveTrugo:
 
     def end_turn(self) -> None:
         mover = self.to_act
+        assert mover is not None
         for colour in (1 - mover, mover):  # R7
             for corner in {corner for group in self.surrounded_groups(colour) for corner in group}:
                 stack = self.stacks.pop(corner)
@@ -203,9 +204,10 @@ class NaiveTrugo:
                 self.result = mover
             elif mover not in left:
                 self.result = 1 - mover
+            self.reason = None if self.result is None else "pieces"
         if self.result is None and self.turns == self.max_turns:  # R9
-            self.result = "truncated"
-        self.to_act = 1 - mover
+            self.result, self.reason = "truncated", "max_turns"
+        self.to_act = None if self.result is not None else 1 - mover
 
     def surrounded_groups(self, colour: int) -> list[set[Corner]]:
         unseen = {corner for corner in self.stacks if self.top(corner) == colour}
@@ -225,3 +227,6 @@ class NaiveTrugo:
             if all(self.top(other) == 1 - colour for other in border):
                 groups.append(group)
         return groups
+
+
+NAIVE_GAMES = {"trugo": NaiveTrugo}
