@@ -70,10 +70,13 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self.render_mode = render_mode
 
         self.possible_agents = list(AGENTS)
-        self.agents = []
+        self.agents: list[str] = []
         self.observation_spaces = {
             agent: spaces.Dict(
-                {"observation": self._format.space(), "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8)}
+                {
+                    "observation": self._format.space(),
+                    "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8),
+                }
             )
             for agent in AGENTS
         }
@@ -98,11 +101,11 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self._state = self.game.new_initial_state()
         self._forfeited = False
         self.agents = list(AGENTS)
-        self.rewards = dict.fromkeys(AGENTS, 0)
-        self._cumulative_rewards = dict.fromkeys(AGENTS, 0)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos = {agent: {} for agent in AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
         self.agent_selection = AGENTS[self._state.current_player()]
         self._skip_agent_selection = None
         if self.render_mode == "human":
@@ -127,9 +130,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             ResetNeeded: there is no game, or all agents have left it.
         """
         state = self._state
-        agent = self.agent_selection
         if state is None or not self.agents:
             raise ResetNeeded(f"{self}: step() without a game; call reset() first")
+        agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
@@ -163,7 +166,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             raise ResetNeeded(f"{self}: state() before reset()")
         return self._format.of(self._state.observation_tensor(0))
 
-    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """Return the position as ``render_mode`` says (see :mod:`stoneworks.envs.rendering`)."""
         if self._state is None:
             raise ResetNeeded(f"{self}: render() before reset()")
@@ -181,4 +184,3 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         if self._state is None:
             raise ResetNeeded(f"{self}: game_state before reset()")
         return self._state.clone()
-

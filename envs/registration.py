@@ -25,4 +25,6 @@ def register() -> None:
     except ImportError:
         return
     for name in game_names():
-        register_pettingzoo("aec", f"stoneworks/{name}-v{VERSION}", entry_point=f"stoneworks.envs.{name}_v{VERSION}:env")
+        register_pettingzoo(
+            "aec", f"stoneworks/{name}-v{VERSION}", entry_point=f"stoneworks.envs.{name}_v{VERSION}:env"
+        )

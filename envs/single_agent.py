@@ -26,7 +26,7 @@ def check_seat(seat: int | str) -> int | str:
     return seat
 
 
-class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], int]):
+class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
     """A game as a single agent meets it: observations and rewards are the learner's, the opponent plays inside ``step``.
 
     Either side may have several actions in a turn, and the opponent may move first. The observation is a ``Box`` of the
@@ -34,7 +34,10 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], int]):
     in ``action_masks()``, as sb3-contrib's MaskablePPO asks for it. It is zeros once the game is over.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+    metadata = {  # noqa: RUF012  Gymnasium's attribute
+        "render_modes": list(RENDER_MODES),
+        "render_fps": FRAMES_PER_SECOND,
+    }
 
     def __init__(
         self,
@@ -99,7 +102,9 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], int]):
             raise ResetNeeded("game_state before reset()")
         return self._state.clone()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         """Start a game and let the opponent move where it moves first. ``options`` are not looked at.
 
         With a ``seed`` the opponent (where it is given by name), and the sequence of seats, start anew from it.
@@ -155,7 +160,9 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], int]):
         while state.current_player() == 1 - self._learner:
             action = self._opponent.step(state.clone())
             if not state.try_apply_action(action):
-                raise IllegalActionError(f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}")
+                raise IllegalActionError(
+                    f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
+                )
 
     def _observation(self, state: State) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         planes, mask = state.observation_and_mask(self._learner)
@@ -169,7 +176,7 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], int]):
             return np.zeros(self.game.num_actions, np.bool_)
         return self._state.legal_actions_mask(self._learner).astype(np.bool_)
 
-    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """Return the position as ``render_mode`` says (see :mod:`stoneworks.envs.rendering`)."""
         if self._state is None:
             raise ResetNeeded("render() before reset()")

@@ -9,7 +9,7 @@ from functools import lru_cache
 CAP_HEIGHT = 10.0
 #: Thickness of a stroke in the units of the glyphs.
 STROKE = 1.6
-_GAP = 2.3
+_GAP = 2.6
 
 # Width and strokes of each glyph, y downwards from the top of the capitals. A stroke begins with M, the one absolute
 # command, so that a glyph can be moved by its stroke's beginnings.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,18 +16,34 @@ DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
 
-#: By colour of stone: centre and rim of its gradient, outline.
-STONES = (("#46505c", "#1b222a", "#10161c"), ("#ffffff", "#e6ebf0", "#73859a"))
 
-#: The heat map from 0 to 1. It begins at the colour of the board and falls evenly in lightness.
-HEAT = (BOARD, "#f5d98b", "#f6ae4b", "#ec7a3c", "#d2453f", "#a01a4d")
+
+class StoneColours(NamedTuple):
+    """The colours of a stone: its top, its bottom, between which it shades, and its outline."""
+
+    top: str
+    bottom: str
+    outline: str
+
+
+#: By colour of stone.
+STONES = (StoneColours("#4a5561", "#1a2129", "#0e1318"), StoneColours("#ffffff", "#e3e9ef", "#6c7f93"))
+
+#: The heat map from 0 to 1: from the colour of the board on, it becomes darker all the way.
+HEAT = (BOARD, "#ecd084", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
 
 
 def heat_colour(value: float) -> str:
     """Return the colour of a value in [0, 1] on the heat map."""
     place = np.linspace(0, 1, len(HEAT))
     channels = np.array([_channels(colour) for colour in HEAT])
-    return "#" + "".join(f"{round(float(np.interp(value, place, channel))):02x}" for channel in channels.T)
+    return _hexadecimal([np.interp(value, place, channel) for channel in channels.T])
+
+
+def blend(channels: tuple[int, int, int], opacity: float) -> str:
+    """Return, as ``#rrggbb``, how a colour of that opacity in [0, 1] looks on the board."""
+    mixed = opacity * np.array(channels) + (1 - opacity) * _channels(BOARD)
+    return _hexadecimal(mixed)
 
 
 def ink_on(colour: str) -> str:
@@ -44,3 +63,7 @@ def relative_luminance(colour: str) -> float:
 
 def _channels(colour: str) -> npt.NDArray[np.float64]:
     return np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)], np.float64)
+
+
+def _hexadecimal(channels: Iterable[Any]) -> str:
+    return "#" + "".join(f"{round(float(channel)):02x}" for channel in channels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Batch:
         self.truncated = _read_only(self._truncated)
 
         bounds = np.linspace(0, num_games, min(num_threads, num_games) + 1).astype(int)
-        self._slices = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
         self._threads = ThreadPoolExecutor(len(self._slices)) if len(self._slices) > 1 else None
         self._first_illegal = game.compiled(templates.first_illegal)
         self._step = game.compiled(templates.step_batch)
@@ -166,7 +167,9 @@ class Batch:
         if chosen.size == 0:
             return np.zeros(0, np.int64)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.num_games:
-            raise IndexError(f"rows are {rows!r}; allowed are indices from 0 to {self.num_games - 1}, or {self.num_games} booleans")
+            raise IndexError(
+                f"rows are {rows!r}; allowed are indices from 0 to {self.num_games - 1}, or {self.num_games} booleans"
+            )
         return np.ascontiguousarray(chosen, np.int64)
 
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:

@@ -141,7 +141,9 @@ class Game(ABC):
     def action_texts(self) -> tuple[str, ...]:
         """The text of every action index."""
         board_actions = (
-            self._board_action_text(plane, cell) for plane in range(self.num_action_planes) for cell in range(self.grid.num_cells)
+            self._board_action_text(plane, cell)
+            for plane in range(self.num_action_planes)
+            for cell in range(self.grid.num_cells)
         )
         return (*board_actions, *self.global_actions)
 
@@ -156,7 +158,9 @@ class Game(ABC):
     def action_to_string(self, action: int) -> str:
         """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
         if not 0 <= action < self.num_distinct_actions():
-            raise IllegalActionError(f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}")
+            raise IllegalActionError(
+                f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}"
+            )
         return self.action_texts[action]
 
     def string_to_action(self, text: str) -> int:

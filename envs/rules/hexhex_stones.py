@@ -126,7 +126,9 @@ class HexhexStonesGame(Game):
     def state_to_text(self, state: State) -> str:
         """Return the board with X for Black and O for White, and who is to act."""
         stones = state.record["stones"]
-        picture = hex_board_text(self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)])
+        picture = hex_board_text(
+            self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)]
+        )
         return f"{picture}\n{self._status(state)}"
 
     def _status(self, state: State) -> str:
@@ -143,5 +145,3 @@ class HexhexStonesGame(Game):
         if state.record["consecutive_passes"]:
             status += ", the opponent has passed"
         return status
-
-

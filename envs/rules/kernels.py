@@ -33,6 +33,8 @@ import numba.core.config
 import numpy as np
 import numpy.typing as npt
 
+_numba_config: Any = numba.core.config
+
 logger = logging.getLogger("stoneworks.kernels")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -118,7 +120,9 @@ def specialise(
     function.__module__ = template.__module__
     argument_types = _numba_types(board, state)
     signature = tuple(
-        argument_types[annotation] for argument, annotation in inspect.get_annotations(template).items() if argument != "return"
+        argument_types[annotation]
+        for argument, annotation in inspect.get_annotations(template).items()
+        if argument != "return"
     )
     folder = cache_folder(frozenset(map(_source_folder, (template, *game_kernels.values()))))
     with _numba_cache_in(folder):
@@ -190,9 +194,9 @@ class _numba_cache_in:  # noqa: N801
 
     def __enter__(self) -> None:
         self._lock.acquire()
-        self._before = numba.core.config.CACHE_DIR
-        numba.core.config.CACHE_DIR = self._folder
+        self._before = _numba_config.CACHE_DIR
+        _numba_config.CACHE_DIR = self._folder
 
     def __exit__(self, *exception: object) -> None:
-        numba.core.config.CACHE_DIR = self._before
+        _numba_config.CACHE_DIR = self._before
         self._lock.release()

@@ -11,9 +11,13 @@ from typing import Any, Protocol
 class Option(Protocol):
     """One option of a game."""
 
-    default: Any
-    #: Whether the game string always shows the option (the size of the board), or only where it differs from its default.
-    always_shown: bool
+    @property
+    def default(self) -> Any:
+        """The value where none is given."""
+
+    @property
+    def always_shown(self) -> bool:
+        """Whether the game string shows the option (the size of the board) even where it has its default."""
 
     def check(self, game: str, name: str, value: object) -> Any:
         """Return ``value`` as a plain Python object. Raises ``ValueError`` naming the option, its value and what is allowed."""
@@ -64,7 +68,9 @@ def check_options(game: str, options: Mapping[str, Option], given: Mapping[str, 
     """
     for name, value in given.items():
         if name not in options:
-            raise ValueError(f"{game}: there is no option {name} (given as {value!r}); options are {', '.join(sorted(options))}")
+            raise ValueError(
+                f"{game}: there is no option {name} (given as {value!r}); options are {', '.join(sorted(options))}"
+            )
     return {
         name: option.check(game, name, given[name]) if name in given else option.default
         for name, option in sorted(options.items())

@@ -81,10 +81,10 @@ def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
     while not mask[action] or remaining > 0:
         remaining -= mask[action]
         action += 1
-    return action
+    return int(action)
 
 
 def independent_seeds(seed: int | np.random.SeedSequence | None, num_games: int) -> UInt64s:
     """Return ``uint64[num_games]``, one independent seed per game. None draws fresh entropy."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return sequence.generate_state(num_games, np.uint64)
+    return np.asarray(sequence.generate_state(num_games, np.uint64), np.uint64)

@@ -72,9 +72,13 @@ class State:
         if not 0 <= action < game.num_distinct_actions():
             return f"{game}: there is no action {action}; indices go from 0 to {game.num_distinct_actions() - 1}"
         legal = self.legal_actions()
-        shown = " ".join(map(game.action_to_string, legal[:12])) + (f" ... ({len(legal)} in all)" if len(legal) > 12 else "")
+        shown = " ".join(map(game.action_to_string, legal[:12])) + (
+            f" ... ({len(legal)} in all)" if len(legal) > 12 else ""
+        )
         allowed = f"legal are {shown}" if legal else "the game is over"
-        return f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
+        return (
+            f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
+        )
 
     def child(self, action: int) -> State:
         """Return the state after ``action``; this state is as it was."""
@@ -84,7 +88,7 @@ class State:
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions in ascending order; of ``player``, where given: none unless it is to act."""
-        return np.flatnonzero(self.legal_actions_mask(player)).tolist()
+        return np.flatnonzero(self.legal_actions_mask(player).view(np.bool_)).tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
         """Return ``int8[num_distinct_actions]``: 1 for a legal action, else 0; zeros once the game is over."""
@@ -162,7 +166,9 @@ class State:
     def from_record(cls, game: Game, record: np.void) -> State:
         """Return the state of a record; its history is empty. Raises ``ValueError`` for a record of another dtype."""
         if getattr(record, "dtype", None) != game.state_dtype:
-            raise ValueError(f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype")
+            raise ValueError(
+                f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype"
+            )
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)

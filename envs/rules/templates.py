@@ -217,9 +217,7 @@ def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> 
         actions[row] = random_legal_action(masks[row], seeds, row)
 
 
-def play_out(
-    board: BoardArray, states: StateArray, seeds: UInt64s, returns: Float32Table, num_actions: Int32s
-) -> None:
+def play_out(board: BoardArray, states: StateArray, seeds: UInt64s, returns: Float32Table, num_actions: Int32s) -> None:
     """Play every game of ``states`` to its end with uniformly random legal actions."""
     mask = np.empty(board[0].num_actions, np.int8)
     for row in range(states.shape[0]):

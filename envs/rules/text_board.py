@@ -22,7 +22,7 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
     left = min(2 * grid.positions[cell, 0] for cell in cells)
 
     def place(cell: int) -> int:
-        return margin + 2 + round(2 * grid.positions[cell, 0] - left)
+        return int(margin + 2 + round(2 * grid.positions[cell, 0] - left))
 
     lines = []
     labels: dict[int, dict[int, str]] = {}

@@ -1,0 +1,44 @@
+# `make demo` and `make test` set up everything by themselves; `make help` lists the rest.
+
+VENV ?= .venv
+PYTHON := $(VENV)/bin/python
+PACKAGES := envs models training configs
+
+.PHONY: help setup demo test lint types pytest bench images clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/'
+
+setup: $(VENV)/installed  ## the virtual environment with everything that demo and tests need
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+demo: setup  ## train an agent from nothing, measure it, and show a game of it
+	$(PYTHON) -m stoneworks.training.demo
+
+test: lint types pytest  ## all checks and tests
+
+lint: setup
+	$(VENV)/bin/ruff check .
+
+types: setup  # type checkers do not follow the mapping of an editable install, so they get the folders under their names
+	@mkdir -p build/types/stoneworks
+	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
+	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases $(PACKAGES:%=-p stoneworks.%)
+
+pytest: setup
+	$(PYTHON) -m pytest
+
+bench: setup  ## speed, as ratios to others measured in the same run
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
+	$(VENV)/bin/stoneworks bench
+
+images: setup  ## the pictures of the docs
+	$(PYTHON) docs/make_images.py
+
+clean:  ## remove the virtual environment, caches and compiled kernels
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

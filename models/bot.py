@@ -1,0 +1,85 @@
+"""``Bot``: what chooses actions, with the methods of OpenSpiel's ``Bot``, and ``load_bot``, which makes one by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.models.errors import UnknownBotError
+
+
+class Bot(ABC):
+    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate."""
+
+    @property
+    def name(self) -> str:
+        """What results call the bot."""
+        return type(self).__name__
+
+    @abstractmethod
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """Return the bot's policy, pairs of an action and its probability, and the action that it chose.
+
+        Raises:
+            ValueError: the game is over.
+        """
+
+    def step(self, state: State) -> int:
+        """Return the action that the bot chose. Raises ``ValueError`` where the game is over."""
+        return self.step_with_policy(state)[1]
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return ``int64[len(rows)]``: an action for each of the games ``rows``, none of which may be over."""
+        return np.array([self.step(batch.state(int(row))) for row in rows], np.int64)
+
+    def restart(self) -> None:
+        """Be ready for a new game. As in OpenSpiel, random numbers go on from where they are."""
+
+
+def check_game_goes_on(bot: Bot, state: State) -> None:
+    """Raise ``ValueError`` where the game is over."""
+    if state.is_terminal():
+        raise ValueError(f"{bot.name} cannot choose an action: the game is over; the position is\n{state}")
+
+
+def check_games_go_on(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64]) -> None:
+    """Raise ``ValueError`` where one of the games ``rows`` is over."""
+    over = rows[batch.states["ending"][rows] != 0]
+    if over.size:
+        raise ValueError(f"{bot.name} cannot choose an action: game {over[0]} of the batch is over")
+
+
+def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
+    """Return a bot for ``game``.
+
+    Args:
+        name: ``"random"``, ``"greedy"``, or the path of a checkpoint folder.
+        game: the game, or its game string.
+        seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
+
+    Raises:
+        UnknownBotError: no bot has that name, and there is no folder of that name.
+        ValueError: the game is unknown, the seed no seed, or the checkpoint does not fit the game.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    if not isinstance(loaded, Game):
+        raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
+    if name == "random":
+        from stoneworks.models.random_bot import RandomBot
+
+        return RandomBot(loaded, seed)
+    if name == "greedy":
+        from stoneworks.models.greedy_bot import GreedyBot
+
+        return GreedyBot(loaded, seed)
+    if isinstance(name, str) and Path(name).is_dir():
+        from stoneworks.models.policy_bot import PolicyBot
+
+        return PolicyBot.load(Path(name), loaded, seed=seed)
+    raise UnknownBotError(f"there is no bot {name!r}; allowed are 'random', 'greedy', and the path of a checkpoint folder")

@@ -1,0 +1,31 @@
+"""The evaluation of Laido: whose best wall is better (see :mod:`stoneworks.models.evaluations.walls`)."""
+
+from __future__ import annotations
+
+from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.laido import compare_hills, swap_is_legal
+from stoneworks.models.evaluations.turn_search import Float32s
+from stoneworks.models.evaluations.walls import black_advantage, rate_points
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return how much better the best wall of ``player`` is; where a swap is legal, after the better answer to it (L1)."""
+    standing = 0
+    if state.consecutive_passes:
+        standing = compare_groups(board, state.stones)
+        if standing == 0:
+            standing = compare_hills(board, state.stones)
+    colour_to_act = state.current_player ^ state.swapped
+    advantage = black_advantage(board, state, colour_to_act, 1, standing)
+    # White is to act with and without a swap, so the position is the same but for who plays which colour.
+    if swap_is_legal(board, state):
+        advantage = -abs(advantage)
+    return advantage if player ^ state.swapped == 0 else -advantage
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate points by the walls that run through them."""
+    rate_points(board, state, state.current_player ^ state.swapped, 1, ratings)

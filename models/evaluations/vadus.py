@@ -1,0 +1,28 @@
+"""The evaluation of Vadus: whose best wall is better (see :mod:`stoneworks.models.evaluations.walls`)."""
+
+from __future__ import annotations
+
+from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.models.evaluations.turn_search import Float32s
+from stoneworks.models.evaluations.walls import black_advantage, rate_points
+
+
+@kernel
+def stones_left_in_turn(state: Record) -> int:
+    """Return how many stones the player to act may still place in this turn (V1, V2)."""
+    return 1 if state.num_stones == 0 or state.second_stone else 2
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return how much better the best wall of ``player`` is."""
+    standing = compare_groups(board, state.stones) if state.consecutive_passes else 0
+    advantage = black_advantage(board, state, state.current_player, stones_left_in_turn(state), standing)
+    return advantage if player == 0 else -advantage
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate points by the walls that run through them."""
+    rate_points(board, state, state.current_player, stones_left_in_turn(state), ratings)

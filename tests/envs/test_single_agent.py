@@ -1,0 +1,218 @@
+"""The Gymnasium environments: one learner, the opponent inside."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from stable_baselines3.common.env_checker import check_env as check_env_for_sb3
+
+from stoneworks.envs.rules import IllegalActionError, game_names
+from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.models import load_bot
+
+
+def play(env, seed, games=1, choose=None):
+    """Play so many games at random; return rewards, lengths, seats and first masks."""
+    rng = np.random.default_rng(seed)
+    log = []
+    for game in range(games):
+        observation, info = env.reset(seed=seed if game == 0 else None)
+        first = info["action_mask"].copy()
+        rewards = []
+        over = False
+        while not over:
+            actions = np.flatnonzero(info["action_mask"])
+            np.testing.assert_array_equal(env.unwrapped.action_masks(), info["action_mask"].astype(bool))
+            action = rng.choice(actions) if choose is None else choose(env.unwrapped.game_state)
+            observation, reward, terminated, truncated, info = env.step(action)
+            assert env.observation_space.contains(observation)
+            rewards.append(reward)
+            over = terminated or truncated
+        assert not info["action_mask"].any()
+        log.append((rewards, env.unwrapped.learner_player, first))
+    return log
+
+
+@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
+def test_the_libraries_checks_pass(name, opponent):
+    env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", size=3, opponent=opponent)
+    check_env(env.unwrapped, skip_render_check=False)
+    check_env_for_sb3(env.unwrapped)
+
+
+def test_gymnasium_makes_it_as_the_readme_says():
+    env = gymnasium.make("stoneworks.envs:stoneworks/Vadus-v0", size=5, opponent="random", seat="alternate")
+    assert isinstance(env.unwrapped, SingleAgentEnv)
+    assert str(env.unwrapped.game) == "vadus(size=5)"
+    env.reset(seed=0)
+    assert env.get_wrapper_attr("action_masks")().sum() == 61
+
+
+def test_seats_alternate_and_begin_anew_with_a_seed():
+    env = SingleAgentEnv("vadus(size=3)")
+    assert [seat for _, seat, _ in play(env, 4, games=5)] == [0, 1, 0, 1, 0]
+    assert [seat for _, seat, _ in play(env, 4, games=2)] == [0, 1]
+    for fixed in (0, 1):
+        assert [seat for _, seat, _ in play(SingleAgentEnv("vadus(size=3)", seat=fixed), 4, games=3)] == [fixed] * 3
+    drawn = [seat for _, seat, _ in play(SingleAgentEnv("vadus(size=2)", seat="random"), 4, games=40)]
+    assert 8 < sum(drawn) < 32
+
+
+def test_the_opponent_moves_first_in_seat_1_and_either_side_may_act_twice_in_a_turn():
+    asked = []
+
+    def opponent(state):
+        asked.append((state.current_player(), state.move_number()))
+        return state.legal_actions()[0]
+
+    env = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
+    _, info = env.reset()
+    assert asked == [(0, 0)]
+    assert info["action_mask"].sum() == 19  # 18 empty points and the pass
+    env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    assert asked == [(0, 0)]  # the learner's second stone is still to come
+    env.step(int(np.flatnonzero(env.action_masks())[0]))
+    assert asked == [(0, 0), (0, 3), (0, 4)]
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_rewards_are_the_learners_in_both_seats(name):
+    games = play(SingleAgentEnv(f"{name}(size=3)"), 0, games=20)
+    greedy = load_bot("greedy", f"{name}(size=3)", seed=0)
+    against_random = play(SingleAgentEnv(f"{name}(size=3)"), 0, games=20, choose=greedy.step)
+    for rewards, _, _ in games + against_random:
+        assert set(rewards[:-1]) <= {0.0}
+        assert rewards[-1] in (-1.0, 0.0, 1.0)
+    for seat in (0, 1):
+        of_greedy = [rewards[-1] for rewards, learner, _ in against_random if learner == seat]
+        assert sum(of_greedy) >= 0.5 * len(of_greedy)
+
+
+def test_the_final_reward_is_the_games_outcome_for_the_learner():
+    env = SingleAgentEnv("laido(size=2)")
+    for seed in range(20):
+        rewards, learner, _ = play(env, seed)[-1]
+        assert rewards[-1] == env.game_state.returns()[learner]
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_same_seed_gives_the_same_games(name):
+    for opponent in ("random", "greedy"):
+        logs = [play(SingleAgentEnv(f"{name}(size=3)", opponent=opponent), 7, games=4) for _ in range(2)]
+        assert [(rewards, seat) for rewards, seat, _ in logs[0]] == [(rewards, seat) for rewards, seat, _ in logs[1]]
+
+
+def test_an_illegal_action_loses_or_raises():
+    env = SingleAgentEnv("vadus(size=3)", seat=0)
+    env.reset(seed=0)
+    pass_action = env.game.string_to_action("pass")
+    _, reward, terminated, truncated, info = env.step(pass_action)  # V1
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert not info["action_mask"].any()
+    with pytest.raises(ResetNeeded):
+        env.step(12)
+    strict = SingleAgentEnv("vadus(size=3)", seat=0, illegal_action="raise")
+    strict.reset(seed=0)
+    before = strict.game_state
+    with pytest.raises(IllegalActionError, match="pass"):
+        strict.step(pass_action)
+    assert strict.game_state == before
+    for env in (strict, SingleAgentEnv("vadus(size=3)", seat=0)):
+        env.reset(seed=0)
+        with pytest.raises(IllegalActionError, match="26"):
+            env.step(26)
+
+
+def test_an_opponent_that_plays_an_illegal_action_is_named():
+    def cheat(state):
+        return 0
+
+    env = SingleAgentEnv("vadus(size=3)", opponent=cheat, seat=1)
+    with pytest.raises(IllegalActionError, match="opponent"):
+        env.reset()
+
+
+def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_functions():
+    env = SingleAgentEnv("vadus(size=3)", opponent="random", seat=1)
+    env.reset(seed=0)
+    first_cell = min(cell for cell in range(25) if env.game.grid.on_board[cell])
+    env.set_opponent(lambda state: state.legal_actions()[0])
+    env.reset()
+    assert env.game_state.history() == [first_cell]
+    env.set_opponent(load_bot("greedy", env.game, seed=0))
+    env.reset()
+    assert len(env.game_state.history()) == 1
+    for unknown in ("grandmaster", 42):
+        with pytest.raises(ValueError, match=str(unknown)):
+            env.set_opponent(unknown)
+    with pytest.raises(ValueError, match="grandmaster"):
+        SingleAgentEnv("vadus", opponent="grandmaster")
+
+
+def test_bots_are_restarted_before_each_game():
+    class Counting:
+        restarts = 0
+
+        def step(self, state):
+            return state.legal_actions()[0]
+
+        def restart(self):
+            self.restarts += 1
+
+    bot = Counting()
+    play(SingleAgentEnv("vadus(size=2)", opponent=bot), 0, games=3)
+    assert bot.restarts == 3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
+def test_copies_in_mid_game_play_on_alike_and_independently(copied, opponent):
+    env = SingleAgentEnv("vadus(size=3)", opponent=opponent)
+    env.reset(seed=3)
+    for _ in range(4):
+        env.step(int(np.flatnonzero(env.action_masks())[0]))
+    twin = copied(env)
+    before = env.game_state
+    actions = []
+    while twin.action_masks().any():
+        actions.append(int(np.flatnonzero(twin.action_masks())[-2:][0]))
+        last_of_twin = twin.step(actions[-1])
+    assert env.game_state == before
+    for action in actions:
+        last = env.step(action)
+    assert last[1:4] == last_of_twin[1:4]
+    assert env.game_state == twin.game_state
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"seat": 2}, "seat"),
+        ({"seat": True}, "seat"),
+        ({"opponent": None}, "opponent"),
+        ({"size": 0}, "size"),
+        ({"speed": 1}, "speed"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, named):
+    with pytest.raises(ValueError, match=named):
+        SingleAgentEnv("vadus", **arguments)
+
+
+def test_calls_before_reset_say_what_to_do():
+    env = SingleAgentEnv("vadus(size=3)")
+    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
+        with pytest.raises(ResetNeeded, match="reset"):
+            call()
+    assert not env.action_masks().any()
+
+
+def test_every_game_is_registered():
+    assert {f"stoneworks/{name.capitalize()}-v0" for name in game_names()} <= set(gymnasium.registry)

@@ -1,0 +1,423 @@
+"""What holds for every game with any options: actions, copies, texts, errors, ends, symmetries, lengths."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
+
+#: Small enough to visit every position.
+EXHAUSTIBLE_GAMES = ("vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)")
+
+NUM_SYMMETRIES = {"vadus": 12, "laido": 12}
+
+NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
+
+Positions = Callable[..., Iterator[State]]
+
+
+def middle(positions: Positions, game: Game, seed: int = 5) -> State:
+    """Return a state from the middle of a random game."""
+    states = [state.clone() for state in positions(game, seed, None)]
+    return states[len(states) // 2]
+
+
+def everything_about(state: State) -> tuple[Any, ...]:
+    return (
+        state.record.tobytes(),
+        state.history(),
+        state.current_player(),
+        state.legal_actions(),
+        state.outcome(),
+        state.returns(),
+        state.score(),
+        str(state),
+        state.observation_tensor(0).tobytes(),
+        state.observation_tensor(1).tobytes(),
+    )
+
+
+def test_every_game_is_in_the_sample(sampled_games: tuple[str, ...]) -> None:
+    assert {game.split("(")[0] for game in sampled_games} == set(game_names())
+    assert {game.split("(")[0] for game in EXHAUSTIBLE_GAMES} == set(game_names())
+    assert set(NUM_SYMMETRIES) == set(game_names())
+
+
+# -- Actions and players -----------------------------------------------------------------------------------------------
+
+
+def test_legal_actions_are_the_sorted_entries_of_the_mask_of_the_player_to_act(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    for state in positions_of_random_game(game, 1):
+        mask = state.legal_actions_mask()
+        legal = state.legal_actions()
+        assert mask.dtype == np.int8
+        assert mask.shape == (game.num_distinct_actions(),)
+        assert legal == sorted(set(legal)) == [action for action, entry in enumerate(mask) if entry == 1]
+        assert all(type(action) is int for action in legal)
+        assert set(mask.tolist()) <= {0, 1}
+        assert bool(legal) == (not state.is_terminal())
+        for player in (0, 1):
+            to_act = player == state.current_player()
+            assert state.legal_actions(player) == (legal if to_act else [])
+            assert state.legal_actions_mask(player).any() == to_act
+        if not state.is_terminal():
+            assert state.current_player() in (0, 1)
+
+
+def test_action_texts_are_unique_and_lead_back_to_every_index(game: Game) -> None:
+    state = game.new_initial_state()
+    indices = range(game.num_distinct_actions())
+    texts = [game.action_to_string(action) for action in indices]
+    assert len(set(texts)) == len(texts) == state.num_distinct_actions()
+    assert [game.string_to_action(text) for text in texts] == [*indices]
+    assert [state.action_to_string(0, action) for action in indices] == texts
+    assert [state.string_to_action(1, text) for text in texts] == [*indices]
+    assert texts[len(texts) - len(game.global_actions) :] == [*game.global_actions]
+
+
+def test_a_board_action_has_the_index_of_its_plane_row_and_column(game: Game) -> None:
+    height, width = game.grid.height, game.grid.width
+    assert game.num_distinct_actions() == game.num_action_planes * height * width + len(game.global_actions)
+    if game.num_action_planes == 1:
+        for row in range(height):
+            for column in range(width):
+                text = f"{'abcdefghijklmnopqrstuvwxyz'[column]}{row + 1}"
+                assert game.string_to_action(text) == row * width + column
+
+
+@pytest.mark.parametrize("text", ["", " ", "A1", "a01", " a1", "a1 ", "a1\n", "Pass", "PASS", "pass ", "a0", "1a", "z99", "-1", "0"])
+def test_only_the_exact_text_is_accepted(game: Game, text: str) -> None:
+    state = game.new_initial_state()
+    with pytest.raises(IllegalActionError) as caught:
+        state.string_to_action(text)
+    assert repr(text) in str(caught.value)
+    assert str(game) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"c3", ["c3"], ("c3",)])
+def test_a_text_of_another_type_is_an_illegal_action_error(game: Game, text: Any) -> None:
+    with pytest.raises(IllegalActionError) as caught:
+        game.string_to_action(text)
+    assert repr(text) in str(caught.value)
+
+
+# -- Illegal actions ---------------------------------------------------------------------------------------------------
+
+
+def assert_refused(state: State, action: Any, named: str) -> None:
+    before = everything_about(state)
+    with pytest.raises(IllegalActionError) as caught:
+        state.apply_action(action)
+    assert named in str(caught.value)
+    assert str(state.game) in str(caught.value)
+    assert everything_about(state) == before
+
+
+def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    state = middle(positions_of_random_game, game)
+    illegal = sorted(set(range(game.num_distinct_actions())) - set(state.legal_actions()))
+    assert illegal
+    for action in illegal:
+        assert_refused(state, action, game.action_to_string(action))
+    on_board_but_taken = [action for action in illegal if game.grid.on_board[action % game.grid.num_cells]]
+    assert on_board_but_taken, "the sample held an occupied cell"
+
+
+@pytest.mark.parametrize("action", [-1, -2, -(10**6), 10**6, 2**31, 2**63, -(2**63) - 1, 10**30])
+def test_an_index_that_no_action_has_is_refused_by_name_and_changes_nothing(
+    game: Game, action: int, positions_of_random_game: Positions
+) -> None:
+    assert_refused(middle(positions_of_random_game, game), action, str(action))
+    with pytest.raises(IllegalActionError, match=str(action)):
+        game.action_to_string(action)
+
+
+def test_one_past_the_last_index_is_refused(game: Game) -> None:
+    assert_refused(game.new_initial_state(), game.num_distinct_actions(), str(game.num_distinct_actions()))
+
+
+@pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
+def test_what_is_no_whole_number_is_refused_by_name_and_changes_nothing(
+    game: Game, action: Any, positions_of_random_game: Positions
+) -> None:
+    assert_refused(middle(positions_of_random_game, game), action, repr(action))
+    with pytest.raises(IllegalActionError) as caught:
+        game.action_to_string(action)
+    assert repr(action) in str(caught.value)
+
+
+def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:
+    for integer in (np.int8, np.int32, np.int64, np.uint16):
+        state = game.new_initial_state()
+        action = state.legal_actions()[0]
+        state.apply_action(integer(action))
+        assert state.history() == [action]
+        assert type(state.history()[0]) is int
+
+
+def test_every_action_is_refused_once_the_game_is_over(game: Game, positions_of_random_game: Positions) -> None:
+    *_, state = positions_of_random_game(game, 2)
+    assert state.is_terminal()
+    for action in range(game.num_distinct_actions()):
+        assert_refused(state, action, "over")
+
+
+# -- The end -----------------------------------------------------------------------------------------------------------
+
+
+def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(game: Game, positions_of_random_game: Positions) -> None:
+    for seed in range(20):
+        for state in positions_of_random_game(game, seed):
+            returns = state.returns()
+            assert sum(returns) == game.utility_sum() == 0
+            assert returns == state.rewards() == [state.player_return(0), state.player_return(1)]
+            outcome = state.outcome()
+            if outcome is None:
+                assert not state.is_terminal()
+                assert not state.is_truncated()
+                assert returns == [0, 0]
+            else:
+                assert state.is_terminal()
+                assert state.current_player() == TERMINAL_PLAYER == -4
+                assert outcome.reason in game.reasons
+                if outcome.winner is None:
+                    assert returns == [0, 0]
+                else:
+                    assert returns[outcome.winner] == game.max_utility() == 1
+                    assert returns[1 - outcome.winner] == game.min_utility() == -1
+
+
+def test_no_random_game_is_longer_than_the_greatest_length(game: Game, positions_of_random_game: Positions) -> None:
+    for seed in range(40):
+        *_, state = positions_of_random_game(game, seed, (None, 0.05, 0.4)[seed % 3])
+        assert state.move_number() == len(state.history()) <= game.max_game_length()
+
+
+@pytest.mark.parametrize("game_string", EXHAUSTIBLE_GAMES)
+def test_the_greatest_length_is_reached_and_never_passed(game_string: str) -> None:
+    game = load_game(game_string)
+    longest: dict[bytes, int] = {}
+
+    def longest_from(state: State) -> int:
+        key = state.record.tobytes()
+        if key not in longest:
+            longest[key] = 0 if state.is_terminal() else 1 + max(longest_from(state.child(a)) for a in state.legal_actions())
+        return longest[key]
+
+    assert longest_from(game.new_initial_state()) == game.max_game_length()
+    assert len(longest) > 1000
+
+
+# -- Copies and texts --------------------------------------------------------------------------------------------------
+
+
+def through_pickle(state: State) -> State:
+    return pickle.loads(pickle.dumps(state))
+
+
+@pytest.mark.parametrize("duplicate", [State.clone, copy.copy, copy.deepcopy, through_pickle])
+def test_a_copy_is_equal_and_independent(
+    game: Game, duplicate: Callable[[State], State], positions_of_random_game: Positions
+) -> None:
+    state = middle(positions_of_random_game, game)
+    before = everything_about(state)
+    twin = duplicate(state)
+    assert twin == state
+    assert twin is not state
+    assert twin.game == game
+    assert everything_about(twin) == before
+    while not twin.is_terminal():
+        twin.apply_action(twin.legal_actions()[0])
+    assert twin != state
+    assert everything_about(state) == before
+    other_twin = duplicate(state)
+    state.apply_action(state.legal_actions()[-1])
+    assert everything_about(other_twin) == before
+
+
+def test_pickles_of_all_protocols_bring_back_the_state(game: Game, positions_of_random_game: Positions) -> None:
+    state = middle(positions_of_random_game, game)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert everything_about(pickle.loads(pickle.dumps(state, protocol))) == everything_about(state)
+
+
+def test_a_child_leaves_its_parent_as_it_was(game: Game, positions_of_random_game: Positions) -> None:
+    state = middle(positions_of_random_game, game)
+    before = everything_about(state)
+    child = state.child(state.legal_actions()[0])
+    assert child.history() == [*state.history(), state.legal_actions()[0]]
+    assert everything_about(state) == before
+
+
+def test_what_a_state_hands_out_cannot_change_it(game: Game, positions_of_random_game: Positions) -> None:
+    state = middle(positions_of_random_game, game)
+    before = everything_about(state)
+    state.history().append(0)
+    state.legal_actions().clear()
+    state.legal_actions_mask()[:] = 1
+    state.observation_tensor()[:] = 7
+    state.returns()[0] = 9
+    record = state.record
+    record["current_player"] = 1 - record["current_player"]
+    assert everything_about(state) == before
+
+
+def test_serialising_leads_back_to_the_same_state(game: Game, positions_of_random_game: Positions) -> None:
+    for seed in range(3):
+        for state in positions_of_random_game(game, seed):
+            restored = game.deserialize_state(state.serialize())
+            assert everything_about(restored) == everything_about(state)
+
+
+def test_a_serialised_game_with_a_bad_line_is_refused_by_name(game: Game) -> None:
+    with pytest.raises(IllegalActionError, match="nonsense"):
+        game.deserialize_state("nonsense")
+    first = game.action_to_string(game.new_initial_state().legal_actions()[0])
+    with pytest.raises(IllegalActionError, match=first):
+        game.deserialize_state(f"{first}\n{first}")
+
+
+def test_a_record_leads_back_to_the_same_position(game: Game, positions_of_random_game: Positions) -> None:
+    for state in positions_of_random_game(game, 4):
+        restored = State.from_record(game, state.record)
+        assert restored == state
+        assert restored.history() == []
+        assert restored.legal_actions() == state.legal_actions()
+        assert restored.current_player() == state.current_player()
+        assert restored.outcome() == state.outcome()
+
+
+@pytest.mark.parametrize("record", [None, 3, np.zeros(1, [("current_player", "i1")])[0], np.zeros(3)])
+def test_a_record_of_another_layout_is_refused(game: Game, record: Any) -> None:
+    with pytest.raises(ValueError, match="layout"):
+        State.from_record(game, record)
+
+
+def test_equal_positions_are_equal_whatever_led_to_them(play: Callable[..., State]) -> None:
+    assert play("vadus(size=3)", "c3 a3 b2") == play("vadus(size=3)", "c3 b2 a3")
+    assert play("vadus(size=3)", "c3 a3 b2") != play("vadus(size=3)", "c3 a3 b3")
+    assert play("vadus(size=3)", "c3 pass") != play("laido(size=3)", "c3 pass")
+    assert play("laido(pie_rule=False,size=3)", "c3") != play("laido(size=3)", "c3")
+    assert play("vadus(size=3)", "c3") != "c3"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(play("vadus(size=3)", "c3"))
+
+
+# -- OpenSpiel's questions ---------------------------------------------------------------------------------------------
+
+
+def test_questions_with_one_answer(game: Game, positions_of_random_game: Positions) -> None:
+    assert game.num_players() == game.new_initial_state().num_players() == 2
+    for state in positions_of_random_game(game, 6):
+        assert not state.is_chance_node()
+        assert not state.is_simultaneous_node()
+        assert state.is_initial_state() == (state.history() == [])
+        assert state.get_game() is state.game is game
+        assert {state.colour_of(0), state.colour_of(1)} == {0, 1}
+
+
+# -- Observations ------------------------------------------------------------------------------------------------------
+
+
+def test_observations_are_finite_and_within_0_and_1(game: Game, positions_of_random_game: Positions) -> None:
+    assert len(set(game.observation_planes)) == len(game.observation_planes)
+    shape = (len(game.observation_planes), game.grid.height, game.grid.width)
+    assert game.observation_tensor_shape() == shape
+    for seed in range(3):
+        for state in positions_of_random_game(game, seed):
+            for player in (None, 0, 1):
+                observation = state.observation_tensor(player)
+                assert observation.dtype == np.float32
+                assert observation.shape == shape
+                assert np.isfinite(observation).all()
+                assert observation.min() >= 0
+                assert observation.max() <= 1
+            default = state.observation_tensor(max(state.current_player(), 0))
+            assert np.array_equal(state.observation_tensor(), default)
+
+
+@pytest.mark.parametrize("player", [-1, 2, "0", -4, 0.5])
+def test_an_observation_of_another_player_is_refused_by_name(game: Game, player: Any) -> None:
+    with pytest.raises(ValueError, match=f"player is {player!r}"):
+        game.new_initial_state().observation_tensor(player)
+
+
+# -- Symmetries --------------------------------------------------------------------------------------------------------
+
+
+def test_playing_the_image_of_a_game_gives_the_image_of_every_position(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    for seed in range(2):
+        *_, end = positions_of_random_game(game, seed, None)
+        for symmetry in game.symmetries:
+            state, image = game.new_initial_state(), game.new_initial_state()
+            for action in end.history():
+                assert np.array_equal(symmetry.of_policy(state.legal_actions_mask()), image.legal_actions_mask())
+                assert state.current_player() == image.current_player()
+                for player in (0, 1):
+                    expected = symmetry.of_observation(state.observation_tensor(player))
+                    assert np.array_equal(expected, image.observation_tensor(player)), symmetry.name
+                state.apply_action(action)
+                image.apply_action(symmetry.actions[action])
+            assert state.outcome() == image.outcome() == end.outcome()
+            assert state.score() == image.score()
+
+
+def test_symmetries_are_different_permutations_and_the_first_is_the_identity(game: Game) -> None:
+    symmetries = game.symmetries
+    assert len(symmetries) == NUM_SYMMETRIES[game.name]
+    for permuted, size in (
+        ("cells", game.grid.num_cells),
+        ("actions", game.num_distinct_actions()),
+        ("planes", len(game.observation_planes)),
+    ):
+        for symmetry in symmetries:
+            assert sorted(getattr(symmetry, permuted)) == [*range(size)]
+        assert getattr(symmetries[0], permuted).tolist() == [*range(size)]
+    assert len({tuple(symmetry.actions) for symmetry in symmetries}) == len(symmetries)
+    assert len({symmetry.name for symmetry in symmetries}) == len(symmetries)
+
+
+def test_two_symmetries_one_after_the_other_are_a_symmetry(game: Game) -> None:
+    known = {tuple(symmetry.actions): tuple(symmetry.cells) for symmetry in game.symmetries}
+    for first in game.symmetries:
+        for second in game.symmetries:
+            both = tuple(second.actions[first.actions])
+            assert known[both] == tuple(second.cells[first.cells])
+
+
+def test_images_of_many_observations_and_policies_are_those_of_each(game: Game, positions_of_random_game: Positions) -> None:
+    state = middle(positions_of_random_game, game)
+    observations = np.stack([state.observation_tensor(0), state.observation_tensor(1)])
+    policies = np.random.default_rng(0).random((2, 3, game.num_distinct_actions()))
+    for symmetry in game.symmetries:
+        images = symmetry.of_observation(observations)
+        assert np.array_equal(images[1], symmetry.of_observation(observations[1]))
+        image = symmetry.of_policy(policies)
+        for action in range(game.num_distinct_actions()):
+            assert image[1, 2, symmetry.actions[action]] == policies[1, 2, action]
+
+
+# -- Several games at once ---------------------------------------------------------------------------------------------
+
+
+def test_games_of_different_sizes_and_options_live_side_by_side(
+    sampled_games: tuple[str, ...], positions_of_random_game: Positions
+) -> None:
+    games = [load_game(name) for name in (*sampled_games, "vadus(size=11)", "vadus(size=9)", "laido(size=13)")]
+    expected = [[everything_about(state) for state in positions_of_random_game(game, 7)] for game in games]
+    alive = [positions_of_random_game(game, 7) for game in games]
+    for step in range(max(map(len, expected))):
+        for about, positions in zip(expected, alive, strict=True):
+            if step < len(about):
+                assert everything_about(next(positions)) == about[step]

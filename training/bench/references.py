@@ -1,0 +1,177 @@
+"""What stoneworks is measured beside: other houses' environments and engines, and an environment that does nothing.
+
+Each function returns None where what it measures is not installed (the extra ``bench``).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from pettingzoo import AECEnv
+
+from stoneworks.training.bench.contestant import Contestant
+from stoneworks.training.bench.random_play import play_aec_at_random
+
+PGX_BATCH_SIZES = (16, 64, 256, 1024, 4096)
+
+
+class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
+    """The least that an AEC environment of the shape of ours can do: hand over the turn, the same arrays each time."""
+
+    def __init__(self, observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> None:
+        super().__init__()
+        self.metadata = {"name": "do_nothing_v0"}
+        self.possible_agents = ["player_0", "player_1"]
+        self._num_steps = num_steps
+        self._observation = {
+            "observation": np.zeros(observation_shape, np.float32),
+            "action_mask": np.ones(num_actions, np.int8),
+        }
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start over."""
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[0]
+        self._steps = 0
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return the same as ever."""
+        return self._observation
+
+    def step(self, action: int) -> None:
+        """Hand over the turn."""
+        self._steps += 1
+        self.agent_selection = self.possible_agents[self._steps & 1]
+        if self._steps == self._num_steps:
+            self.terminations = dict.fromkeys(self.agents, True)
+
+
+def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> Contestant:
+    """Steps of an AEC environment that does nothing, with observations and masks of that shape."""
+    return Contestant("AEC do-nothing", play_aec_at_random(DoNothingEnv(observation_shape, num_actions, num_steps)))
+
+
+def connect_four_steps() -> Contestant | None:
+    """Steps of PettingZoo's connect four, as ``env()`` makes it. It needs pygame."""
+    if find_spec("pygame") is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from pettingzoo.classic import connect_four_v3
+
+    return Contestant("PettingZoo connect_four_v3", play_aec_at_random(connect_four_v3.env()))
+
+
+def openspiel_state_steps() -> Contestant | None:
+    """Steps of OpenSpiel's C++ hex from Python: a random one of ``legal_actions()``, then ``apply_action``."""
+    if find_spec("pyspiel") is None:
+        return None
+    import pyspiel
+
+    start = pyspiel.load_game("hex(board_size=11)").new_initial_state()
+    rng = np.random.default_rng(0)
+
+    def play(steps: int) -> int:
+        done = 0
+        while done < steps:
+            state = start.clone()
+            while not state.is_terminal():
+                actions = state.legal_actions()
+                state.apply_action(actions[int(rng.random() * len(actions))])
+                done += 1
+        return done
+
+    return Contestant("OpenSpiel hex(board_size=11), State", play)
+
+
+def openspiel_playout_actions() -> Contestant | None:
+    """Actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, called by a search of one simulation.
+
+    The evaluator does not tell how many actions it played; it is the number of rollouts times the mean length of 1,000 random
+    games, which is known to within half a percent.
+    """
+    if find_spec("pyspiel") is None:
+        return None
+    import pyspiel
+
+    game = pyspiel.load_game("hex(board_size=11)")
+    start = game.new_initial_state()
+    rng = np.random.default_rng(0)
+    num_actions = 0
+    for _ in range(1000):
+        state = start.clone()
+        while not state.is_terminal():
+            actions = state.legal_actions()
+            state.apply_action(actions[int(rng.random() * len(actions))])
+            num_actions += 1
+    mean_length = num_actions / 1000
+
+    def play(actions: int) -> int:
+        num_rollouts = max(1, round(actions / mean_length))
+        evaluator = pyspiel.RandomRolloutEvaluator(num_rollouts, 0)
+        bot = pyspiel.MCTSBot(game, evaluator, 1.0, 1, 1, False, 0, False)
+        bot.mcts_search(start)
+        return round(num_rollouts * mean_length)
+
+    return Contestant("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", play)
+
+
+def pgx_steps(batch_size: int) -> Contestant | None:
+    """Steps of pgx's hex with observation and mask, random actions and automatic resets, in one compiled loop."""
+    if find_spec("pgx") is None or find_spec("jax") is None:
+        return None
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.experimental.wrappers import auto_reset
+
+    env = pgx.make("hex")
+    step = jax.vmap(auto_reset(env.step, env.init))
+    steps_per_call = max(1, 16384 // batch_size)
+
+    @jax.jit
+    def run(state: Any, key: Any) -> Any:
+        def one_step(carry: Any, _: None) -> Any:
+            state, key = carry
+            key, action_key, step_key = jax.random.split(key, 3)
+            logits = jnp.where(state.legal_action_mask, 0.0, -jnp.inf)
+            state = step(
+                state, jax.random.categorical(action_key, logits, axis=-1), jax.random.split(step_key, batch_size)
+            )
+            return (state, key), None
+
+        return jax.lax.scan(one_step, (state, key), None, length=steps_per_call)
+
+    carry = (jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), batch_size)), jax.random.PRNGKey(1))
+
+    def play(steps: int) -> int:
+        nonlocal carry
+        done = 0
+        while done < steps:
+            carry, _ = run(*carry)
+            done += batch_size * steps_per_call
+        jax.block_until_ready(carry)
+        return done
+
+    return Contestant(f"pgx hex, batch of {batch_size}", play)
+
+
+def best_pgx_steps(seconds: float) -> Contestant | None:
+    """Return pgx at the batch size that is fastest in a trial of about ``seconds`` each."""
+    trials = [contestant for size in PGX_BATCH_SIZES if (contestant := pgx_steps(size)) is not None]
+    for contestant in trials:
+        contestant.measure(seconds)
+    best = max(trials, key=lambda contestant: contestant.rates_per_second[0], default=None)
+    if best is not None:
+        best.rates_per_second.clear()
+    return best

@@ -1,0 +1,256 @@
+"""A match between two bots, played so that its result means something.
+
+Games come in pairs: both start from the same few random actions, with seats swapped, so that neither luck of the opening
+nor the first move favours anyone. Where both bots choose without chance, equal openings give equal games; so the
+distinct games are counted, and a result says how many there were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
+from stoneworks.models import Bot
+from stoneworks.training.records import GameRecord
+
+#: Two-sided 95 % of a normal distribution lie within so many standard deviations.
+Z_95_PERCENT = 1.959963984540054
+
+
+class BotPlayError(ValueError):
+    """A bot's answer that is no legal action. The message names the bot, the answer and the position."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """What a match came to, from the point of view of ``names[0]``, bot A.
+
+    Attributes:
+        game: the game string.
+        names: the names of bots A and B.
+        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat 1.
+        records: every game, in the order of ``scores``.
+    """
+
+    game: str
+    names: tuple[str, str]
+    scores: npt.NDArray[np.float64]
+    records: tuple[GameRecord, ...]
+
+    #: The columns of :meth:`row`.
+    COLUMNS: ClassVar[tuple[str, ...]] = ("game", "A", "B", "games", "distinct", "A's score", "95 % interval", "+ = -", "A first", "A second")
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return self.scores.size
+
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of different sequences of actions among the games."""
+        return len({record.actions for record in self.records})
+
+    @property
+    def wins(self) -> int:
+        """Games that A won."""
+        return self._tally(self.scores)[0]
+
+    @property
+    def draws(self) -> int:
+        """Drawn games; a truncated game is one."""
+        return self._tally(self.scores)[1]
+
+    @property
+    def losses(self) -> int:
+        """Games that A lost."""
+        return self._tally(self.scores)[2]
+
+    @property
+    def by_seat(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """A's wins, draws and losses as player 0, and as player 1."""
+        return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
+
+    @property
+    def score(self) -> float:
+        """A's mean score, a draw being half a win."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson score interval of :attr:`score` over the games.
+
+        It takes games to be independent, which they are not where fewer are distinct; a draw makes it a little too wide.
+        """
+        return wilson_interval(float(self.scores.sum()), self.num_games)
+
+    def row(self) -> tuple[str, ...]:
+        """Return the result as texts for a table with the columns ``COLUMNS``."""
+        low, high = self.interval
+        first, second = ("/".join(map(str, tally)) for tally in self.by_seat)
+        return (
+            self.game,
+            *self.names,
+            str(self.num_games),
+            str(self.num_distinct_games),
+            f"{100 * self.score:.1f} %",
+            f"{100 * low:.1f} to {100 * high:.1f} %",
+            f"{self.wins}/{self.draws}/{self.losses}",
+            first,
+            second,
+        )
+
+    def __str__(self) -> str:
+        row = dict(zip(self.COLUMNS, self.row(), strict=True))
+        return (
+            f"{self.game}: {self.names[0]} scores {row[self.COLUMNS[5]]} against {self.names[1]} "
+            f"(95 % interval {row[self.COLUMNS[6]]}; {self.num_games} games, {self.num_distinct_games} distinct; "
+            f"won/drawn/lost {row['+ = -']}, first {row['A first']}, second {row['A second']})"
+        )
+
+    @staticmethod
+    def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
+        return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion: ``score`` successes, halves allowed, in ``num_games`` trials.
+
+    With p = score / n: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n), from E. B. Wilson, Probable inference, the
+    law of succession, and statistical inference, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    Raises:
+        ValueError: no games, or a score outside 0 to ``num_games``.
+    """
+    if num_games < 1 or not 0 <= score <= num_games:
+        raise ValueError(f"score is {score} in {num_games} games; allowed is 0 to the number of games, which is at least 1")
+    proportion = score / num_games
+    shrinkage = z * z / num_games
+    centre = proportion + shrinkage / 2
+    half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
+    # At 0 and at n the formula gives 0 and 1, but for rounding.
+    low = 0.0 if score == 0 else (centre - half_width) / (1 + shrinkage)
+    high = 1.0 if score == num_games else (centre + half_width) / (1 + shrinkage)
+    return low, high
+
+
+def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
+    """Return the position after up to ``num_actions`` random actions, none of which ends the game.
+
+    Each is uniform among the legal actions that leave the game going on; where there is none, the opening is shorter.
+    """
+    state = game.new_initial_state()
+    for _ in range(num_actions):
+        for action in generator.permutation(state.legal_actions()):
+            child = state.child(int(action))
+            if not child.is_terminal():
+                state = child
+                break
+        else:
+            break
+    return state
+
+
+def play_match(
+    game: Game | str,
+    bot_a: Bot,
+    bot_b: Bot,
+    *,
+    num_pairs: int,
+    opening_actions: int = 3,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MatchResult:
+    """Play ``num_pairs`` pairs of games, all at once.
+
+    Args:
+        game: the game, or its game string.
+        bot_a: the bot whose score it is.
+        bot_b: its opponent.
+        num_pairs: pairs of games, at least 1.
+        opening_actions: random actions before the bots take over, the same in both games of a pair.
+        seed: of the openings; None draws one. The bots have seeds of their own.
+        progress: called with the number of finished games and of all games, once a step.
+
+    Raises:
+        BotPlayError: a bot answered with something else than one legal action for each of its games; nothing was replaced.
+        ValueError: an argument is not allowed.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    for name, value, least in (("num_pairs", num_pairs, 1), ("opening_actions", opening_actions, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name} is {value!r}; allowed is a whole number >= {least}")
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    generator = np.random.default_rng(seed)
+    openings = [random_opening(loaded, int(opening_actions), generator) for _ in range(num_pairs)]
+    batch = Batch(loaded, 2 * num_pairs)
+    pair_of = np.arange(2 * num_pairs) // 2
+    seat_of_a = np.arange(2 * num_pairs) % 2
+    batch.load(np.arange(2 * num_pairs), np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of])
+    histories = [list(openings[pair].history()) for pair in pair_of]
+
+    bot_a.restart()
+    bot_b.restart()
+    while True:
+        going_on = batch.current_players >= 0
+        if progress is not None:
+            progress(2 * num_pairs - int(going_on.sum()), 2 * num_pairs)
+        if not going_on.any():
+            break
+        actions = np.full(2 * num_pairs, NO_ACTION, np.int64)
+        for bot, rows in (
+            (bot_a, np.flatnonzero(going_on & (batch.current_players == seat_of_a))),
+            (bot_b, np.flatnonzero(going_on & (batch.current_players != seat_of_a))),
+        ):
+            if rows.size:
+                actions[rows] = _checked(bot, bot.step_batch(batch, rows), batch, rows)
+        batch.step(actions)
+        for row in np.flatnonzero(going_on):
+            histories[row].append(int(actions[row]))
+
+    names = bot_a.name, bot_b.name
+    records = []
+    for row, history in enumerate(histories):
+        outcome = batch.state(row).outcome()
+        if outcome is None:
+            raise RuntimeError(f"{loaded}: game {row} of the match has no outcome")
+        pair = int(pair_of[row])
+        records.append(
+            GameRecord(
+                game=str(loaded),
+                version=loaded.version,
+                players=names if seat_of_a[row] == 0 else (names[1], names[0]),
+                actions=tuple(map(loaded.action_to_string, history)),
+                winner=outcome.winner,
+                reason=outcome.reason,
+                seed=seed,
+                metadata={"pair": pair, "opening_actions": len(openings[pair].history())},
+            )
+        )
+    scores = 0.5 + 0.5 * np.array(
+        [0 if record.winner is None else (1 if record.winner == seat else -1) for record, seat in zip(records, seat_of_a, strict=True)]
+    )
+    return MatchResult(str(loaded), names, scores.reshape(num_pairs, 2), tuple(records))
+
+
+def _checked(
+    bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return what a bot answered for the games ``rows``, or raise :class:`BotPlayError`."""
+    actions = np.asarray(answer)
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise BotPlayError(
+            f"{bot.name} answered with {actions.dtype} of shape {actions.shape}; allowed are {len(rows)} whole numbers"
+        )
+    inside = (actions >= 0) & (actions < batch.game.num_distinct_actions())
+    legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
+    if not legal.all():
+        first = int(np.flatnonzero(~legal)[0])
+        raise BotPlayError(f"{bot.name}, game {rows[first]} of the match: {batch.state(int(rows[first])).why_illegal(int(actions[first]))}")
+    return actions.astype(np.int64)
