@@ -20,7 +20,7 @@ from stoneworks.envs.rules.grid import GridSymmetry, hexhex
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
-from stoneworks.envs.rules.trugo_captures import capture_around, capture_everywhere
+from stoneworks.envs.rules.trugo_captures import capture_around
 from stoneworks.envs.rules.trugo_moves import has_destination, write_destinations
 from stoneworks.envs.rules.trugo_plane import (
     BOTTOM,
@@ -77,19 +77,23 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for windows of up to ``room`` cells."""
+    """Return the dtype of a position for windows of up to ``room`` cells.
+
+    Its fields leave no gaps: numpy does not copy what is in gaps, and equal positions are to have equal bytes.
+    """
     hexes = num_plane_hexes((isqrt(room) - 1) // 2)
+    num_words = hex_sets.num_words(hexes)
     return np.dtype(
         [
             *STATE_HEADER,
             ("turns", "i4"),  # played
             ("picked", "i4"),  # the corner of the piece whose destination is to come (R5), or NOTHING_PICKED
-            ("pool", "u2"),  # tiles to be laid
+            ("pool", "i4"),  # tiles to be laid
             ("reserve", "u2", (2,)),  # pieces to come, by colour
             ("num_pieces", "u2", (2,)),  # pieces on the board, pinned ones included, by colour
-            ("tiles", "u8", (hex_sets.num_words(hexes),)),  # the hexes with a tile
-            ("targets", "u8", (hex_sets.num_words(hexes),)),  # the hexes of the legal tile turns (R3, R4)
-            ("contents", "u1", (hexes,)),  # tile and corners of each hex, see trugo_plane
+            ("tiles", "u8", (num_words,)),  # the hexes with a tile
+            ("targets", "u8", (num_words,)),  # the hexes of the legal tile turns (R3, R4)
+            ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
         ],
         align=True,
     )
@@ -156,18 +160,10 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         set_corner_code(state, start, left)
         end = 2 * hex_ + plane - MOVE
         set_corner_code(state, end, with_top(corner_code(state, end), player))
-        start_has_new_top = has_top(left, opponent)
-        freed = False
-        if start_has_new_top:
-            freed = capture_around(board, state, start, opponent)
-        if capture_around(board, state, end, opponent):
-            freed = True
-        if freed:
-            capture_everywhere(board, state, player)
-        else:
-            if start_has_new_top:
-                capture_around(board, state, start, player)
-            capture_around(board, state, end, player)
+        for colour in (opponent, player):  # R7
+            if has_top(left, opponent):
+                capture_around(board, state, start, colour)
+            capture_around(board, state, end, colour)
     elif plane >= PICK:
         state.picked = 2 * hex_ + plane - PICK
         return
@@ -176,16 +172,10 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         find_removable(board, state)
     else:
         served = lay_tile(board, state, hex_, plane - LAY)
-        freed = False
-        for index in range(6):
-            if served >> index & 1 and capture_around(board, state, corner_of_hex(board, hex_, index), opponent):
-                freed = True
-        if freed:
-            capture_everywhere(board, state, player)
-        else:
+        for colour in (opponent, player):  # R7
             for index in range(6):
                 if served >> index & 1:
-                    capture_around(board, state, corner_of_hex(board, hex_, index), player)
+                    capture_around(board, state, corner_of_hex(board, hex_, index), colour)
         if state.pool == 0:
             find_removable(board, state)
     end_turn(board, state, player)
@@ -244,7 +234,7 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
         planes[19, :] = state.reserve[player] / board.pieces_each
         planes[20, :] = state.reserve[1 - player] / board.pieces_each
     planes[21, :] = state.turns / board.max_turns
-    planes[22, :] = (state.current_player == 0)
+    planes[22, :] = state.current_player == 0
 
 
 class TrugoPosition(NamedTuple):
@@ -356,7 +346,9 @@ class Trugo(Game):
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         name = self.grid.cell_names[cell]
-        return (f"{name}/0", f"{name}/1", f"{name}/2", f"x{name}", f"{name}^", f"{name}v", f">{name}^", f">{name}v")[plane]
+        return (f"{name}/0", f"{name}/1", f"{name}/2", f"x{name}", f"{name}^", f"{name}v", f">{name}^", f">{name}v")[
+            plane
+        ]
 
     def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
         return keeps_corner_colours(of_grid)

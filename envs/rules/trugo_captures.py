@@ -1,8 +1,11 @@
-"""Trugo's captures (R7), looked for where a turn has changed something.
+"""Trugo's captures (R7), looked for only where a turn has put a new top piece.
 
-At the start of a turn no group is surrounded: the captures of the turn before have left each group a neighbouring
-corner that is empty or no junction. A piece that leaves or a tile that is removed only adds such corners. So a group can be
-surrounded only if it is at or next to a junction that has a new top piece.
+At the start of a turn no group is surrounded: the captures of the turn before have left each group an open corner, one that
+neighbours it and is an empty junction or none. In a turn a group can lose its last one in two ways: the corner gets a piece, or
+a piece leaves that linked the group to its open corners, and frees one of the other colour. (If it frees none, or goes with
+its tile, it leaves an open corner behind.) Either way the group is next to a corner with a new top piece, or holds it. That
+is so for the mover's groups after the opponent's are captured, too: pieces freed by that only add to groups of the mover's
+which surrounded them.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ import numpy as np
 from stoneworks.envs.rules import hex_sets
 from stoneworks.envs.rules.kernels import Int32s, Record, kernel
 from stoneworks.envs.rules.trugo_plane import (
-    DOUBLE,
     EMPTY_JUNCTION,
     SINGLE,
     corner_along_edge,
@@ -24,25 +26,11 @@ from stoneworks.envs.rules.trugo_plane import (
 
 
 @kernel
-def capture_around(board: Record, state: Record, corner: int, colour: int) -> bool:
-    """Capture the surrounded groups of ``colour`` at ``corner`` and next to it. Returns whether that freed a piece."""
-    freed = capture_at(board, state, corner, colour)
+def capture_around(board: Record, state: Record, corner: int, colour: int) -> None:
+    """Capture the surrounded groups of ``colour`` at ``corner`` and next to it."""
+    capture_at(board, state, corner, colour)
     for index in range(3):
-        if capture_at(board, state, corner_along_edge(board, corner, index), colour):
-            freed = True
-    return freed
-
-
-@kernel
-def capture_everywhere(board: Record, state: Record, colour: int) -> None:
-    """Capture all surrounded groups of ``colour``."""
-    for word_index in range(board.num_words):
-        word = state.tiles[word_index]
-        while word:
-            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
-            word = hex_sets.without_lowest(word)
-            capture_at(board, state, 2 * hex_, colour)
-            capture_at(board, state, 2 * hex_ + 1, colour)
+        capture_at(board, state, corner_along_edge(board, corner, index), colour)
 
 
 @kernel
@@ -56,30 +44,22 @@ def has_open_neighbour(board: Record, state: Record, corner: int) -> bool:
 
 
 @kernel
-def capture_at(board: Record, state: Record, corner: int, colour: int) -> bool:
-    """Capture the group of ``corner`` if it is of ``colour`` and surrounded. Returns whether that freed a piece.
+def capture_at(board: Record, state: Record, corner: int, colour: int) -> None:
+    """Capture the group of ``corner`` if it is of ``colour`` and surrounded.
 
     Groups of a colour do not neighbour each other, so capturing them one by one captures them all at once.
     """
     if not has_top(corner_code(state, corner), colour) or has_open_neighbour(board, state, corner):
-        return False
+        return
     members = np.empty(2 * board.num_tiles, np.int32)
     size = surrounded_group(board, state, corner, colour, members)
-    freed = False
     for member in members[:size]:
-        code = corner_code(state, member)
+        left = without_top(corner_code(state, member))
         state.num_pieces[colour] -= 1
-        if code >= DOUBLE:
-            if (code >> 1) & 1 == colour:
-                state.num_pieces[colour] -= 1
-                code = EMPTY_JUNCTION
-            else:
-                code = without_top(code)
-                freed = True
-        else:
-            code = EMPTY_JUNCTION
-        set_corner_code(state, member, code)
-    return freed
+        if has_top(left, colour):
+            left = EMPTY_JUNCTION
+            state.num_pieces[colour] -= 1
+        set_corner_code(state, member, left)
 
 
 @kernel

@@ -125,5 +125,3 @@ def connected_without(board: Record, state: Record, hex_: int, around: int) -> b
             facing = (facing + 4) % 6
         if at == hex_:
             return facing == gap
-
-

@@ -53,7 +53,9 @@ def letters(column: int) -> str:
 
 
 class NaiveTrugo:
-    def __init__(self, tiles: int = 36, pieces: int = 25, stacking: bool = True, max_turns: int = 400, radius: int = 10):
+    def __init__(
+        self, tiles: int = 36, pieces: int = 25, stacking: bool = True, max_turns: int = 400, radius: int = 10
+    ):
         self.pool = tiles
         self.reserve = [pieces, pieces]
         self.stacking = stacking
@@ -70,6 +72,7 @@ class NaiveTrugo:
         self.to_act: int | None = 0
         self.result: int | str | None = None
         self.reason: str | None = None
+        self.captured: list[tuple[int, list[int]]] = []  # in the last turn: colour, and the stack as it was
 
     def score(self) -> None:
         return None
@@ -192,9 +195,11 @@ class NaiveTrugo:
     def end_turn(self) -> None:
         mover = self.to_act
         assert mover is not None
+        self.captured = []
         for colour in (1 - mover, mover):  # R7
             for corner in {corner for group in self.surrounded_groups(colour) for corner in group}:
                 stack = self.stacks.pop(corner)
+                self.captured.append((colour, stack))
                 if len(stack) == 2 and stack[0] != stack[1]:
                     self.stacks[corner] = stack[:1]
         self.turns += 1
