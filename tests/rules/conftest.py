@@ -27,6 +27,9 @@ GAMES = (
     "laido(size=3)",
     "laido(pie_rule=False,size=2)",
     "laido(pie_rule=False,size=4)",
+    "trugo(radius=1,tiles=6)",
+    "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
+    "trugo(radius=3,tiles=12)",
 )
 
 

@@ -12,9 +12,9 @@ import pytest
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
 #: Small enough to visit every position.
-EXHAUSTIBLE_GAMES = ("vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)")
+EXHAUSTIBLE_GAMES = ("vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)", "trugo(max_turns=5,radius=1,tiles=4)")
 
-NUM_SYMMETRIES = {"vadus": 12, "laido": 12}
+NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "trugo": 6}
 
 NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
 
