@@ -811,7 +811,8 @@ def test_the_picture_shows_tiles_pieces_and_who_is_to_act(set_up: SetUp, start: 
     both.play(">e5^")
     assert "OX X" in str(both.state)
     assert str(both.state).endswith("White (X, player 0) to act")
-    assert str(both.play("xf5").state).endswith("Blue (player 1) has won by pieces")
+    won = set_up(CORNER_TILES, CORNER_PIECES).play("xd6")
+    assert str(won.state).endswith("Blue (player 1) has won by pieces")
     waxing = start("trugo(radius=4,tiles=18)", "e5/0 f5/1")
     assert "waxing, 16 tiles in the pool, 25 White and 25 Blue pieces in reserve; 2 of" in str(waxing.state)
     assert str(start("trugo(max_turns=1,radius=4,tiles=18)", "e5/0").state).endswith(
