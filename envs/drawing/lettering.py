@@ -42,7 +42,11 @@ _GLYPHS: dict[str, tuple[float, str]] = {
     "p": (5.5, "M0 3v10M0 6.5a2.75 3.5 0 1 1 5.5 0a2.75 3.5 0 1 1-5.5 0"),
     "q": (5.5, "M5.5 3v10M5.5 6.5a2.75 3.5 0 1 0-5.5 0a2.75 3.5 0 1 0 5.5 0"),
     "r": (3.2, "M0 3v7M0 6a2.8 3 0 0 1 3.2-2.9"),
-    "s": (4.8, "M4.6 4.3c-0.5-0.8-1.2-1.3-2.3-1.3c-1.3 0-2.1 0.7-2.1 1.7c0 2.6 4.6 1 4.6 3.5c0 1.1-0.9 1.8-2.3 1.8c-1.2 0-2-0.5-2.5-1.3"),
+    "s": (
+        4.8,
+        "M4.6 4.3c-0.5-0.8-1.2-1.3-2.3-1.3c-1.3 0-2.1 0.7-2.1 1.7c0 2.6 4.6 1 4.6 3.5c0 1.1-0.9 1.8-2.3 1.8"
+        "c-1.2 0-2-0.5-2.5-1.3",
+    ),
     "t": (4, "M1.4 0.8v7.2a2 2 0 0 0 2.6 1.9M0 3h3.8"),
     "u": (5.2, "M0 3v4.25a2.6 2.75 0 0 0 5.2 0M5.2 3v7"),
     "v": (5.4, "M0 3l2.7 7l2.7-7"),
@@ -68,7 +72,11 @@ _GLYPHS: dict[str, tuple[float, str]] = {
     "P": (5.7, "M0 10v-10h2.9a2.8 2.8 0 0 1 0 5.6h-2.9"),
     "Q": (7.4, "M0 5a3.7 5 0 1 0 7.4 0a3.7 5 0 1 0-7.4 0M4.7 7.6l2.6 3"),
     "R": (5.9, "M0 10v-10h2.9a2.8 2.8 0 0 1 0 5.6h-2.9M3 5.6l2.9 4.4"),
-    "S": (5.8, "M5.4 1.9c-0.4-1.2-1.4-1.9-2.7-1.9c-1.5 0-2.5 1-2.5 2.4c0 3.6 5.6 1.5 5.6 5c0 1.6-1.2 2.6-2.9 2.6c-1.4 0-2.5-0.8-2.9-2.2"),
+    "S": (
+        5.8,
+        "M5.4 1.9c-0.4-1.2-1.4-1.9-2.7-1.9c-1.5 0-2.5 1-2.5 2.4c0 3.6 5.6 1.5 5.6 5c0 1.6-1.2 2.6-2.9 2.6"
+        "c-1.4 0-2.5-0.8-2.9-2.2",
+    ),
     "T": (6, "M0 0h6M3 0v10"),
     "U": (6, "M0 0v7a3 3 0 0 0 6 0v-7"),
     "V": (6.6, "M0 0l3.3 10l3.3-10"),
@@ -93,7 +101,7 @@ _GLYPHS: dict[str, tuple[float, str]] = {
 }
 
 CHARACTERS = "".join(_GLYPHS)
-_STROKE_BEGINNING = re.compile(r"M(\S+?) (-?[\d.]+)")
+_STROKE_BEGINNING = re.compile(r"M(\S+) ")
 
 
 @lru_cache(maxsize=1024)
@@ -103,9 +111,14 @@ def text_path(text: str) -> tuple[float, str]:
     Every character must be one of ``CHARACTERS``.
     """
     pen = 0.0
-    path = []
+    path = ""
     for character in text:
         width, strokes = _GLYPHS[character]
-        path.append(_STROKE_BEGINNING.sub(lambda match: f"M{round(float(match[1]) + pen, 2):g} {match[2]}", strokes))
+        path += _moved(strokes, pen)
         pen += width + _GAP
-    return pen - _GAP, "".join(path)
+    return pen - _GAP, path
+
+
+def _moved(strokes: str, distance: float) -> str:
+    """Return the strokes moved to the right."""
+    return _STROKE_BEGINNING.sub(lambda match: f"M{round(float(match[1]) + distance, 2):g} ", strokes)

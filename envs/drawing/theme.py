@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 PANEL = "#f3f5f8"
 BOARD = "#ccd8e2"
-LINE = "#8ea1b3"
+LINE = "#8499ad"
 LABEL = "#64778a"
 DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
-
 
 
 class StoneColours(NamedTuple):
@@ -30,7 +29,7 @@ class StoneColours(NamedTuple):
 STONES = (StoneColours("#4a5561", "#1a2129", "#0e1318"), StoneColours("#ffffff", "#e3e9ef", "#6c7f93"))
 
 #: The heat map from 0 to 1: from the colour of the board on, it becomes darker all the way.
-HEAT = (BOARD, "#ecd084", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
+HEAT = (BOARD, "#e7cb7b", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
 
 
 def heat_colour(value: float) -> str:

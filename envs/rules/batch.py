@@ -114,12 +114,15 @@ class Batch:
         Raises:
             IllegalActionError: an action is illegal; it names the game, and no game has moved.
         """
-        chosen = np.ascontiguousarray(actions, np.int64) if np.asarray(actions).dtype.kind in "iu" else None
-        if chosen is None or chosen.shape != (self.num_games,):
-            raise ValueError(f"actions are of shape {np.shape(actions)}; allowed are {self.num_games} whole numbers")
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu" or given.shape != (self.num_games,):
+            raise ValueError(f"actions are of shape {given.shape}; allowed are {self.num_games} whole numbers")
+        if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
+            actions = np.minimum(given, self.game.num_actions)
+        chosen = np.ascontiguousarray(actions, np.int64)
         row = self._first_illegal(self._masks, chosen)
         if row >= 0:
-            raise IllegalActionError(f"game {row} of the batch: {self.state(row).why_illegal(int(chosen[row]))}")
+            raise IllegalActionError(f"game {row} of the batch: {self.state(row).why_illegal(int(given[row]))}")
         self._share(
             self._step,
             lambda part: (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -157,15 +158,21 @@ class Game(ABC):
 
     def action_to_string(self, action: int) -> str:
         """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
-        if not 0 <= action < self.num_distinct_actions():
-            raise IllegalActionError(
-                f"{self}: there is no action {action!r}; indices go from 0 to {self.num_distinct_actions() - 1}"
-            )
-        return self.action_texts[action]
+        try:
+            index = operator.index(action)
+        except TypeError:
+            raise self.no_whole_number(action) from None
+        if not 0 <= index < self.num_actions:
+            raise IllegalActionError(f"{self}: there is no action {index}; indices go from 0 to {self.num_actions - 1}")
+        return self.action_texts[index]
+
+    def no_whole_number(self, action: object) -> IllegalActionError:
+        """Return the error that says that ``action`` is no whole number."""
+        return IllegalActionError(f"{self}: {action!r} is no action; an action is a whole number")
 
     def string_to_action(self, text: str) -> int:
         """Return the index of an action's exact text. Raises ``IllegalActionError`` for any other text."""
-        action = self._action_of_text.get(text)
+        action = self._action_of_text.get(text) if isinstance(text, str) else None
         if action is None:
             raise IllegalActionError(f"{self}: {text!r} is no action; {self.action_help}")
         return action
@@ -258,6 +265,26 @@ class Game(ABC):
     def utility_sum(self) -> float:
         """Return the sum of both players' returns, 0."""
         return 0.0
+
+    def get_type(self) -> Any:
+        """Return OpenSpiel's description of the game, which its algorithms ask for: a ``pyspiel.GameType``. Needs OpenSpiel."""
+        import pyspiel
+
+        return pyspiel.GameType(
+            self.name,
+            self.name.capitalize(),
+            pyspiel.GameType.Dynamics.SEQUENTIAL,
+            pyspiel.GameType.ChanceMode.DETERMINISTIC,
+            pyspiel.GameType.Information.PERFECT_INFORMATION,
+            pyspiel.GameType.Utility.ZERO_SUM,
+            pyspiel.GameType.RewardModel.TERMINAL,
+            max_num_players=2,
+            min_num_players=2,
+            provides_information_state_string=False,
+            provides_information_state_tensor=False,
+            provides_observation_string=False,
+            provides_observation_tensor=True,
+        )
 
     # -- Compiled functions ------------------------------------------------------------------------------------------
 
@@ -376,6 +403,6 @@ def _parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
             options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in expression.keywords}
             if None not in options and len(options) == len(expression.keywords):
                 return expression.func.id, {str(name): value for name, value in options.items()}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # the last two: nested too deeply
         pass
     raise problem

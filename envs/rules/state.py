@@ -58,8 +58,11 @@ class State:
         try:
             index = operator.index(action)
         except TypeError:
-            raise IllegalActionError(f"{game}: {action!r} is no action; an action is a whole number") from None
-        acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
+            raise game.no_whole_number(action) from None
+        try:
+            acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
+        except OverflowError:  # past the 64 bits of the kernel's argument
+            return False
         if acted == ILLEGAL:
             return False
         self._current_player = acted

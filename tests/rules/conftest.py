@@ -146,7 +146,7 @@ def cells_of_drawing(drawing: str) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def drawn() -> Callable[[str, str], State]:
-    """``drawn("vadus", '''. X\\n. O .\\n X .''')`` plays to a drawn position: X is Black, O is White, the top row first.
+    """``drawn("vadus", drawing)`` plays to a drawn position: X is Black, O is White, the top row first.
 
     Who has no stones left to place passes; no two passes follow each other. Vadus needs an odd number of X and an
     even number of O.
@@ -169,8 +169,10 @@ def drawn() -> Callable[[str, str], State]:
             for text in texts:
                 state.apply_action(state.string_to_action(text))
         assert not state.is_terminal()
-        on_board = {name: ".XO"[int(state.record["stones"][cell])] for name, cell in
-                    ((name, state.game.grid.cell_index(name)) for name in symbols)}
+        on_board = {
+            name: ".XO"[int(state.record["stones"][cell])]
+            for name, cell in ((name, state.game.grid.cell_index(name)) for name in symbols)
+        }
         assert on_board == symbols
         return state
 

@@ -49,7 +49,9 @@ def compare(state: State, naive: Any) -> None:
         assert (result, outcome.reason) == (naive.result, naive.reason)
 
 
-@pytest.mark.parametrize(("game_string", "num_games", "expected_reasons"), SAMPLES, ids=[sample[0] for sample in SAMPLES])
+@pytest.mark.parametrize(
+    ("game_string", "num_games", "expected_reasons"), SAMPLES, ids=[sample[0] for sample in SAMPLES]
+)
 def test_random_games_are_the_same_to_both_implementations(
     game_string: str,
     num_games: int,

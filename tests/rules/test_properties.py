@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
 #: Small enough to visit every position.
@@ -92,7 +93,9 @@ def test_a_board_action_has_the_index_of_its_plane_row_and_column(game: Game) ->
                 assert game.string_to_action(text) == row * width + column
 
 
-@pytest.mark.parametrize("text", ["", " ", "A1", "a01", " a1", "a1 ", "a1\n", "Pass", "PASS", "pass ", "a0", "1a", "z99", "-1", "0"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "A1", "a01", " a1", "a1 ", "a1\n", "Pass", "PASS", "pass ", "a0", "1a", "z99", "-1", "0"]
+)
 def test_only_the_exact_text_is_accepted(game: Game, text: str) -> None:
     state = game.new_initial_state()
     with pytest.raises(IllegalActionError) as caught:
@@ -174,7 +177,9 @@ def test_every_action_is_refused_once_the_game_is_over(game: Game, positions_of_
 # -- The end -----------------------------------------------------------------------------------------------------------
 
 
-def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(game: Game, positions_of_random_game: Positions) -> None:
+def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(
+    game: Game, positions_of_random_game: Positions
+) -> None:
     for seed in range(20):
         for state in positions_of_random_game(game, seed):
             returns = state.returns()
@@ -210,7 +215,9 @@ def test_the_greatest_length_is_reached_and_never_passed(game_string: str) -> No
     def longest_from(state: State) -> int:
         key = state.record.tobytes()
         if key not in longest:
-            longest[key] = 0 if state.is_terminal() else 1 + max(longest_from(state.child(a)) for a in state.legal_actions())
+            longest[key] = (
+                0 if state.is_terminal() else 1 + max(longest_from(state.child(a)) for a in state.legal_actions())
+            )
         return longest[key]
 
     assert longest_from(game.new_initial_state()) == game.max_game_length()
@@ -396,7 +403,9 @@ def test_two_symmetries_one_after_the_other_are_a_symmetry(game: Game) -> None:
             assert known[both] == tuple(second.cells[first.cells])
 
 
-def test_images_of_many_observations_and_policies_are_those_of_each(game: Game, positions_of_random_game: Positions) -> None:
+def test_images_of_many_observations_and_policies_are_those_of_each(
+    game: Game, positions_of_random_game: Positions
+) -> None:
     state = middle(positions_of_random_game, game)
     observations = np.stack([state.observation_tensor(0), state.observation_tensor(1)])
     policies = np.random.default_rng(0).random((2, 3, game.num_distinct_actions()))

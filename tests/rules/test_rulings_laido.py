@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from stoneworks.envs.rules import IllegalActionError, Outcome, State, load_game
 
-CELLS_3 = set("a3 a4 a5 b2 b3 b4 b5 c1 c2 c3 c4 c5 d1 d2 d3 d4 e1 e2 e3".split())
+CELLS_3 = {
+    f"{column}{row}"
+    for column, rows in {"a": "345", "b": "2345", "c": "12345", "d": "1234", "e": "123"}.items()
+    for row in rows
+}
 BLACK, WHITE = 0, 1
 
 
@@ -33,12 +38,16 @@ def test_the_first_action_is_a_black_stone_on_any_cell_and_no_pass(legal_texts: 
         assert state.current_player() == 1
 
 
-def test_player_1_may_then_swap_or_play_any_normal_action(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_player_1_may_then_swap_or_play_any_normal_action(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """L1."""
     assert legal_texts(play("laido(size=3)", "c3")) == CELLS_3 - {"c3"} | {"pass", "swap"}
 
 
-def test_after_a_swap_white_is_player_0_and_to_act(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_after_a_swap_white_is_player_0_and_to_act(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """L1."""
     state = play("laido(size=3)", "c3 swap")
     assert state.current_player() == 0
@@ -61,7 +70,9 @@ def test_without_a_swap_player_1_is_white(play: Callable[..., State]) -> None:
     assert [stone_on(state, cell) for cell in ("c3", "a3", "e3")] == ["X", "O", "X"]
 
 
-@pytest.mark.parametrize("texts", ["", "c3 a3", "c3 pass", "c3 swap", "c3 swap a3", "c3 swap pass", "c3 a3 e3", "c3 pass e3"])
+@pytest.mark.parametrize(
+    "texts", ["", "c3 a3", "c3 pass", "c3 swap", "c3 swap a3", "c3 swap pass", "c3 a3 e3", "c3 pass e3"]
+)
 def test_swap_is_legal_only_as_the_first_action_of_player_1(
     texts: str, play: Callable[..., State], legal_texts: Callable[..., set[str]]
 ) -> None:
@@ -74,7 +85,9 @@ def test_swap_is_legal_only_as_the_first_action_of_player_1(
     assert state == before
 
 
-def test_player_1_may_pass_as_its_first_action(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_player_1_may_pass_as_its_first_action(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """L1: passing is a normal action; if player 0 passes too, the game is over (L5)."""
     state = play("laido(size=3)", "c3 pass")
     assert state.current_player() == 0
@@ -126,7 +139,9 @@ def test_without_the_pie_rule_black_moves_first_and_may_pass(
 
 
 @pytest.mark.parametrize("texts", ["", "c3", "pass", "pass c3", "c3 a3", "c3 pass"])
-def test_without_the_pie_rule_there_is_no_swap(texts: str, play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_without_the_pie_rule_there_is_no_swap(
+    texts: str, play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """L2."""
     state = play("laido(pie_rule=False,size=3)", texts)
     assert "swap" not in legal_texts(state)
@@ -156,7 +171,9 @@ def test_a_turn_is_one_stone_or_a_pass(play: Callable[..., State], legal_texts: 
     assert state.current_player() == 0
 
 
-def test_on_a_full_board_passing_is_the_only_action(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_on_a_full_board_passing_is_the_only_action(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """L3."""
     state = play("laido(size=2)", "b2 a2 a3 b1 c1 b3 c2")
     assert legal_texts(state) == {"pass"}

@@ -7,9 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+
 from stoneworks.envs.rules import IllegalActionError, Outcome, State, load_game
 
-CELLS_3 = set("a3 a4 a5 b2 b3 b4 b5 c1 c2 c3 c4 c5 d1 d2 d3 d4 e1 e2 e3".split())
+CELLS_3 = {
+    f"{column}{row}"
+    for column, rows in {"a": "345", "b": "2345", "c": "12345", "d": "1234", "e": "123"}.items()
+    for row in rows
+}
 
 
 def apply_text(state: State, text: str) -> None:
@@ -31,7 +36,9 @@ def test_black_begins_with_one_stone_on_any_point_and_may_not_pass(legal_texts: 
     assert state.game.colours == ("Black", "White")
 
 
-def test_a_later_turn_is_two_stones_one_action_each(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_a_later_turn_is_two_stones_one_action_each(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """V2."""
     state = play("vadus(size=3)", "c3")
     for player, first, second in ((1, "a3", "b2"), (0, "e3", "d4"), (1, "a5", "e1")):
@@ -354,7 +361,9 @@ def test_passes_with_stones_between_them_do_not_end_the_game(
     assert legal_texts(state) == set()
 
 
-def test_on_a_full_board_passing_is_the_only_action(play: Callable[..., State], legal_texts: Callable[..., set[str]]) -> None:
+def test_on_a_full_board_passing_is_the_only_action(
+    play: Callable[..., State], legal_texts: Callable[..., set[str]]
+) -> None:
     """V5."""
     state = play("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2")
     assert not state.is_terminal()

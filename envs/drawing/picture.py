@@ -1,0 +1,69 @@
+"""``Drawing``: a picture of a position, and the forms that it can be had in."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import raster
+
+WIDTH_PIXELS = 512
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a position. A notebook shows it by itself.
+
+    Attributes:
+        svg: the picture as an SVG document that needs nothing outside it.
+    """
+
+    svg: str
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing, {len(self.svg)} characters of SVG>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def rgb_array(self, width_pixels: int = WIDTH_PIXELS) -> npt.NDArray[np.uint8]:
+        """Return ``uint8[height, width_pixels, 3]``, the height in proportion.
+
+        Raises:
+            ValueError: ``width_pixels`` is not a whole number from 1 to 16384.
+        """
+        return raster.rgb_array(self.svg, width_pixels)
+
+    def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
+        """Return the bytes of a PNG file, transparent outside the round corners. Raises as ``rgb_array`` does."""
+        return raster.png(self.svg, width_pixels)
+
+    def save(self, path: str | os.PathLike[str], *, width_pixels: int = WIDTH_PIXELS) -> None:
+        """Write the picture to a file, whole or not at all; ``width_pixels`` is for PNG.
+
+        Raises:
+            ValueError: the path ends in neither ``.svg`` nor ``.png``, or ``width_pixels`` is as in ``rgb_array``.
+            OSError: the file cannot be written.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix == ".svg":
+            content = self.svg.encode()
+        elif suffix == ".png":
+            content = self.png(width_pixels)
+        else:
+            raise ValueError(f"path is {str(path)!r}; allowed are paths that end in .svg or .png")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_bytes(content)
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,73 @@
+"""What stands on the boards of all games: stones, marks of the last move, marks, and the labels of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from stoneworks.envs.drawing import lettering, svg, theme
+from stoneworks.envs.drawing.svg import SPACING, Point
+
+STONE_RADIUS = 0.43 * SPACING
+MARK_WIDTH = 0.56 * SPACING
+MARK_HEIGHT = 0.34 * SPACING
+LABEL_HEIGHT = 0.32 * SPACING
+
+
+class Text(NamedTuple):
+    """A text and the place of its middle."""
+
+    text: str
+    centre: Point
+    ink: str
+    height: float
+
+
+def stones(colour: int, centres: Iterable[Point]) -> str:
+    """Return stones of ``colour`` 0 or 1."""
+    return svg.group(
+        svg.circles(centres, STONE_RADIUS),
+        class_=f"stones colour-{colour}",
+        fill=svg.gradient_fill(colour),
+        stroke=theme.STONES[colour].outline,
+        stroke_width=1.2,
+    )
+
+
+def last_move(centres: Iterable[Point]) -> str:
+    """Return the marks of the last move: rings around the stones, which leave them free for a mark."""
+    rings = svg.circles(centres, STONE_RADIUS + 0.015 * SPACING)
+    return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
+
+
+def marks(items: Iterable[tuple[str, Point, str]]) -> str:
+    """Return marks from texts, centres and inks; what is wide is made smaller."""
+    fitting = []
+    for text, centre, ink in items:
+        width, _ = lettering.text_path(text)
+        height = min(MARK_HEIGHT, MARK_WIDTH / max(width, 1) * lettering.CAP_HEIGHT)
+        fitting.append(Text(text, centre, ink, height))
+    return _texts(fitting, "marks")
+
+
+def labels(items: Iterable[tuple[str, Point]]) -> str:
+    """Return labels of rows or columns from texts and centres."""
+    return _texts((Text(text, centre, theme.LABEL, LABEL_HEIGHT) for text, centre in items), "labels")
+
+
+def _texts(items: Iterable[Text], name: str) -> str:
+    """Return a group of class ``name``; what a path spells is in its ``aria-label``."""
+    by_ink: dict[str, list[str]] = {}
+    for text, (x, y), ink, height in items:
+        width, strokes = lettering.text_path(text)
+        scale = height / lettering.CAP_HEIGHT
+        place = f"translate({svg.number(x - scale * width / 2)} {svg.number(y - height / 2)}) scale({scale:.3g})"
+        by_ink.setdefault(ink, []).append(svg.path(strokes, aria_label=text, transform=place))
+    return svg.group(
+        (svg.group(paths, stroke=ink) for ink, paths in by_ink.items()),
+        class_=name,
+        fill="none",
+        stroke_width=lettering.STROKE,
+        stroke_linecap="round",
+        stroke_linejoin="round",
+    )

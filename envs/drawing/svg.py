@@ -1,0 +1,111 @@
+"""SVG elements as text, and the document around a scene.
+
+Places are in the document's units, y downwards; ``SPACING`` is the distance of neighbouring cells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from xml.sax.saxutils import quoteattr
+
+from stoneworks.envs.drawing import theme
+
+SPACING = 40.0
+MARGIN = 0.4 * SPACING
+#: In how many pixels a page shows a unit, where it has room.
+PIXELS_PER_UNIT = 0.7
+
+Point = tuple[float, float]
+
+# Stands for the prefix of all ids until the whole content is known, from which the prefix is made.
+_ID_PREFIX = "@@"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a game's drawing consists of.
+
+    Attributes:
+        elements: SVG elements, the lowest layer first.
+        left: the least x of what must be seen; ``top``, ``right`` and ``bottom`` likewise.
+        description: what the picture shows, in words.
+    """
+
+    elements: Sequence[str]
+    left: float
+    top: float
+    right: float
+    bottom: float
+    description: str
+
+
+def number(value: float) -> str:
+    """Return a number as text, to a tenth."""
+    return f"{round(float(value), 1) + 0.0:.7g}"
+
+
+def polygons(shape: Sequence[Point], centres: Iterable[Point]) -> str:
+    """Return the data of one path that holds ``shape``, given around (0, 0), at each of the centres."""
+    corners = [(round(x, 1), round(y, 1)) for x, y in shape]
+    sides = "".join(f"l{number(x - from_x)} {number(y - from_y)}" for (from_x, from_y), (x, y) in pairwise(corners))
+    first_x, first_y = corners[0]
+    return "".join(f"M{number(x + first_x)} {number(y + first_y)}{sides}z" for x, y in centres)
+
+
+def lines(ends: Iterable[tuple[Point, Point]]) -> str:
+    """Return the data of one path that holds straight lines."""
+    return "".join(f"M{number(x)} {number(y)}L{number(to_x)} {number(to_y)}" for (x, y), (to_x, to_y) in ends)
+
+
+def path(data: str, **attributes: str | float) -> str:
+    """Return a ``<path>``, or nothing where it has no data. In names of attributes an underscore stands for a hyphen."""
+    return f'<path{_attributes(attributes)} d="{data}"/>' if data else ""
+
+
+def circles(centres: Iterable[Point], radius: float) -> list[str]:
+    """Return a ``<circle>`` at each of the centres."""
+    return [f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"/>' for x, y in centres]
+
+
+def group(elements: Iterable[str], **attributes: str | float) -> str:
+    """Return a ``<g>`` of the elements, or nothing where there are none. Attributes are as in ``path``."""
+    content = "".join(elements)
+    return f"<g{_attributes(attributes)}>{content}</g>" if content else ""
+
+
+def gradient_fill(colour: int) -> str:
+    """Return the value of a ``fill`` attribute for stones of ``colour``."""
+    return f"url(#{_ID_PREFIX}{colour})"
+
+
+def document(scene: Scene) -> str:
+    """Return the SVG document of a scene: a panel with round corners and the scene on it."""
+    left, top = scene.left - MARGIN, scene.top - MARGIN
+    width, height = scene.right + MARGIN - left, scene.bottom + MARGIN - top
+    gradients = "".join(
+        f'<linearGradient id="{_ID_PREFIX}{colour}" x2="0" y2="1">'
+        f'<stop stop-color="{stone.top}"/><stop offset="1" stop-color="{stone.bottom}"/></linearGradient>'
+        for colour, stone in enumerate(theme.STONES)
+    )
+    panel = (
+        f'<rect x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'
+        f' rx="{number(MARGIN)}" fill="{theme.PANEL}"/>'
+    )
+    content = f"<defs>{gradients}</defs>{panel}{''.join(scene.elements)}"
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(PIXELS_PER_UNIT * width)}"'
+        f' height="{number(PIXELS_PER_UNIT * height)}" viewBox="{" ".join(map(number, (left, top, width, height)))}"'
+        f' role="img" aria-label={quoteattr(scene.description)} style="max-width:100%;height:auto">'
+    )
+    prefix = f"s{hashlib.sha256(content.encode()).hexdigest()[:10]}-"
+    return f"{opening}{content.replace(_ID_PREFIX, prefix)}</svg>"
+
+
+def _attributes(attributes: dict[str, str | float]) -> str:
+    return "".join(
+        f" {name.rstrip('_').replace('_', '-')}={quoteattr(value if isinstance(value, str) else number(value))}"
+        for name, value in attributes.items()
+    )

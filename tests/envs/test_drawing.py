@@ -1,0 +1,402 @@
+"""Pictures of positions."""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import subprocess
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.drawing import draw, lettering, pieces, theme
+from stoneworks.envs.drawing.picture import Drawing
+from stoneworks.envs.rules import State, game_names, load_game
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def played(game_string: str, moves: str = "") -> State:
+    return load_game(game_string).deserialize_state("\n".join(moves.split()))
+
+
+VADUS = played("vadus(size=4)", "d4 e4 e3 c4 c5")
+LAIDO = played("laido(size=4)", "d4 swap e4 c4")
+BOTH = pytest.mark.parametrize("state", [VADUS, LAIDO], ids=["vadus", "laido"])
+
+
+def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
+    """The elements of the group of that class; none where there is no such group."""
+    found = [element for element in ElementTree.fromstring(drawing.svg).iter(f"{SVG}g") if element.get("class") == name]
+    assert len(found) <= 1
+    return [element for element in found[0].iter() if element is not found[0]] if found else []
+
+
+def centres(drawing: Drawing, name: str) -> set[tuple[float, float]]:
+    return {(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in group(drawing, name)}
+
+
+def place(state: State, cell: str) -> tuple[float, float]:
+    """Where a cell's stone is drawn, known from a picture in which it is the last move."""
+    ((x, y),) = centres(draw(state, last_actions=[state.string_to_action(cell)]), "last-move")
+    return x, y
+
+
+def spelt(drawing: Drawing, name: str) -> list[str]:
+    return [element.attrib["aria-label"] for element in group(drawing, name) if "aria-label" in element.attrib]
+
+
+@cache
+def pixels(drawing: Drawing) -> tuple[npt.NDArray[np.uint8], float, float, float]:
+    """The pixels, the left and top of the SVG document, and its pixels per unit."""
+    left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
+    return drawing.rgb_array(400), left, top, 400 / width
+
+
+def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
+    """The colour at a place of the SVG document."""
+    array, left, top, scale = pixels(drawing)
+    return array[int((y - top) * scale), int((x - left) * scale)].tolist()
+
+
+def rgb(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+# -- The board and its stones --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("size", [2, 3, 9])
+def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(name: str, size: int) -> None:
+    state = load_game(name, size=size).new_initial_state()
+    drawing = draw(state)
+    assert ElementTree.fromstring(drawing.svg).tag == f"{SVG}svg"
+    assert draw(state) == drawing
+    assert str(drawing) == drawing._repr_svg_() == drawing.svg
+
+
+@BOTH
+def test_there_is_a_circle_for_each_stone_at_its_place(state: State) -> None:
+    drawing = draw(state)
+    stones = state.record["stones"]
+    for colour in (0, 1):
+        cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == colour + 1)]
+        assert centres(drawing, f"stones colour-{colour}") == {place(state, cell) for cell in cells}
+
+
+def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
+    (x, y), (x_above, y_above), (x_right, y_right) = (place(VADUS, cell) for cell in ("d4", "d5", "e4"))
+    assert x_right > x_above > x
+    assert y_above < y == y_right
+    assert np.hypot(x_above - x, y_above - y) == pytest.approx(x_right - x, abs=0.1)
+
+
+@BOTH
+def test_pixels_in_the_middle_of_cells_have_the_colours_of_stones_and_board(state: State) -> None:
+    drawing = draw(state)
+    names = state.game.grid.cell_names
+    for code, cell in zip(state.record["stones"], names, strict=False):
+        if code in (1, 2):
+            colour = pixel(drawing, *place(state, cell))
+            assert max(colour) < 80 if code == 1 else min(colour) > 225
+    x, y = place(state, "b5")
+    assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
+
+
+def test_a_picture_of_vadus_on_its_largest_official_boards_stays_small() -> None:
+    for size in (9, 11):
+        state = load_game("vadus", size=size).new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(state.legal_actions()[0])
+        assert len(draw(state).svg) < 60_000
+
+
+def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> None:
+    pictures = [draw(state) for state in (VADUS, LAIDO, played("vadus(size=4)"))]
+    seen: set[str] = set()
+    for picture in pictures:
+        ids = {element.attrib["id"] for element in ElementTree.fromstring(picture.svg).iter() if "id" in element.attrib}
+        references = {part.split(")")[0] for part in picture.svg.split("url(#")[1:]}
+        assert references <= ids
+        assert not ids & seen
+        seen |= ids
+    assert len(seen) == 6
+
+
+# -- The last move -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "cells"),
+    [
+        pytest.param(played("vadus(size=4)"), "", id="start"),
+        pytest.param(played("vadus(size=4)", "d4"), "d4", id="first turn of Vadus"),
+        pytest.param(played("vadus(size=4)", "d4 e4 e3"), "e4 e3", id="both stones of a turn"),
+        pytest.param(played("vadus(size=4)", "d4 e4 e3 c4"), "c4", id="first stone of a turn"),
+        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass"), "e4 e3", id="after a pass"),
+        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass c4 c5"), "c4 c5", id="same colour before a pass"),
+        pytest.param(played("laido(size=4)", "d4 swap"), "d4", id="after the swap"),
+        pytest.param(played("laido(size=4)", "d4 swap e4"), "e4", id="the swapped player's stone"),
+        pytest.param(played("laido(size=4)", "d4 swap e4 pass pass"), "e4", id="after the end"),
+        pytest.param(State.from_record(VADUS.game, VADUS.record), "", id="without history"),
+    ],
+)
+def test_the_last_turn_that_placed_stones_is_marked(state: State, cells: str) -> None:
+    assert centres(draw(state), "last-move") == {place(state, cell) for cell in cells.split()}
+
+
+def test_a_position_without_its_beginning_shows_the_stones_that_are_known_to_be_of_the_last_turn() -> None:
+    state = State.from_record(VADUS.game, played("vadus(size=4)", "d4 e4").record)
+    state.apply_action(state.string_to_action("e3"))
+    assert centres(draw(state), "last-move") == {place(state, "e3")}
+
+
+def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
+    actions = [VADUS.string_to_action(text) for text in ("d4", "b5", "pass")]
+    assert centres(draw(VADUS, last_actions=actions), "last-move") == {place(VADUS, "d4"), place(VADUS, "b5")}
+    assert centres(draw(VADUS, last_actions=[]), "last-move") == set()
+
+
+@pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
+def test_last_actions_that_the_board_has_not_are_refused(action: object, named: str) -> None:
+    with pytest.raises(ValueError, match=rf"last_actions.*{named}.*allowed"):
+        draw(VADUS, last_actions=[action])
+    with pytest.raises(ValueError, match=r"last_actions is 3; allowed"):
+        draw(VADUS, last_actions=3)
+
+
+# -- Fills ---------------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_a_filled_cell_has_its_colour(state: State) -> None:
+    drawing = draw(state, fill={"b5": "gold", "e6": "#12345678"})
+    assert len(group(drawing, "fills")) == 2
+    x, y = place(state, "b5")
+    assert pixel(drawing, x + 8, y + 4.2) == rgb("#ffd700")
+
+
+def test_cells_are_named_or_given_by_index() -> None:
+    index = VADUS.game.grid.cell_index("b5")
+    assert index is not None
+    assert draw(VADUS, fill={index: "gold"}, marks={np.int64(index): "x"}) == draw(
+        VADUS, fill={"b5": "gold"}, marks={"b5": "x"}
+    )
+
+
+@BOTH
+def test_heat_maps_of_all_shapes_give_the_same_picture(state: State) -> None:
+    grid = state.game.grid
+    by_cell = np.where(grid.on_board, 0.0, np.nan)
+    by_cell[[grid.cell_index("b5"), grid.cell_index("d4")]] = 1.0, 0.5
+    policy = np.append(np.nan_to_num(by_cell), np.full(len(state.game.global_actions), 0.3))
+    drawing = draw(state, fill=by_cell)
+    assert draw(state, fill=by_cell.reshape(grid.height, grid.width)) == drawing
+    assert draw(state, fill=policy.astype(np.float32)) == drawing
+    assert draw(state, fill=policy.tolist()) == drawing
+    x, y = place(state, "b5")
+    assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.HEAT[-1])
+
+
+def test_nan_leaves_a_cell_unfilled() -> None:
+    values = np.full(VADUS.game.grid.num_cells, np.nan)
+    assert draw(VADUS, fill=values) == draw(VADUS)
+    values[VADUS.string_to_action("b5")] = 0.5
+    assert len(group(draw(VADUS, fill=values), "fills")) == 1
+
+
+def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
+    assert theme.heat_colour(0) == theme.BOARD
+    luminances = [theme.relative_luminance(theme.heat_colour(value)) for value in np.linspace(0, 1, 51)]
+    assert all(later < earlier for earlier, later in pairwise(luminances))
+
+
+@pytest.mark.parametrize(
+    ("fill", "named"),
+    [
+        ({"z9": "gold"}, "z9"),
+        ({"D4": "gold"}, "D4"),
+        ({"a1": "gold"}, "a1"),
+        ({0: "gold"}, "a1"),
+        ({49: "gold"}, "49"),
+        ({-1: "gold"}, "-1"),
+        ({True: "gold"}, "True"),
+        ({"d4": "no colour"}, r"\[d4\] is 'no colour'"),
+        ({"d4": 0.5}, r"\[d4\] is 0.5"),
+        ({"d4": "rgb(300, 0, 0)"}, r"\[d4\]"),
+        ({"d4": "rgba(3, 0, 0, 1)"}, r"\[d4\]"),
+        ({"d4": '"/><script>'}, r"\[d4\]"),
+        ({"d4": "gold", 24: "red"}, "d4 twice"),
+        ("gold", "gold"),
+        (np.zeros(48), r"\(48,\)"),
+        (np.zeros((50, 1)), r"\(50, 1\)"),
+        (np.full(49, 0.5), "a1, b1, c1"),
+        (np.eye(1, 49, 24).ravel() * 1.5, r"\[d4\] is 1.5"),
+        (np.eye(1, 49, 24).ravel() * -0.5, r"\[d4\] is -0.5"),
+        (np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] is inf"),
+    ],
+)
+def test_bad_fills_are_refused_by_name(fill: object, named: str) -> None:
+    with pytest.raises(ValueError, match=rf"fill.*{named}.*allowed"):
+        draw(VADUS, fill=fill)
+
+
+# -- Marks and coordinates -----------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_marks_are_spelt_on_their_cells_in_ink_that_contrasts(state: State) -> None:
+    drawing = draw(
+        state, marks={"d4": "12", "e4": "0.5", "b5": "x", "e6": "-"}, fill={"e6": "black"}, coordinates=False
+    )
+    assert sorted(spelt(drawing, "marks")) == ["-", "0.5", "12", "x"]
+    for cell, ink in {"d4": theme.LIGHT_INK, "e6": theme.LIGHT_INK, "b5": theme.DARK_INK}.items():
+        x, y = place(state, cell)
+        around = [pixel(drawing, x + dx, y + dy) for dx in range(-6, 7) for dy in range(-4, 5)]
+        assert rgb(ink) in around
+
+
+@pytest.mark.parametrize(
+    ("marks", "named"),
+    [
+        ({"z9": "x"}, "z9"),
+        ({"a1": "x"}, "a1"),
+        ({"d4": ""}, r"\[d4\] is ''"),
+        ({"d4": "sixsix"}, r"\[d4\] is 'sixsix'"),
+        ({"d4": "ä"}, r"\[d4\] is 'ä'"),
+        ({"d4": 3}, r"\[d4\] is 3"),
+        (["d4"], "d4"),
+    ],
+)
+def test_bad_marks_are_refused_by_name(marks: object, named: str) -> None:
+    with pytest.raises(ValueError, match=rf"marks.*{named}.*allowed"):
+        draw(VADUS, marks=marks)
+
+
+@BOTH
+def test_rows_and_columns_are_labelled_once_and_apart(state: State) -> None:
+    labels = spelt(draw(state), "labels")
+    assert sorted(labels) == sorted([*"1234567", *"abcdefg"])
+    places = [
+        tuple(map(float, element.attrib["transform"].split(")")[0].removeprefix("translate(").split()))
+        for element in group(draw(state), "labels")
+        if "transform" in element.attrib
+    ]
+    distances = [np.hypot(x - u, y - v) for i, (x, y) in enumerate(places) for u, v in places[:i]]
+    assert min(distances) > 25
+    assert spelt(draw(state, coordinates=False), "labels") == []
+
+
+def test_labels_are_in_the_picture_where_there_is_no_font() -> None:
+    drawing = draw(VADUS)
+    assert "<text" not in drawing.svg
+    assert np.isin(drawing.rgb_array(1000).reshape(-1, 3), rgb(theme.LABEL)).all(axis=1).sum() > 100
+
+
+def test_every_character_has_the_width_that_its_text_is_centred_by() -> None:
+    for character in lettering.CHARACTERS:
+        drawing = draw(played("laido(size=2)"), marks={"b2": character}, coordinates=False)
+        array, _, _, scale = pixels(drawing)
+        inked = np.flatnonzero((array.mean(axis=2) < 110).any(axis=0))
+        width, _ = lettering.text_path(character)
+        unit = scale * min(pieces.MARK_HEIGHT / lettering.CAP_HEIGHT, pieces.MARK_WIDTH / max(width, 1))
+        assert (np.ptp(inked) + 1) / unit == pytest.approx(width + lettering.STROKE, abs=0.8), character
+
+
+# -- Pixels and files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width_pixels", [1, 257, 512])
+@BOTH
+def test_rgb_array_has_the_exact_width_and_is_the_same_each_time(state: State, width_pixels: int) -> None:
+    pixels = draw(state).rgb_array(width_pixels)
+    assert pixels.dtype == np.uint8
+    assert pixels.shape[1:] == (width_pixels, 3)
+    assert 0.8 * width_pixels <= pixels.shape[0] <= width_pixels
+    assert pixels.flags.writeable
+    np.testing.assert_array_equal(pixels, draw(state).rgb_array(width_pixels))
+
+
+def test_corners_are_panel_in_pixels_and_transparent_in_png() -> None:
+    from PIL import Image
+
+    drawing = draw(VADUS)
+    assert drawing.rgb_array()[0, 0].tolist() == rgb(theme.PANEL)
+    with Image.open(io.BytesIO(drawing.png(300))) as image:
+        assert image.width == 300
+        assert image.convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("width_pixels", [0, -5, 1.5, "512", None, 16385])
+def test_bad_widths_are_refused(width_pixels: object) -> None:
+    with pytest.raises(ValueError, match=r"width_pixels is .* allowed"):
+        draw(VADUS).rgb_array(width_pixels)
+
+
+def test_save_writes_svg_and_png_by_suffix(tmp_path: Path) -> None:
+    drawing = draw(VADUS)
+    drawing.save(tmp_path / "board.svg")
+    drawing.save(str(tmp_path / "board.PNG"), width_pixels=100)
+    assert (tmp_path / "board.svg").read_text(encoding="utf-8") == drawing.svg
+    assert (tmp_path / "board.PNG").read_bytes() == drawing.png(100)
+    assert sorted(os.listdir(tmp_path)) == ["board.PNG", "board.svg"]
+
+
+@pytest.mark.parametrize("name", ["board.gif", "board", "svg"])
+def test_save_refuses_other_suffixes(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name}.*allowed.*\.svg or \.png"):
+        draw(VADUS).save(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "board.svg"
+    path.write_text("before")
+
+    def refuse(source: object, target: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="no room"):
+        draw(VADUS).save(path)
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["board.svg"]
+
+
+def test_two_sizes_are_drawn_side_by_side() -> None:
+    small, large = played("vadus(size=3)", "c3"), played("vadus(size=5)", "e5")
+    first = draw(small).rgb_array()
+    draw(large)
+    np.testing.assert_array_equal(draw(small).rgb_array(), first)
+    assert first.shape != draw(large).rgb_array().shape
+    assert len(spelt(draw(small), "labels")) == 10
+    assert len(spelt(draw(large), "labels")) == 18
+
+
+# -- The house -----------------------------------------------------------------------------------------------------------
+
+
+def test_importing_the_drawing_imports_neither_a_window_nor_a_rasteriser_nor_torch() -> None:
+    code = (
+        "import sys, stoneworks.envs.drawing as d; from stoneworks.envs.rules import load_game\n"
+        "d.draw(load_game('vadus', size=3).new_initial_state())\n"
+        "print(*({'pygame', 'torch', 'resvg_py', 'PIL'} & set(sys.modules)))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == ""
+
+
+def test_the_pictures_of_the_documentation_are_what_their_script_draws(repository: Path) -> None:
+    games = runpy.run_path(str(repository / "docs" / "make_images.py"))["GAMES"]
+    assert {load_game(game).name for game in games} == set(game_names())
+    for game, moves in games.items():
+        path = repository / "docs" / "images" / f"{load_game(game).name}.svg"
+        assert path.read_text(encoding="utf-8") == draw(played(game, moves)).svg

@@ -1,0 +1,437 @@
+"""``Batch``: many games in one call are what so many states are, and its random play is uniform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import NO_ACTION, TERMINAL_PLAYER, Batch, Game, IllegalActionError, State, load_game
+
+ARRAYS = ("states", "observations", "action_masks", "current_players", "rewards", "terminated", "truncated")
+
+Positions = Callable[..., Iterator[State]]
+
+
+def snapshot(batch: Batch) -> list[bytes]:
+    return [getattr(batch, name).tobytes() for name in ARRAYS]
+
+
+def assert_row_is(batch: Batch, row: int, state: State) -> None:
+    assert batch.state(row) == state
+    assert batch.states[row].tobytes() == state.record.tobytes()
+    assert np.array_equal(batch.observations[row], state.observation_tensor())
+    assert np.array_equal(batch.action_masks[row], state.legal_actions_mask())
+    assert batch.current_players[row] == state.current_player()
+
+
+def random_choices(states: list[State], rng: np.random.Generator) -> list[int]:
+    return [NO_ACTION if state.is_terminal() else int(rng.choice(state.legal_actions())) for state in states]
+
+
+# -- Stepping ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_batch_holds_games_at_their_start(game: Game) -> None:
+    batch = Batch(game, 3)
+    assert len(batch) == batch.num_games == 3
+    assert repr(batch) == f"<Batch of 3 games of {game}>"
+    shapes = {
+        "states": ((3,), game.state_dtype),
+        "observations": ((3, *game.observation_tensor_shape()), np.float32),
+        "action_masks": ((3, game.num_distinct_actions()), np.int8),
+        "current_players": ((3,), np.int8),
+        "rewards": ((3, 2), np.float32),
+        "terminated": ((3,), np.bool_),
+        "truncated": ((3,), np.bool_),
+    }
+    for name, (shape, dtype) in shapes.items():
+        array = getattr(batch, name)
+        assert (array.shape, array.dtype) == (shape, dtype), name
+    for row in range(3):
+        assert_row_is(batch, row, game.new_initial_state())
+    assert not batch.rewards.any()
+    assert not batch.terminated.any()
+    assert not batch.truncated.any()
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_stepping_games_is_stepping_states(game: Game, num_threads: int) -> None:
+    rng = np.random.default_rng(1)
+    batch = Batch(game, 7, num_threads=num_threads)
+    states = [game.new_initial_state() for _ in range(7)]
+    rounds = 0
+    while not all(state.is_terminal() for state in states):
+        actions = random_choices(states, rng)
+        batch.step(np.array(actions))
+        rounds += 1
+        for row, (state, action) in enumerate(zip(states, actions, strict=True)):
+            if action != NO_ACTION:
+                state.apply_action(action)
+            assert_row_is(batch, row, state)
+            assert batch.rewards[row].tolist() == (state.rewards() if action != NO_ACTION else [0, 0])
+            assert batch.terminated[row] == (state.is_terminal() and not state.is_truncated())
+            assert batch.truncated[row] == state.is_truncated()
+    assert rounds > 3
+    assert all(batch.current_players == TERMINAL_PLAYER)
+    assert not batch.action_masks.any()
+    ended = snapshot(batch)[:4]
+    batch.step([NO_ACTION] * 7)
+    assert snapshot(batch)[:4] == ended
+    assert not batch.rewards.any(), "rewards are those of the last step"
+    assert (batch.terminated | batch.truncated).all(), "a game that is over stays over"
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_with_auto_reset_a_game_starts_anew_in_the_step_that_ends_it(game: Game, num_threads: int) -> None:
+    rng = np.random.default_rng(2)
+    batch = Batch(game, 5, auto_reset=True, num_threads=num_threads)
+    states = [game.new_initial_state() for _ in range(5)]
+    ended = 0
+    for _ in range(2 * game.max_game_length()):
+        actions = random_choices(states, rng)
+        batch.step(actions)
+        for row, action in enumerate(actions):
+            states[row].apply_action(action)
+            over, truncated = states[row].is_terminal(), states[row].is_truncated()
+            assert batch.rewards[row].tolist() == states[row].rewards()
+            assert (batch.terminated[row], batch.truncated[row]) == (over and not truncated, truncated)
+            if over:
+                ended += 1
+                states[row] = game.new_initial_state()
+            assert_row_is(batch, row, states[row])
+    assert ended >= 5
+
+
+def test_without_auto_reset_no_action_leaves_a_running_game_as_it_is(game: Game) -> None:
+    batch = Batch(game, 2)
+    first = game.new_initial_state().legal_actions()[0]
+    batch.step([first, NO_ACTION])
+    assert_row_is(batch, 0, game.new_initial_state().child(first))
+    assert_row_is(batch, 1, game.new_initial_state())
+
+
+@pytest.mark.parametrize("auto_reset", [False, True])
+def test_an_illegal_action_in_one_game_leaves_all_as_they_were(game: Game, auto_reset: bool) -> None:
+    batch = Batch(game, 4, auto_reset=auto_reset)
+    legal = game.new_initial_state().legal_actions()
+    batch.step([legal[0]] * 4)
+    before = snapshot(batch)
+    fine = int(np.flatnonzero(batch.action_masks[0])[0])
+    off_board = int(np.flatnonzero(~game.grid.on_board)[0])
+    last = game.num_distinct_actions()
+    for illegal, named in (
+        (legal[0], game.action_to_string(legal[0])),
+        (off_board, game.action_to_string(off_board)),
+        (last, str(last)),
+        (-2, "-2"),
+        (10**9, str(10**9)),
+        (-(2**63), str(-(2**63))),
+    ):
+        with pytest.raises(IllegalActionError, match=named) as caught:
+            batch.step([fine, fine, illegal, fine])
+        assert "game 2 of the batch" in str(caught.value)
+        assert str(game) in str(caught.value)
+        assert snapshot(batch) == before
+
+
+def test_an_action_in_a_game_that_is_over_is_illegal(play: Callable[..., State]) -> None:
+    game = load_game("vadus(size=2)")
+    batch = Batch(game, 2)
+    batch.load([1], play("vadus(size=2)", "b2 pass pass").record)
+    before = snapshot(batch)
+    with pytest.raises(IllegalActionError, match=r"game 1 .* the game is over"):
+        batch.step([game.string_to_action("b2"), game.string_to_action("pass")])
+    assert snapshot(batch) == before
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [3, [3], [3, 3, 3], [[3, 3]], [3.0, 3.0], ["c3", "c3"], [None, None], [True, True], [], [10**30, 3], None],
+    ids=repr,
+)
+def test_actions_of_another_shape_or_type_are_refused(actions: Any) -> None:
+    batch = Batch(load_game("vadus(size=3)"), 2)
+    before = snapshot(batch)
+    with pytest.raises(ValueError, match="allowed are 2 whole numbers"):
+        batch.step(actions)
+    assert snapshot(batch) == before
+
+
+def test_actions_past_what_64_bits_hold_are_refused_and_not_wrapped_around() -> None:
+    batch = Batch(load_game("vadus(size=3)"), 2)
+    before = snapshot(batch)
+    with pytest.raises(ValueError, match=str(2**64 - 1)):
+        batch.step(np.array([2**64 - 1, 3], np.uint64))
+    assert snapshot(batch) == before
+
+
+def test_actions_of_every_integer_type_are_taken(game: Game) -> None:
+    action = game.new_initial_state().legal_actions()[0]
+    for dtype in (np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64):
+        batch = Batch(game, 2)
+        batch.step(np.array([action, action], dtype))
+        assert_row_is(batch, 1, game.new_initial_state().child(action))
+
+
+# -- Arrays ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_the_arrays_cannot_be_written_to_and_stay_the_same_arrays(name: str) -> None:
+    batch = Batch(load_game("vadus(size=3)"), 2)
+    array = getattr(batch, name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[...] = array[::-1].copy()
+    before = array.tobytes()
+    batch.step(batch.random_actions())
+    batch.step(batch.random_actions())
+    assert getattr(batch, name) is array, "views that are filled anew"
+    if name in ("states", "observations", "action_masks"):
+        assert array.tobytes() != before
+
+
+def test_a_state_of_a_batch_is_a_copy() -> None:
+    batch = Batch(load_game("vadus(size=3)"), 2)
+    before = snapshot(batch)
+    state = batch.state(1)
+    assert state.history() == []
+    state.apply_action(state.legal_actions()[0])
+    assert snapshot(batch) == before
+
+
+# -- Resetting and loading -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [[1, 3], np.array([1, 3]), np.array([False, True, False, True, False]), (3, 1)])
+def test_reset_starts_the_given_games_anew_and_no_others(game: Game, rows: Any) -> None:
+    batch = Batch(game, 5, seed=3)
+    while not batch.terminated.all():
+        batch.step(batch.random_actions())
+    ended = [batch.state(row) for row in range(5)]
+    rewards = batch.rewards.copy()
+    batch.reset(rows)
+    for row in range(5):
+        if row in (1, 3):
+            assert_row_is(batch, row, game.new_initial_state())
+            assert not batch.terminated[row]
+            assert not batch.rewards[row].any()
+        else:
+            assert_row_is(batch, row, ended[row])
+            assert batch.terminated[row]
+            assert np.array_equal(batch.rewards[row], rewards[row])
+    batch.reset()
+    for row in range(5):
+        assert_row_is(batch, row, game.new_initial_state())
+    assert not batch.terminated.any()
+
+
+def test_resetting_no_games_changes_nothing() -> None:
+    batch = Batch(load_game("vadus(size=3)"), 2, seed=0)
+    batch.step(batch.random_actions())
+    before = snapshot(batch)
+    batch.reset([])
+    batch.reset(np.zeros(2, np.bool_))
+    assert snapshot(batch) == before
+
+
+def test_loaded_games_go_on_from_their_positions(game: Game, positions_of_random_game: Positions) -> None:
+    states = [state.clone() for state in positions_of_random_game(game, 8)]
+    batch = Batch(game, len(states) + 2)
+    rows = np.arange(len(states))[::-1] + 2
+    batch.load(rows, np.array([state.record for state in states]))
+    assert_row_is(batch, 0, game.new_initial_state())
+    assert_row_is(batch, 1, game.new_initial_state())
+    for row, state in zip(rows, states, strict=True):
+        assert_row_is(batch, row, state)
+        assert batch.terminated[row] == state.is_terminal()
+        assert not batch.rewards[row].any()
+    others = Batch(game, len(states) + 2)
+    others.load(np.arange(len(states) + 2), batch.states)
+    assert others.states.tobytes() == batch.states.tobytes()
+    actions = random_choices([batch.state(row) for row in range(len(batch))], np.random.default_rng(0))
+    expected = [batch.state(row) for row in range(len(batch))]
+    batch.step(actions)
+    for row, (state, action) in enumerate(zip(expected, actions, strict=True)):
+        if action != NO_ACTION:
+            state.apply_action(action)
+        assert_row_is(batch, row, state)
+
+
+@pytest.mark.parametrize("rows", [[5], [-1], [0, 9], [0.5], [[0, 1]], 1, "0", [True, False]], ids=repr)
+def test_rows_that_the_batch_does_not_have_are_refused_and_change_nothing(rows: Any) -> None:
+    batch = Batch(load_game("vadus(size=3)"), 5, seed=1)
+    batch.step(batch.random_actions())
+    before = snapshot(batch)
+    with pytest.raises(IndexError, match="allowed are indices from 0 to 4"):
+        batch.reset(rows)
+    with pytest.raises(IndexError, match="allowed are indices from 0 to 4"):
+        batch.load(rows, batch.states[:1])
+    assert snapshot(batch) == before
+
+
+def test_records_of_another_layout_or_number_are_refused_and_change_nothing() -> None:
+    batch = Batch(load_game("vadus(size=3)"), 5, seed=1)
+    batch.step(batch.random_actions())
+    before = snapshot(batch)
+    with pytest.raises(ValueError, match="layout"):
+        batch.load([0], np.zeros(1, load_game("vadus(size=15)").state_dtype))
+    with pytest.raises(ValueError, match="layout"):
+        batch.load([0], np.zeros(1))
+    with pytest.raises(ValueError, match="shape"):
+        batch.load([0, 1, 2], batch.states[:2])
+    assert snapshot(batch) == before
+
+
+@pytest.mark.parametrize("option", ["num_games", "num_threads"])
+@pytest.mark.parametrize("value", [0, -1, 1.0, "1", None, True])
+def test_a_bad_number_of_games_or_threads_is_refused_by_name(option: str, value: Any) -> None:
+    options = {"num_games": 2, "num_threads": 1} | {option: value}
+    with pytest.raises(ValueError, match=f"{option} is {value!r}; allowed is a whole number >= 1"):
+        Batch(load_game("vadus(size=3)"), **options)
+
+
+# -- Threads -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_number_of_threads_does_not_change_results(game: Game) -> None:
+    batches = [Batch(game, 11, seed=9, num_threads=num_threads) for num_threads in (1, 2, 3, 50)]
+    for _ in range(6):
+        actions = [batch.random_actions() for batch in batches]
+        playouts = [batch.random_playouts() for batch in batches]
+        for batch, chosen, (returns, lengths) in zip(batches, actions, playouts, strict=True):
+            assert np.array_equal(chosen, actions[0])
+            assert np.array_equal(returns, playouts[0][0])
+            assert np.array_equal(lengths, playouts[0][1])
+            batch.step(chosen)
+            assert snapshot(batch) == snapshot(batches[0])
+
+
+# -- Random play ---------------------------------------------------------------------------------------------------------
+
+
+def assert_uniform(actions: np.ndarray[Any, Any], legal: list[int]) -> None:
+    """Check that a chi-square statistic lies within six standard deviations of its mean."""
+    counts = np.bincount(actions, minlength=legal[-1] + 1)
+    assert counts.sum() == counts[legal].sum(), "only legal actions are chosen"
+    expected = len(actions) / len(legal)
+    assert expected > 100
+    statistic = ((counts[legal] - expected) ** 2 / expected).sum()
+    freedom = len(legal) - 1
+    assert statistic < freedom + 6 * np.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize(
+    ("game_string", "played"),
+    [
+        ("vadus(size=3)", 0),
+        ("vadus(size=3)", 14),
+        ("laido(size=3)", 1),
+        ("laido(size=9)", 0),
+        ("laido(size=9)", 205),
+        ("vadus(size=9)", 215),
+        ("laido(size=9)", 216),
+    ],
+)
+def test_random_actions_are_uniform_over_the_legal_ones(
+    game_string: str, played: int, positions_of_random_game: Positions
+) -> None:
+    """Many legal actions, few, and next to none: whatever the way in which they are found."""
+    game = load_game(game_string)
+    state = game.new_initial_state()
+    for _ in range(played):
+        state.apply_action(state.legal_actions()[0])
+    legal = state.legal_actions()
+    num_games = 500 * len(legal)
+    assert len(legal) > 1
+    batch = Batch(game, min(num_games, 10_000), seed=12)
+    batch.load(np.arange(len(batch)), np.repeat(np.array([state.record]), len(batch)))
+    rounds = [batch.random_actions() for _ in range(-(-num_games // len(batch)))]
+    assert_uniform(np.concatenate(rounds), legal)
+
+
+def test_the_only_legal_action_is_chosen_and_none_where_a_game_is_over(play: Callable[..., State]) -> None:
+    game = load_game("vadus(size=2)")
+    batch = Batch(game, 3, seed=0)
+    batch.load([0], play("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2").record)
+    batch.load([1], play("vadus(size=2)", "b2 pass pass").record)
+    for _ in range(20):
+        actions = batch.random_actions()
+        assert actions[0] == game.string_to_action("pass")
+        assert actions[1] == NO_ACTION
+        assert batch.action_masks[2, actions[2]]
+
+
+def test_a_seed_makes_random_play_reproducible_and_none_makes_it_new(game: Game) -> None:
+    def sequence(seed: Any) -> list[Any]:
+        batch = Batch(game, 20, seed=seed)
+        return [batch.random_actions().tolist(), *(part.tolist() for part in batch.random_playouts())]
+
+    assert sequence(5) == sequence(5)
+    assert sequence(5) == sequence(np.random.SeedSequence(5))
+    assert sequence(5) != sequence(6)
+    assert sequence(None) != sequence(None)
+    batch = Batch(game, 20, seed=5)
+    playouts = [batch.random_playouts()[1].tolist() for _ in range(2)]
+    assert playouts[0] != playouts[1], "two calls draw different numbers"
+
+
+def test_games_of_one_batch_are_played_differently() -> None:
+    batch = Batch(load_game("vadus(size=5)"), 64, seed=1)
+    assert len(set(batch.random_actions().tolist())) > 20
+    assert len(set(batch.random_playouts()[1].tolist())) > 10
+
+
+def test_random_playouts_leave_the_batch_as_it_is(game: Game) -> None:
+    batch = Batch(game, 8, seed=4)
+    batch.step(batch.random_actions())
+    before = snapshot(batch)
+    returns, lengths = batch.random_playouts()
+    assert snapshot(batch) == before
+    assert (returns.shape, returns.dtype) == ((8, 2), np.float32)
+    assert (lengths.shape, lengths.dtype) == ((8,), np.int32)
+    assert not returns.sum(axis=1).any()
+    assert set(np.unique(returns)) <= {-1.0, 0.0, 1.0}
+    assert (lengths >= 1).all()
+    assert (lengths < game.max_game_length()).all()
+
+
+def test_playouts_of_games_that_are_over_have_their_returns_and_no_actions(play: Callable[..., State]) -> None:
+    batch = Batch(load_game("vadus(size=2)"), 2)
+    batch.load(
+        [0, 1], np.array([play("vadus(size=2)", texts).record for texts in ("b2 a2 a3 pass pass", "b2 pass pass")])
+    )
+    returns, lengths = batch.random_playouts()
+    assert lengths.tolist() == [0, 0]
+    assert returns.tolist() == [[-1, 1], [0, 0]]
+
+
+def test_random_playouts_agree_in_distribution_with_random_games_of_states(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    """Mean length and the share of wins and draws differ by no more than five standard errors."""
+    num_states, num_games = 300, 6000
+    lengths, winners = [], []
+    for seed in range(num_states):
+        *_, state = positions_of_random_game(game, seed, 0.0)
+        lengths.append(state.move_number())
+        winners.append(state.returns()[0])
+    returns, batch_lengths = Batch(game, num_games, seed=3).random_playouts()
+    error = np.sqrt(np.var(batch_lengths) * (1 / num_states + 1 / num_games))
+    assert abs(np.mean(lengths) - batch_lengths.mean()) < 5 * error
+    for value in (-1.0, 0.0, 1.0):
+        share = (returns[:, 0] == value).mean()
+        error = np.sqrt(share * (1 - share) * (1 / num_states + 1 / num_games)) + 1e-9
+        assert abs(np.mean(np.equal(winners, value)) - share) < 5 * error + 1 / num_states
+
+
+# -- Size ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_position_of_vadus_9_takes_less_than_a_kibibyte() -> None:
+    game = load_game("vadus(size=9)")
+    assert game.state_dtype.itemsize < 1024
+    assert not game.state_dtype.hasobject
+    assert Batch(game, 10).states.nbytes == 10 * game.state_dtype.itemsize

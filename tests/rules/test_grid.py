@@ -1,0 +1,190 @@
+"""Hexhex grids: counts, neighbours, names, places on a drawing, symmetries, and the picture in letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import State, load_game
+from stoneworks.envs.rules.grid import NO_NEIGHBOUR, Grid, column_name, hexhex
+
+STEPS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
+RADII = (1, 2, 3, 8, 15)
+
+
+def axial(grid: Grid, cell: int, radius: int) -> tuple[int, int]:
+    row, column = divmod(cell, grid.width)
+    return column - radius, row - radius
+
+
+def cells_on(grid: Grid) -> list[int]:
+    return [cell for cell in range(grid.num_cells) if grid.on_board[cell]]
+
+
+@pytest.mark.parametrize("radius", [0, *RADII])
+def test_a_board_of_n_a_side_has_3n_n_minus_1_plus_1_cells(radius: int) -> None:
+    grid = hexhex(radius)
+    side = radius + 1
+    assert grid.height == grid.width == 2 * radius + 1
+    assert grid.num_cells == (2 * radius + 1) ** 2
+    assert len(cells_on(grid)) == 3 * side * (side - 1) + 1
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_a_cell_is_on_the_board_by_its_distance_from_the_centre(radius: int) -> None:
+    grid = hexhex(radius)
+    for cell in range(grid.num_cells):
+        q, r = axial(grid, cell, radius)
+        distance = max(abs(q), abs(r), abs(q + r))
+        assert grid.on_board[cell] == (distance <= radius)
+        assert grid.distance_from_centre[cell] == (distance if distance <= radius else -1)
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_neighbours_lie_one_step_away_in_the_order_of_the_directions(radius: int) -> None:
+    grid = hexhex(radius)
+    cell_at = {axial(grid, cell, radius): cell for cell in cells_on(grid)}
+    for cell in range(grid.num_cells):
+        q, r = axial(grid, cell, radius)
+        expected = [cell_at.get((q + dq, r + dr), NO_NEIGHBOUR) for dq, dr in STEPS.values()]
+        assert grid.neighbours[cell].tolist() == (expected if grid.on_board[cell] else [NO_NEIGHBOUR] * 6)
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_only_the_outermost_ring_has_fewer_than_six_neighbours(radius: int) -> None:
+    grid = hexhex(radius)
+    counts = {0: 0, 3: 0, 4: 0, 6: 0}
+    for cell in cells_on(grid):
+        number = int((grid.neighbours[cell] != NO_NEIGHBOUR).sum())
+        assert (number < 6) == (grid.distance_from_centre[cell] == radius)
+        counts[number] += 1
+    assert counts[3] == 6
+    assert counts[4] == 6 * (radius - 1)
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_neighbours_and_only_they_are_at_distance_1_on_a_drawing(radius: int) -> None:
+    grid = hexhex(radius)
+    directions = {"E": 0, "NE": 60, "NW": 120, "W": 180, "SW": 240, "SE": 300}
+    for cell in cells_on(grid):
+        distances = np.hypot(*(grid.positions - grid.positions[cell]).T)
+        near = {other for other in cells_on(grid) if other != cell and distances[other] < 1.5}
+        neighbours = grid.neighbours[cell]
+        assert near == set(neighbours[neighbours != NO_NEIGHBOUR].tolist())
+        for degrees, neighbour in zip(directions.values(), neighbours, strict=True):
+            if neighbour != NO_NEIGHBOUR:
+                step = grid.positions[neighbour] - grid.positions[cell]
+                assert step == pytest.approx([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+
+
+def test_cells_are_named_by_column_letter_and_row_number() -> None:
+    grid = hexhex(2)
+    assert grid.cell_names[:6] == ("a1", "b1", "c1", "d1", "e1", "a2")
+    assert grid.cell_names[-1] == "e5"
+    assert grid.cell_names[2 * 5 + 2] == "c3", "the centre"
+    for cell, name in enumerate(grid.cell_names):
+        assert grid.cell_index(name) == cell
+    for unknown in ("f1", "a6", "a0", "A1", "", "1a", "a01"):
+        assert grid.cell_index(unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (51, "az"), (52, "ba"), (701, "zz"), (702, "aaa")],
+)
+def test_past_z_the_letters_go_on_with_two(column: int, name: str) -> None:
+    assert column_name(column) == name
+
+
+def test_a_board_with_more_than_26_columns_has_unique_names() -> None:
+    game = load_game("vadus(size=15)")
+    names = game.grid.cell_names
+    assert game.grid.width == 29
+    assert len(set(names)) == len(names) == 29 * 29
+    assert names[25:29] == ("z1", "aa1", "ab1", "ac1")
+    state = game.new_initial_state()
+    state.apply_action(state.string_to_action("aa5"))
+    assert state.history() == [4 * 29 + 26]
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_symmetries_keep_neighbours_neighbours_and_turn_their_directions(radius: int) -> None:
+    grid = hexhex(radius)
+    assert len(grid.symmetries) == 12
+    for symmetry in grid.symmetries:
+        assert sorted(symmetry.directions) == [*range(6)]
+        for cell in cells_on(grid):
+            image = symmetry.cells[cell]
+            assert grid.on_board[image]
+            assert grid.distance_from_centre[image] == grid.distance_from_centre[cell]
+            for direction in range(6):
+                neighbour = grid.neighbours[cell, direction]
+                of_neighbour = NO_NEIGHBOUR if neighbour == NO_NEIGHBOUR else symmetry.cells[neighbour]
+                assert grid.neighbours[image, symmetry.directions[direction]] == of_neighbour
+
+
+def test_symmetries_leave_cells_off_the_board_where_they_are() -> None:
+    grid = hexhex(3)
+    for symmetry in grid.symmetries:
+        for cell in range(grid.num_cells):
+            assert grid.on_board[cell] or symmetry.cells[cell] == cell
+
+
+def test_six_symmetries_are_rotations_and_six_reflections() -> None:
+    grid = hexhex(2)
+    corners = [grid.cell_index(name) for name in ("e3", "c5", "a5", "a3", "c1", "e1")]  # counter-clockwise from E
+    turned = {tuple(corners[turns:] + corners[:turns]) for turns in range(6)}
+    mirrored = {tuple(reversed(order)) for order in turned}
+    images = {symmetry.name: tuple(symmetry.cells[corners].tolist()) for symmetry in grid.symmetries}
+    assert set(images.values()) == turned | mirrored
+    assert images["identity"] == tuple(corners)
+    assert images["rotate 60"] == tuple(corners[1:] + corners[:1])
+    for name, image in images.items():
+        assert (image in mirrored) == name.startswith("reflect")
+
+
+# -- The picture in letters ---------------------------------------------------------------------------------------------
+
+
+def test_the_picture_has_row_1_at_the_bottom_and_every_stone_in_its_place(drawn: Callable[..., State]) -> None:
+    state = drawn(
+        "vadus",
+        """
+          X . O
+         . X . .
+        . . X . O
+         . . . .
+          . . .
+        """,
+    )
+    lines = str(state).splitlines()
+    rows = [line for line in lines if line.strip() and line.split()[0][0].isdigit()]
+    assert [int(row.split()[0].rstrip("abcde")) for row in rows] == [5, 4, 3, 2, 1]
+    stones = ["".join(symbol for symbol in row if symbol in ".XO") for row in rows]
+    assert stones == ["X.O", ".X..", "..X.O", "....", "..."]
+    first_cell = [min(row.index(symbol) for symbol in ".XO" if symbol in row) for row in rows]
+    middle = first_cell[2]
+    assert first_cell == [middle + 2, middle + 1, middle, middle + 1, middle + 2]
+
+
+@pytest.mark.parametrize(
+    ("game", "texts", "status"),
+    [
+        ("vadus(size=2)", "", "Black (X, player 0) to act"),
+        ("vadus(size=2)", "b2", "White (O, player 1) to act"),
+        ("vadus(size=2)", "b2 a2", "White (O, player 1) to act, second stone of the turn"),
+        ("vadus(size=2)", "b2 pass", "Black (X, player 0) to act, the opponent has passed"),
+        ("vadus(size=2)", "b2 pass pass", "the game is a draw"),
+        ("vadus(size=2)", "b2 a2 a3 pass pass", "White (player 1) has won by groups"),
+        ("laido(size=2)", "b2 swap", "White (O, player 0) to act"),
+        ("laido(size=2)", "b2 swap a2", "Black (X, player 1) to act"),
+        ("laido(size=2)", "b2 swap pass pass", "White (player 0) has won by hills"),
+    ],
+)
+def test_the_picture_ends_in_a_line_that_says_who_is_to_act(
+    game: str, texts: str, status: str, play: Callable[..., State]
+) -> None:
+    assert str(play(game, texts)).splitlines()[-1] == status

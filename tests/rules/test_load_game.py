@@ -1,0 +1,165 @@
+"""``load_game``: names, game strings, options, identity of games, and how bad input is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Game, game_names, load_game
+
+DEFAULTS = {"vadus": {"size": 9}, "laido": {"pie_rule": True, "size": 9}}
+
+
+def test_the_defaults_of_every_game() -> None:
+    assert {name: load_game(name).options for name in game_names()} == DEFAULTS
+
+
+def test_names_keywords_and_strings_lead_to_the_same_game() -> None:
+    game = load_game("laido", size=5, pie_rule=False)
+    for same in (
+        load_game("laido(pie_rule=False,size=5)"),
+        load_game("laido(size=5,pie_rule=False)"),
+        load_game(" laido( size = 5, pie_rule = False ) "),
+        load_game("laido", size=np.int32(5), pie_rule=False),
+    ):
+        assert same == game
+        assert hash(same) == hash(game)
+        assert str(same) == "laido(pie_rule=False,size=5)"
+    assert load_game("vadus") == load_game("vadus()") == load_game("vadus(size=9)")
+    assert str(load_game("vadus")) == "vadus(size=9)"
+    assert str(load_game("laido")) == "laido(size=9)"
+    assert type(load_game("vadus", size=np.int64(5)).options["size"]) is int
+
+
+def test_games_with_other_options_or_names_differ() -> None:
+    games = [
+        load_game(text) for text in ("vadus(size=5)", "vadus(size=6)", "laido(size=5)", "laido(pie_rule=False,size=5)")
+    ]
+    assert len(set(games)) == 4
+    assert load_game("vadus(size=5)") != "vadus(size=5)"
+
+
+def test_the_string_of_a_game_leads_back_to_it(game: Game) -> None:
+    assert load_game(str(game)) == game
+    assert repr(game) == f'load_game("{game}")'
+    assert eval(repr(game), {"load_game": load_game}) == game
+
+
+def test_game_strings_of_the_records_are_what_str_gives(game_record: dict[str, Any]) -> None:
+    assert str(load_game(game_record["game"])) == game_record["game"]
+
+
+def test_game_strings_of_the_counts_are_what_str_gives(perft_line: dict[str, Any]) -> None:
+    assert str(load_game(perft_line["game"])) == perft_line["game"]
+
+
+def test_a_game_survives_pickling(game: Game) -> None:
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        copy = pickle.loads(pickle.dumps(game, protocol))
+        assert copy == game
+        assert copy.new_initial_state() == game.new_initial_state()
+
+
+# -- Bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("value", [1, 0, -3, 91, 10**12, True, 3.0, 3.5, "3", None, [3], (3,), float("nan")])
+def test_a_bad_size_is_refused_naming_option_value_and_what_is_allowed(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match="size") as caught:
+        load_game(name, size=value)
+    message = str(caught.value)
+    assert name in message
+    assert repr(value) in message
+    assert "from 2 to 90" in message
+
+
+@pytest.mark.parametrize("value", [0, 1, "yes", "True", None, np.bool_(True)])
+def test_a_bad_pie_rule_is_refused_naming_option_value_and_what_is_allowed(value: Any) -> None:
+    with pytest.raises(ValueError, match="pie_rule") as caught:
+        load_game("laido", pie_rule=value)
+    message = str(caught.value)
+    assert repr(value) in message
+    assert "True or False" in message
+
+
+@pytest.mark.parametrize(
+    ("call", "options"), [("vadus", {"pie_rule": True}), ("laido", {"Size": 3}), ("vadus", {"": 3})]
+)
+def test_an_unknown_option_is_refused_naming_it_and_the_options(call: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="there is no option") as caught:
+        load_game(call, **options)
+    message = str(caught.value)
+    assert all(name in message for name in options)
+    assert all(name in message for name in DEFAULTS[call])
+
+
+@pytest.mark.parametrize(
+    "text", ["vadus(size=1)", "vadus(size='3')", "vadus(sizes=3)", "laido(pie_rule=1)", "vadus(size=True)"]
+)
+def test_bad_options_in_a_game_string_are_refused_like_keywords(text: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed|options are"):
+        load_game(text)
+
+
+@pytest.mark.parametrize("text", ["hex", "Vadus", "vadus_v0", "VADUS(size=3)"])
+def test_an_unknown_game_is_refused_naming_it_and_the_games(text: str) -> None:
+    with pytest.raises(ValueError, match=text.split("(")[0]) as caught:
+        load_game(text)
+    assert all(name in str(caught.value) for name in game_names())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "()",
+        "vadus(",
+        "vadus)",
+        "vadus(3)",
+        "vadus(size)",
+        "vadus(size=)",
+        "vadus(size=3",
+        "vadus(size=3)x",
+        "vadus(size=3)(size=3)",
+        "vadus(size=3,size=4)",
+        "vadus(size=n)",
+        "vadus(size=3*3)",
+        "vadus(size=len('abc'))",
+        "vadus(**{'size': 3})",
+        "vadus(*[3])",
+        "vadus(size={[]: 3})",
+        "vadus.x(size=3)",
+        "va dus",
+        "vadus\0",
+        "vadus(size=" + "(" * 500 + "3" + ")" * 500 + ")",
+        "vadus(size=" + "-" * 100_000 + "3)",
+        "vadus(size=" + "[" * 5_000 + ")",
+        "vadus(size=" + "9" * 5_000 + ")",
+        None,
+        9,
+        b"vadus",
+        ["vadus"],
+    ],
+    ids=lambda text: repr(text)[:30],
+)
+def test_what_is_no_game_string_is_refused(text: Any) -> None:
+    with pytest.raises(ValueError, match="game string"):
+        load_game(text)
+
+
+def test_options_in_the_string_and_as_keywords_are_refused() -> None:
+    with pytest.raises(ValueError, match="not both"):
+        load_game("vadus(size=3)", size=3)
+
+
+def test_the_largest_board_plays() -> None:
+    game = load_game("vadus(size=90)")
+    state = game.new_initial_state()
+    assert len(state.legal_actions()) == 3 * 90 * 89 + 1 == 24_031
+    state.apply_action(state.legal_actions()[-1])
+    assert state.score() == ([-1], [])

@@ -1,0 +1,176 @@
+"""The pages say what the code does: facts of the games' pages, links, and every block of Python."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoneworks.envs.rules import Game, game_names, load_game
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: The letter of a game's rulings, and how many there are.
+RULINGS = {"vadus": ("V", 6), "laido": ("L", 5), "taugo": ("T", 9), "taigo": ("G", 6), "trugo": ("R", 10)}
+
+
+# -- Pages of games ------------------------------------------------------------------------------------------------------
+
+
+class GamePage:
+    """The page of a game: its text and its tables."""
+
+    def __init__(self, name: str) -> None:
+        self.game = load_game(name)
+        self.text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+    def table(self, *heads: str) -> dict[str, list[str]]:
+        """Return the rows of the table with these heads: the other cells by the first cell, backquotes removed."""
+        head = "| " + " | ".join(heads) + " |\n"
+        assert self.text.count(head) == 1, f"there is one table with the heads {heads}"
+        lines = self.text.split(head)[1].splitlines()[1:]
+        rows = {}
+        for line in lines:
+            if not line.startswith("|"):
+                break
+            cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+            assert cells[0] not in rows
+            rows[cells[0]] = cells[1:]
+        assert rows
+        return rows
+
+
+@pytest.fixture(params=game_names())
+def page(request: pytest.FixtureRequest) -> GamePage:
+    return GamePage(request.param)
+
+
+def test_a_page_states_the_facts_of_its_game(page: GamePage) -> None:
+    game, name = page.game, page.game.name
+    facts = {fact: values[0] for fact, values in page.table("fact", "value").items()}
+    assert facts["Game string"] == str(game)
+    assert facts["Number of actions"] == str(game.num_distinct_actions())
+    assert facts["Observation shape"] == str(game.observation_tensor_shape())
+    assert facts["Greatest length"] == f"{game.max_game_length()} actions"
+    assert facts["Symmetries"] == str(len(game.symmetries))
+    assert facts["Version"] == str(game.version)
+    assert f"`{name}_v{game.version}`" in page.text
+    assert f"`stoneworks/{name.capitalize()}-v{game.version}`" in page.text
+    assert f"- v{game.version}: " in page.text.split("## Version history")[1]
+
+
+def test_a_page_lists_the_options_with_their_defaults(page: GamePage) -> None:
+    table = page.table("option", "default", "allowed")
+    assert {option: row[0] for option, row in table.items()} == {
+        option: repr(value) for option, value in page.game.options.items()
+    }
+    for option, row in table.items():
+        for bound in re.findall(r"from (-?\d+) to (-?\d+)", row[1]):
+            low, high = map(int, bound)
+            for inside in (low, high):
+                if inside <= 20:
+                    assert load_game(page.game.name, **{option: inside}).options[option] == inside
+            for outside in (low - 1, high + 1):
+                with pytest.raises(ValueError, match=option):
+                    load_game(page.game.name, **{option: outside})
+
+
+def test_a_page_lists_the_observation_planes_in_their_order(page: GamePage) -> None:
+    assert tuple(page.table("plane", "1 where")) == page.game.observation_planes
+
+
+def test_a_page_lists_the_reasons_of_results(page: GamePage) -> None:
+    assert tuple(page.table("reason", "meaning")) == page.game.reasons
+
+
+def test_a_page_states_every_ruling_once(page: GamePage) -> None:
+    letter, number = RULINGS[page.game.name]
+    assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == [f"{letter}{i + 1}" for i in range(number)]
+
+
+def test_the_examples_of_actions_have_the_indices_that_a_page_gives(page: GamePage) -> None:
+    rows = page.table("text", "index", "what")
+    for text, (index, _) in rows.items():
+        assert page.game.string_to_action(text) == int(index)
+        assert page.game.action_to_string(int(index)) == text
+    assert set(page.game.global_actions) <= set(rows)
+
+
+@pytest.mark.parametrize("name", [name for name in ("vadus", "laido") if name in game_names()])
+def test_the_formulas_of_actions_hold(name: str) -> None:
+    page = GamePage(name)
+    game = page.game
+    width = game.grid.width
+    rows = page.table("action", "index", "inverse")
+    formula, inverse = (cell.strip("`") for cell in rows["a stone on (row, column)"])
+    for index in range(game.grid.num_cells):
+        values: dict[str, Any] = {"W": width, "index": index}
+        exec(inverse, {"divmod": divmod}, values)
+        assert eval(formula, {}, values) == index
+        assert game.action_to_string(index) == f"{'abcdefghijklmnopqrstuvwxyz'[values['column']]}{values['row'] + 1}"
+    for text in game.global_actions:
+        assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
+
+
+@pytest.mark.parametrize("name", [name for name in ("vadus", "laido") if name in game_names()])
+def test_the_table_of_sizes_holds(name: str) -> None:
+    for size, row in GamePage(name).table("size", "points", "actions", "observation", "greatest length").items():
+        game: Game = load_game(name, size=int(size))
+        assert row == [
+            str(int(game.grid.on_board.sum())),
+            str(game.num_distinct_actions()),
+            str(game.observation_tensor_shape()),
+            str(game.max_game_length()),
+        ]
+
+
+# -- All pages -----------------------------------------------------------------------------------------------------------
+
+
+def python_blocks() -> list[Any]:
+    """Return each block of Python of the pages with the output block that follows it at once, or None."""
+    blocks = []
+    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        found = list(pattern.finditer(text))
+        assert len(found) == len(re.findall(r"^```python", text, re.MULTILINE)), "every block is closed and plain"
+        for block in found:
+            line = text[: block.start()].count("\n") + 2
+            name = path.relative_to(ROOT).as_posix()
+            blocks.append(pytest.param(name, line, block[1], block[2], id=f"{name}:{line}"))
+    return blocks
+
+
+@pytest.mark.parametrize(("page_name", "line", "code", "output"), python_blocks())
+def test_a_block_of_python_runs_and_prints_what_the_page_shows(
+    page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    compiled = compile("\n" * (line - 1) + code, str(ROOT / page_name), "exec")
+    with contextlib.redirect_stdout(printed):
+        exec(compiled, {"__name__": "__main__"})
+    if output is not None:
+        assert printed.getvalue() == output
+
+
+def test_output_blocks_stand_behind_a_block_of_python() -> None:
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        assert len(re.findall(r"^```\n\n```output$", text, re.MULTILINE)) == len(
+            re.findall(r"^```output$", text, re.MULTILINE)
+        )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_to_files_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    for target in targets:
+        if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
+            assert (path.parent / target.split("#")[0]).exists(), target
