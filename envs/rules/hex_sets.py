@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from stoneworks.envs.rules.kernels import UInt64s, kernel
 
 WORD_BITS = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
-
-# A de Bruijn sequence: multiplied by a power of two 2**i, its six highest bits differ for every i.
-_SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
-_SHIFT = np.uint64(58)
-_PLACES = np.zeros(WORD_BITS, np.int8)
-for _place in range(WORD_BITS):
-    _PLACES[((int(_SEQUENCE) << _place) & (2**64 - 1)) >> 58] = _place
 
 
 def num_words(num_hexes: int) -> int:
@@ -38,7 +36,15 @@ def remove(words: UInt64s, hex_: int) -> None:
 @kernel
 def contains(words: UInt64s, hex_: int) -> bool:
     """Return whether a hex is in the set."""
-    return (words[hex_ >> 6] >> np.uint64(hex_ & 63)) & _ONE != _ZERO
+    return (words[hex_ >> 6] >> np.uint64(hex_ & 63)) & _ONE != _ZERO  # type: ignore[no-any-return]
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
 
 
 @kernel
@@ -47,7 +53,7 @@ def lowest(word: np.uint64) -> int:
 
     Members are listed by taking the lowest bit of each word until ``without_lowest`` leaves 0.
     """
-    return np.int64(_PLACES[((word & (~word + _ONE)) * _SEQUENCE) >> _SHIFT])  # type: ignore[return-value]
+    return _trailing_zeros(word)  # type: ignore[call-arg]
 
 
 @kernel

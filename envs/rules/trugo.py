@@ -37,6 +37,7 @@ from stoneworks.envs.rules.trugo_plane import (
     num_plane_hexes,
     plane_hexes,
     set_corner_code,
+    tops_in_contents,
     with_top,
     without_top,
 )
@@ -69,6 +70,11 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("num_words", "i4"),  # of a set of hexes
             *PLANE_FIELDS,
             ("removal_by_surroundings", "u1", (64,)),
+            (
+                "tops_in_contents",
+                "u1",
+                (2, 256),
+            ),  # by colour and contents of a hex: on which of its corners its pieces are on top
             ("cell_of_hex", "i2", (hexes,)),  # -1 outside the window
             ("hex_of_cell", "u2", (room,)),
         ],
@@ -137,12 +143,21 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     player = state.current_player
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
+        # Which corners have an own piece on top is hard to predict: no branch until that is known.
+        on_top_corners = np.uint64(0)
+        on_bottom_corners = np.uint64(0)
         while word:
-            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            place = hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
-            for kind in range(2):
-                corner = 2 * hex_ + kind
-                if has_top(corner_code(state, corner), player) and has_destination(board, state, corner):  # R5
+            own = board.tops_in_contents[player, state.contents[hex_sets.WORD_BITS * word_index + place]]
+            on_top_corners |= np.uint64(own & 1) << np.uint64(place)
+            on_bottom_corners |= np.uint64(own >> 1) << np.uint64(place)
+        for kind in range(2):
+            word = on_top_corners if kind == TOP else on_bottom_corners
+            while word:
+                hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+                word = hex_sets.without_lowest(word)
+                if has_destination(board, state, 2 * hex_ + kind):  # R5
                     mask[(PICK + kind) * num_cells + board.cell_of_hex[hex_]] = 1
 
 
@@ -150,11 +165,12 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 def apply_action(board: Record, state: Record, action: int) -> None:
     """Lay or remove a tile, pick a piece, or move it."""
     plane = action // board.num_cells
-    hex_ = np.int64(board.hex_of_cell[action % board.num_cells])
-    player = np.int64(state.current_player)
+    # Of one type, so that each kernel below is compiled for one.
+    hex_: int = np.int64(board.hex_of_cell[action % board.num_cells])  # type: ignore[assignment]
+    player: int = np.int64(state.current_player)  # type: ignore[assignment]
     opponent = 1 - player
     if plane >= MOVE:
-        start = np.int64(state.picked)
+        start: int = np.int64(state.picked)  # type: ignore[assignment]
         state.picked = NOTHING_PICKED
         left = without_top(corner_code(state, start))
         set_corner_code(state, start, left)
@@ -169,7 +185,6 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         return
     elif plane == REMOVE:
         remove_tile(board, state, hex_)
-        find_removable(board, state)
     else:
         served = lay_tile(board, state, hex_, plane - LAY)
         for colour in (opponent, player):  # R7
@@ -333,6 +348,7 @@ class Trugo(Game):
         board["highest_landing"] = SINGLE + 1 if self.options["stacking"] else EMPTY_JUNCTION  # R6
         board["num_words"] = hex_sets.num_words(num_plane_hexes(radius))
         board["removal_by_surroundings"] = removal_by_surroundings()
+        board["tops_in_contents"] = tops_in_contents()
         fill_plane(board, radius)
         hexes = plane_hexes(radius)
         board["hex_of_cell"][cells] = hexes

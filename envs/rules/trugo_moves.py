@@ -12,15 +12,24 @@ from stoneworks.envs.rules.trugo_plane import EMPTY_JUNCTION, corner_along_edge,
 @kernel
 def may_land(board: Record, code: int) -> bool:
     """Return whether a corner is a junction that a piece can be put on."""
-    return EMPTY_JUNCTION <= code <= board.highest_landing
+    return EMPTY_JUNCTION <= code <= board.highest_landing  # type: ignore[no-any-return]
+
+
+@kernel
+def has_step(board: Record, state: Record, start: int) -> bool:
+    """Return whether a piece could step from ``start``."""
+    return (
+        may_land(board, corner_code(state, corner_along_edge(board, start, 0)))
+        or may_land(board, corner_code(state, corner_along_edge(board, start, 1)))
+        or may_land(board, corner_code(state, corner_along_edge(board, start, 2)))
+    )
 
 
 @kernel
 def has_destination(board: Record, state: Record, start: int) -> bool:
     """Return whether the top piece of ``start`` can move."""
-    for index in range(3):
-        if may_land(board, corner_code(state, corner_along_edge(board, start, index))):
-            return True
+    if has_step(board, state, start):
+        return True
     return search_destinations(board, state, start, True, np.empty(0, np.int8), 0)
 
 

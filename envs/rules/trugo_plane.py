@@ -67,6 +67,14 @@ def fill_plane(board: np.void, radius: int) -> None:
     board["edge_steps"] = [2 * (q + r * width) + BOTTOM for q, r in _EDGE_HEXES]
 
 
+def tops_in_contents() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return ``uint8[2, 256]``: on which corners of a hex (bit 0: ``^``, bit 1: ``v``) a colour is on top, by the hex's contents."""
+    contents = np.arange(256)
+    codes = np.stack([contents >> 2 & 7, contents >> 5])
+    tops = [(codes >= SINGLE) & (codes & 1 == colour) for colour in (0, 1)]
+    return np.stack([top[0] + 2 * top[1] for top in tops]).astype(np.uint8)
+
+
 # -- Contents -------------------------------------------------------------------------------------------------------
 
 
@@ -143,6 +151,5 @@ def tiles_around(board: Record, state: Record, hex_: int) -> int:
     """Return the set of directions in which a tile lies next to a hex, bit d for direction d."""
     around = 0
     for direction in range(6):
-        if has_tile(state, hex_ + board.direction_steps[direction]):
-            around |= 1 << direction
+        around |= int(has_tile(state, hex_ + board.direction_steps[direction])) << direction
     return around

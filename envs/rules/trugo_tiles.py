@@ -71,7 +71,8 @@ def lay_tile(board: Record, state: Record, hex_: int, rotation: int) -> int:
 
 @kernel
 def remove_tile(board: Record, state: Record, hex_: int) -> None:
-    """Remove a tile and the pieces on its corners, which are junctions no more (R4)."""
+    """Remove a tile and the pieces on its corners, which are junctions no more (R4), and bring ``state.targets`` up to date."""
+    around = tiles_around(board, state, hex_)
     for index in range(6):
         corner = corner_of_hex(board, hex_, index)
         code = corner_code(state, corner)
@@ -83,6 +84,19 @@ def remove_tile(board: Record, state: Record, hex_: int) -> None:
             set_corner_code(state, corner, NO_JUNCTION)
     state.contents[hex_] = 0
     hex_sets.remove(state.tiles, hex_)
+    if board.removal_by_surroundings[around] == IF_CONNECTED:
+        # This may have opened a ring that connected the neighbours of tiles anywhere.
+        find_removable(board, state)
+        return
+    # Its neighbours form one arc, so that any way through it has another way round: only they are affected.
+    hex_sets.remove(state.targets, hex_)
+    for direction in range(6):
+        if around >> direction & 1:
+            neighbour = hex_ + board.direction_steps[direction]
+            if is_removable(board, state, neighbour):
+                hex_sets.insert(state.targets, neighbour)
+            else:
+                hex_sets.remove(state.targets, neighbour)
 
 
 @kernel
@@ -94,12 +108,17 @@ def find_removable(board: Record, state: Record) -> None:
         while word:
             place = hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
-            hex_ = hex_sets.WORD_BITS * word_index + place
-            around = tiles_around(board, state, hex_)
-            ruling = board.removal_by_surroundings[around]
-            if ruling == FORBIDDEN or (ruling == IF_CONNECTED and not connected_without(board, state, hex_, around)):
+            if not is_removable(board, state, hex_sets.WORD_BITS * word_index + place):
                 removable &= ~(np.uint64(1) << np.uint64(place))
         state.targets[word_index] = removable
+
+
+@kernel
+def is_removable(board: Record, state: Record, hex_: int) -> bool:
+    """Return whether a tile may be removed (R4)."""
+    around = tiles_around(board, state, hex_)
+    ruling = board.removal_by_surroundings[around]
+    return ruling == ALLOWED or (ruling == IF_CONNECTED and connected_without(board, state, hex_, around))
 
 
 @kernel
