@@ -70,11 +70,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("num_words", "i4"),  # of a set of hexes
             *PLANE_FIELDS,
             ("removal_by_surroundings", "u1", (64,)),
-            (
-                "tops_in_contents",
-                "u1",
-                (2, 256),
-            ),  # by colour and contents of a hex: on which of its corners its pieces are on top
+            ("tops_in_contents", "u1", (2, 256)),  # by colour and contents of a hex, see trugo_plane
             ("cell_of_hex", "i2", (hexes,)),  # -1 outside the window
             ("hex_of_cell", "u2", (room,)),
         ],
