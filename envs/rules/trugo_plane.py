@@ -68,7 +68,7 @@ def fill_plane(board: np.void, radius: int) -> None:
 
 
 def tops_in_contents() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return ``uint8[2, 256]``: by colour and contents of a hex, on which of its corners it is on top (bit 0: ``^``, bit 1: ``v``)."""
+    """Return ``uint8[2, 256]``: by colour and contents of a hex, the corners with that colour on top (bit 0 ``^``, bit 1 ``v``)."""
     contents = np.arange(256)
     codes = np.stack([contents >> 2 & 7, contents >> 5])
     tops = [(codes >= SINGLE) & (codes & 1 == colour) for colour in (0, 1)]
