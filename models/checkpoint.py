@@ -1,0 +1,329 @@
+"""Checkpoints: a folder with the weights of a network, and a JSON file that says what they are.
+
+``checkpoint.json`` says which game, which version of its rules, actions and observations, and which architecture the
+weights are for, how they came to be, and the SHA-256 hash of every other file. ``model.safetensors`` holds the weights.
+``training.safetensors`` is there where training can go on from the checkpoint; nobody needs it for playing. Nothing is
+pickled. A folder appears whole: it is written beside its place and then renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models.network import Architecture, BoardNetwork
+
+METADATA_FILE = "checkpoint.json"
+WEIGHTS_FILE = "model.safetensors"
+TRAINING_FILE = "training.safetensors"
+FORMAT_VERSION = 1
+
+_LIBRARIES = ("stoneworks", "torch", "numpy", "numba", "safetensors", "stable-baselines3", "sb3-contrib")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is damaged, or that does not fit. The message names what differs, its value, and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that has been read and found whole.
+
+    Attributes:
+        folder: where it lies.
+        game: the game it was trained on.
+        network: the network with its weights.
+        training: how it was trained: whatever was saved with it.
+        libraries: the versions of the libraries that wrote it.
+    """
+
+    folder: Path
+    game: Game
+    network: BoardNetwork
+    training: Mapping[str, Any]
+    libraries: Mapping[str, str]
+
+
+def save_checkpoint(
+    folder: str | os.PathLike[str],
+    *,
+    game: Game,
+    network: BoardNetwork,
+    training: Mapping[str, Any],
+    training_state: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Write a checkpoint. A checkpoint that is there already is replaced; after an error it is as it was.
+
+    Args:
+        folder: where to.
+        game: the game that the network was trained on.
+        network: the network.
+        training: how it was trained; anything that JSON can say.
+        training_state: what training needs to go on, by name.
+
+    Raises:
+        CheckpointError: the network does not fit the game, ``training`` is no JSON, or ``folder`` is something else than a
+            checkpoint.
+    """
+    target = Path(folder)
+    if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
+        raise CheckpointError(f"{target} exists and is no checkpoint; allowed is a new folder, an empty one or a checkpoint")
+    expected = _architecture_for(game, network.architecture)
+    if network.architecture != expected:
+        raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
+    contents = {WEIGHTS_FILE: _serialise(network.state_dict())}
+    if training_state is not None:
+        contents[TRAINING_FILE] = _serialise(training_state)
+    description = {
+        "format": "stoneworks checkpoint",
+        "format_version": FORMAT_VERSION,
+        "game": str(game),
+        "environment_version": game.version,
+        "observation_planes": list(game.observation_planes),
+        "action_planes": game.num_action_planes,
+        "global_actions": list(game.global_actions),
+        "num_actions": game.num_actions,
+        "architecture": network.architecture.as_dict(),
+        "files": {name: {"bytes": len(content), "sha256": _hash(content)} for name, content in contents.items()},
+        "libraries": {"python": platform.python_version()} | {name: version for name in _LIBRARIES if (version := _version(name))},
+        "training": dict(training),
+    }
+    try:
+        contents[METADATA_FILE] = (json.dumps(description, indent=2, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"training is {training!r}; allowed is what JSON can say ({error})") from None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        for name, content in contents.items():
+            (temporary / name).write_bytes(content)
+        temporary.chmod(0o777 & ~_file_mode_mask())
+        _replace_folder(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) -> Checkpoint:
+    """Read a checkpoint.
+
+    Args:
+        folder: where it lies.
+        game: the game that it is to play; None for the one it was trained on. The size of the board may be another, as
+            networks play every size; all other options must be equal, for they are other rules.
+
+    Raises:
+        CheckpointError: something is missing, damaged or foreign, or the checkpoint does not fit the game or this version
+            of stoneworks.
+    """
+    path = Path(folder)
+    description = _read_description(path)
+    problem = f"{path}: "
+    try:
+        trained_on = load_game(description["game"])
+    except ValueError as error:
+        raise CheckpointError(f"{problem}its game is {description['game']!r}: {error}") from None
+    _check_fits_rules(problem, description, trained_on)
+    if game is not None:
+        _check_plays(problem, trained_on, game)
+    architecture = _read_architecture(problem, description["architecture"], trained_on)
+    weights = _read_tensors(path, WEIGHTS_FILE, description)
+    network = BoardNetwork(architecture)
+    _check_weights(problem, weights, network.state_dict())
+    network.load_state_dict(weights)
+    network.eval()
+    return Checkpoint(path, trained_on, network, description["training"], description["libraries"])
+
+
+def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Return what training needs to go on from a checkpoint, as it was saved.
+
+    Raises:
+        CheckpointError: the checkpoint has none, or something is damaged.
+    """
+    path = Path(folder)
+    return _read_tensors(path, TRAINING_FILE, _read_description(path))
+
+
+# -- Writing -----------------------------------------------------------------------------------------------------------
+
+
+def _serialise(tensors: Mapping[str, Tensor]) -> bytes:
+    # Tensors in another memory format than torch's usual one are no contiguous tensors to safetensors.
+    contiguous = {name: tensor.detach().cpu().contiguous(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+    return save_tensors(contiguous)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _file_mode_mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _old(target: Path) -> Path:
+    return target.with_name(f".{target.name}.old")
+
+
+def _replace_folder(new: Path, target: Path) -> None:
+    """Rename ``new`` to ``target``. What was there is aside for a moment; :func:`recover` brings it back after a crash."""
+    old = _old(target)
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(folder: str | os.PathLike[str]) -> None:
+    """Bring back a checkpoint whose replacement was cut off between two renames; do nothing otherwise."""
+    target = Path(folder)
+    if not target.exists() and _old(target).exists():
+        _old(target).rename(target)
+
+
+# -- Reading -----------------------------------------------------------------------------------------------------------
+
+_FIELDS: dict[str, type] = {
+    "game": str,
+    "environment_version": int,
+    "observation_planes": list,
+    "action_planes": int,
+    "global_actions": list,
+    "num_actions": int,
+    "architecture": dict,
+    "files": dict,
+    "libraries": dict,
+    "training": dict,
+}
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    file = path / METADATA_FILE
+    if not file.is_file():
+        inside = sorted(child.name for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
+        hint = f"; there is one in {path / inside[0]}" if inside else ""
+        raise CheckpointError(f"{path} is no checkpoint: {METADATA_FILE} is missing{hint}")
+    try:
+        description = json.loads(file.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{file} is no JSON: {error}") from None
+    if not isinstance(description, dict) or description.get("format") != "stoneworks checkpoint":
+        raise CheckpointError(f"{file} is no description of a checkpoint: its format is not 'stoneworks checkpoint'")
+    if description.get("format_version") != FORMAT_VERSION:
+        raise CheckpointError(f"{file}: format_version is {description.get('format_version')!r}; allowed is {FORMAT_VERSION}")
+    for name, kind in _FIELDS.items():
+        value = description.get(name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise CheckpointError(f"{file}: {name} is {value!r}; allowed is {_JSON_NAMES[kind]}")
+    return description
+
+
+_JSON_NAMES: dict[type, str] = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+
+
+def _check_fits_rules(problem: str, description: Mapping[str, Any], game: Game) -> None:
+    for name, here in (
+        ("environment_version", game.version),
+        ("observation_planes", list(game.observation_planes)),
+        ("action_planes", game.num_action_planes),
+        ("global_actions", list(game.global_actions)),
+        ("num_actions", game.num_actions),
+    ):
+        if description[name] != here:
+            raise CheckpointError(f"{problem}{name} is {description[name]!r}; {game} now has {here!r}")
+
+
+def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
+    if game.name != trained_on.name:
+        raise CheckpointError(f"{problem}it plays {trained_on.name}; it was asked to play {game.name}")
+    for option, value in trained_on.options.items():
+        asked = game.options[option]
+        if asked != value and not _is_size_of_board(trained_on, option, asked):
+            raise CheckpointError(f"{problem}it was trained with {option}={value!r}; it was asked to play with {option}={asked!r}")
+
+
+def _is_size_of_board(game: Game, option: str, value: object) -> bool:
+    """Return whether the option, set to ``value``, makes another grid of ``game``."""
+    other = load_game(game.name, **{**game.options, option: value})
+    return other.observation_shape != game.observation_shape
+
+
+def _architecture_for(game: Game, architecture: Architecture) -> Architecture:
+    return Architecture.of_game(game, channels=architecture.channels, blocks=architecture.blocks)
+
+
+def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> Architecture:
+    names = [field.name for field in fields(Architecture)]
+    if sorted(values) != sorted(names):
+        raise CheckpointError(f"{problem}the architecture has {', '.join(values)}; allowed are {', '.join(names)}")
+    for name in ("channels", "blocks"):
+        least = 1 if name == "channels" else 0
+        if isinstance(values[name], bool) or not isinstance(values[name], int) or values[name] < least:
+            raise CheckpointError(f"{problem}the architecture's {name} is {values[name]!r}; allowed is a whole number >= {least}")
+    expected = Architecture.of_game(game, channels=values["channels"], blocks=values["blocks"])
+    for name, value in expected.as_dict().items():
+        if values[name] != value:
+            raise CheckpointError(f"{problem}the architecture's {name} is {values[name]!r}; allowed for {game} is {value!r}")
+    return expected
+
+
+def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict[str, Tensor]:
+    entry = description["files"].get(name)
+    if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
+        raise CheckpointError(f"{path} has no {name}")
+    try:
+        content = (path / name).read_bytes()
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} is not whole: {name} is missing") from None
+    if _hash(content) != entry["sha256"]:
+        raise CheckpointError(
+            f"{path / name} is damaged or foreign: its SHA-256 is {_hash(content)}; {METADATA_FILE} says {entry['sha256']}"
+        )
+    try:
+        return load_tensors(content)
+    except SafetensorError as error:
+        raise CheckpointError(f"{path / name} is no safetensors file: {error}") from None
+
+
+def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    for name in sorted({*weights, *expected}):
+        saved, allowed = _describe(weights.get(name)), _describe(expected.get(name))
+        if saved != allowed:
+            raise CheckpointError(f"{problem}the weights {name} are {saved}; allowed by its architecture are {allowed}")
+        if not torch.isfinite(weights[name]).all():
+            raise CheckpointError(f"{problem}the weights {name} have values that are not finite")
+
+
+def _describe(tensor: Tensor | None) -> str:
+    return "none" if tensor is None else f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"

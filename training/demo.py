@@ -1,0 +1,110 @@
+"""The demonstration: an agent learns Vadus from nothing, plays the bots, and leaves its checkpoint, a picture and records.
+
+Run it with ``make demo``, or ``python -m stoneworks.training.demo``. It can be interrupted, and goes on where it was.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import load_game
+from stoneworks.models import load_bot
+from stoneworks.training.config import load_config
+from stoneworks.training.display import train_with_display
+from stoneworks.training.match import MatchResult, play_match
+from stoneworks.training.records import GameRecord, write_records
+
+CONFIG = "vadus-5-ppo"
+NUM_PAIRS = 100
+#: What the agent is to score against random play on the board that it was trained on.
+PROMISED_SCORE = 0.95
+
+
+def run(folder: Path, overrides: list[str], console: Console) -> int:
+    """Run the demonstration in ``folder`` and return the exit code: 0, or 1 where the agent plays worse than promised."""
+    began = time.monotonic()
+    config = load_config(CONFIG, overrides)
+    game = load_game(config.game)
+    console.print(f"An agent learns {game} from nothing, by playing against itself and the bots.", highlight=False)
+    console.print("Ctrl-C stops it; started again, it goes on from there.")
+    result = train_with_display(config, folder, resume=True, console=console)
+    if not result.finished:
+        console.print(f"Stopped after {result.frames:,} frames; {result.checkpoint} has them.", highlight=False)
+        return 130
+
+    console.print(f"It plays {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening.")
+    table = Table("against", "score", "95 % interval", "won, drawn, lost", "games", "distinct")
+    matches = {}
+    for number, name in enumerate(("random", "greedy")):
+        agent = load_bot(str(result.checkpoint), game, seed=2 * number)
+        match = play_match(game, agent, load_bot(name, game, seed=2 * number + 1), num_pairs=NUM_PAIRS, seed=number)
+        matches[name] = match
+        table.add_row(name, *_row(match))
+    console.print(table)
+
+    records = [record for match in matches.values() for record in match.records]
+    write_records(folder / "games.jsonl", records)
+    shown = _game_to_show(matches)
+    write_records(folder / "game.jsonl", [shown])
+    picture = draw(shown.replay())
+    picture.save(folder / "game.svg")
+    picture.save(folder / "game.png")
+    won = "drawn" if shown.winner is None else f"won by {shown.players[shown.winner]}"
+    for path, what in (
+        (result.checkpoint, f'the agent: load_bot("{result.checkpoint}", "{game}")'),
+        (folder / "game.png", f"the end of a game, {shown.players[0]} (Black) against {shown.players[1]}, {won}; also game.svg"),
+        (folder / "game.jsonl", "the record of that game"),
+        (folder / "games.jsonl", f"the records of all {len(records)} games"),
+        (folder / "tensorboard", "curves of the training: tensorboard --logdir"),
+    ):
+        console.print(f"{path}: {what}", highlight=False, soft_wrap=True)
+    console.print(f"That took {(time.monotonic() - began) / 60:.1f} minutes.", highlight=False)
+    score = matches["random"].score
+    if score < PROMISED_SCORE:
+        promised = f"{100 * PROMISED_SCORE:.0f} %"
+        console.print(f"The agent scores {100 * score:.1f} % against random; promised are {promised}.", highlight=False)
+        return 1
+    return 0
+
+
+def _row(match: MatchResult) -> tuple[str, ...]:
+    low, high = match.interval
+    return (
+        f"{100 * match.score:.1f} %",
+        f"{100 * low:.1f} to {100 * high:.1f} %",
+        f"{match.wins}, {match.draws}, {match.losses}",
+        str(match.num_games),
+        str(match.num_distinct_games),
+    )
+
+
+def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:
+    """Return the first game that the agent won against the greedy bot, or else the first one against it."""
+    match = matches["greedy"]
+    won = [record for record in match.records if record.winner is not None and record.players[record.winner] == match.names[0]]
+    return (won or list(match.records))[0]
+
+
+def main(
+    folder: Annotated[Path, typer.Option(help="Where everything goes.")] = Path("runs/demo"),
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")] = None,
+) -> None:
+    """Train an agent on Vadus from nothing, measure it, and leave a checkpoint, a picture and records."""
+    try:
+        code = run(folder, overrides or [], Console())
+    except (ValueError, OSError) as error:
+        print(f"stoneworks: {error}", file=sys.stderr)
+        code = 2
+    raise typer.Exit(code)
+
+
+if __name__ == "__main__":
+    typer.run(main)

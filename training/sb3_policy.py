@@ -1,0 +1,98 @@
+"""``BoardPolicy``: a :class:`BoardNetwork` as a policy of sb3-contrib's MaskablePPO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor
+
+from stoneworks.models.network import Architecture, BoardNetwork
+
+#: The logit of an illegal action: its probability is exactly 0, and 0 times its logarithm is 0 and not NaN.
+_ILLEGAL_LOGIT = -1e9
+
+Masks = npt.NDArray[Any] | Tensor | None
+
+
+class BoardPolicy(MaskableActorCriticPolicy):
+    """Policy and value of a fully convolutional network, which keeps the actions' places on the board.
+
+    Use it as ``MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": Architecture.of_game(game, ...)})``. It computes
+    masked probabilities itself, once: the distributions of sb3-contrib normalise several times and check each of their
+    arguments, which would cost more than a small network.
+
+    Attributes:
+        network: the network.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        architecture: Architecture,
+        **arguments: Any,
+    ) -> None:
+        self._architecture = architecture
+        arguments.setdefault("optimizer_kwargs", {"eps": 1e-5, "fused": True})
+        super().__init__(observation_space, action_space, lr_schedule, **arguments)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        self.network = BoardNetwork(self._architecture)
+        self.optimizer = self.optimizer_class(
+            self.network.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )
+
+    def forward(self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return actions, values ``[batch, 1]`` and the actions' log probabilities."""
+        log_probabilities, values = self._evaluate(obs, action_masks)
+        chosen = log_probabilities.argmax(1, True) if deterministic else torch.multinomial(log_probabilities.exp(), 1)
+        actions = chosen.squeeze(1)
+        return actions, values.unsqueeze(1), _of_actions(log_probabilities, actions)
+
+    def evaluate_actions(
+        self, obs: Tensor, actions: Tensor, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return values ``[batch, 1]``, the actions' log probabilities, and the entropies of the policies."""
+        log_probabilities, values = self._evaluate(obs, action_masks)
+        entropies = -(log_probabilities.exp() * log_probabilities).sum(1)
+        return values.unsqueeze(1), _of_actions(log_probabilities, actions), entropies
+
+    def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> MaskableDistribution:  # type: ignore[override]
+        """Return the policy as a distribution of sb3-contrib's, as ``predict`` wants it."""
+        distribution = self.action_dist.proba_distribution(action_logits=self.network(obs)[0])
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
+    def predict_values(self, obs: Tensor) -> Tensor:  # type: ignore[override]
+        """Return values ``[batch, 1]``."""
+        return self.network(obs)[1].unsqueeze(1)
+
+    def _evaluate(self, observations: Tensor, masks: Masks) -> tuple[Tensor, Tensor]:
+        logits, values = self.network(observations)
+        if masks is not None:
+            legal = torch.as_tensor(masks, dtype=torch.bool, device=logits.device).reshape(logits.shape)
+            logits = logits.masked_fill(~legal, _ILLEGAL_LOGIT)
+        return torch.log_softmax(logits, 1), values
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        parameters = super()._get_constructor_parameters()
+        return {
+            name: parameters[name]
+            for name in ("observation_space", "action_space", "lr_schedule", "optimizer_class", "optimizer_kwargs")
+        } | {"architecture": self._architecture}
+
+
+def _of_actions(log_probabilities: Tensor, actions: Tensor) -> Tensor:
+    return log_probabilities.gather(1, actions.long().unsqueeze(1)).squeeze(1)
+
+
