@@ -28,6 +28,7 @@ SAMPLES = (
     ("laido(size=5)", 240, {"groups"}),
     ("laido(pie_rule=False,size=5)", 240, {"groups"}),
     ("laido(size=9)", 3, set()),
+    ("trugo(radius=2,tiles=9)", 24, set()),
 )
 
 #: How often a random player passes or swaps where it can: from never (None: full boards) to mostly (empty ones).
