@@ -92,6 +92,13 @@ def test_a_page_states_every_ruling_once(page: GamePage) -> None:
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == [f"{letter}{i + 1}" for i in range(number)]
 
 
+def test_every_ruling_is_cited_by_a_test_of_the_rules(page: GamePage) -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "rules").glob("test_*.py"))
+    letter, number = RULINGS[page.game.name]
+    missing = [f"{letter}{i + 1}" for i in range(number) if not re.search(rf"\b{letter}{i + 1}\b", tests)]
+    assert missing == []
+
+
 def test_the_examples_of_actions_have_the_indices_that_a_page_gives(page: GamePage) -> None:
     rows = page.table("text", "index", "what")
     for text, (index, _) in rows.items():

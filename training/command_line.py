@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -19,6 +21,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+# Typer keeps click's error for bad arguments inside; BadParameter, which it exports, is one.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 
 @app.callback()
@@ -57,13 +63,136 @@ def train(
         raise typer.Exit(130)
 
 
-def main() -> None:
-    """Run the command line. Bad input is one line on standard error and exit code 2; an interruption is exit code 130."""
+@app.command()
+def bench(
+    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="About how long each is measured each time.")] = 0.5,
+    training: Annotated[bool, typer.Option(help="Measure PPO too, which takes half a minute a round.")] = True,
+    save: Annotated[Path | None, typer.Option(help="A JSON file for the figures.")] = None,
+) -> None:
+    """Measure speed, as ratios to other environments and engines in the same run.
+
+    OpenSpiel and pgx take part where they are installed: pip install "stoneworks[bench]".
+    """
+    from stoneworks.training.bench import run_bench, save_rows, table_of
+
+    with Console(stderr=True).status("measuring") as status:
+        rows = run_bench(rounds=rounds, seconds=seconds, with_training=training, tell=status.update)
+    Console().print(table_of(rows))
+    if save is not None:
+        save_rows(rows, save)
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Argument(help="A game's name, or a game string such as 'vadus(size=5)'.")],
+    option: Annotated[list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")] = None,
+    size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
+    opponent: Annotated[str, typer.Option(help="random, greedy, or the path of a checkpoint folder.")] = "greedy",
+    seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
+) -> None:
+    """Play against a bot in the terminal, with undo and hint."""
+    from stoneworks.models import load_bot
+    from stoneworks.training.records import GameRecord, write_records
+    from stoneworks.training.terminal_play import TerminalGame
+
+    _check_folder_of(save)
+    given = [*(option or []), *([f"size={size}"] if size is not None else [])]
+    loaded = load_game(game, **_game_options(given))
+    bot = load_bot(opponent, loaded, seed)
+    state = TerminalGame(
+        loaded, bot, load_bot("greedy", loaded, seed), seat=seat, source=sys.stdin, target=sys.stdout
+    ).play()
+    if save is not None:
+        players = ("human", bot.name) if seat == 0 else (bot.name, "human")
+        write_records(save, [GameRecord.of_state(state, players, seed)])
+
+
+@app.command()
+def evaluate(
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, or the path of a checkpoint folder.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
+    game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: one opening, seats swapped.")] = 100,
+    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions that each pair starts with.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Of the openings and of both bots.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Write the records of all games to this file (JSON lines).")] = None,
+) -> None:
+    """Play a match of paired games between two bots and show the result with its 95 % interval.
+
+    Both games of a pair start from the same few random actions, with seats swapped.
+    """
+    import numpy as np
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from stoneworks.models import load_bot
+    from stoneworks.training.match import play_match
+    from stoneworks.training.records import write_records
+
+    _check_folder_of(save)
+    loaded = load_game(game)
+    seed_a, seed_b, seed_of_openings = map(int, np.random.SeedSequence(seed).generate_state(3))
+    bots = load_bot(a, loaded, seed_a), load_bot(b, loaded, seed_b)
+    columns = (TextColumn("games over"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=2 * pairs)
+        result = play_match(
+            loaded,
+            *bots,
+            num_pairs=pairs,
+            opening_actions=opening_actions,
+            seed=seed_of_openings,
+            progress=lambda over, _: progress.update(task, completed=over),
+        )
+    if save is not None:
+        write_records(save, result.records)
+    table = Table("what", "result", title=f"{a} against {b} in {loaded}")
+    for row in result.summary():
+        table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+
+
+def _check_folder_of(file: Path | None) -> None:
+    """Raise ``ValueError`` where the folder of a file to be written at the end does not exist."""
+    if file is not None and not file.parent.is_dir():
+        raise ValueError(f"save is {str(file)!r}; allowed is a file in a folder that exists")
+
+
+def _game_options(given: list[str]) -> dict[str, object]:
+    """Return the options of ``name=value`` texts. Raises ``ValueError`` for another text, or a name that stands twice."""
+    options: dict[str, object] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            if not equals or not name.isidentifier():
+                raise ValueError
+            parsed = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise ValueError(f"option is {text!r}; allowed is name=value, such as size=5 or pie_rule=False") from None
+        if name in options:
+            raise ValueError(f"option {name} is given twice")
+        options[name] = parsed
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 2 bad input, told in one line on standard error, 130 interrupted.
+
+    ``arguments`` are those of the process where none are given.
+    """
     try:
-        app(standalone_mode=True)
-    except KeyboardInterrupt:
-        print("stoneworks: interrupted", file=sys.stderr)
-        sys.exit(130)
+        status = app(args=arguments, standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
+    except _UsageError as error:
+        if message := error.format_message():  # none where there were no arguments: that shows the help
+            print(f"stoneworks: {message}", file=sys.stderr)
+        status = error.exit_code
     except (ValueError, OSError) as error:
         print(f"stoneworks: {error}", file=sys.stderr)
-        sys.exit(2)
+        status = 2
+    if status == 130:
+        print("stoneworks: interrupted", file=sys.stderr)
+    sys.exit(status if isinstance(status, int) else 0)

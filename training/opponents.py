@@ -24,6 +24,10 @@ def kind_of_opponent(name: str) -> str:
     return "past" if name.startswith(_PAST) else name
 
 
+def _updates_of(past_self: str) -> int:
+    return int(past_self.removeprefix(_PAST))
+
+
 class OpponentPool:
     """The learner's opponents, exchanged before every update.
 
@@ -65,8 +69,8 @@ class OpponentPool:
         drawn = sorted(generator.choice(kept, number, replace=False).tolist()) if number else []
         shares = {name: getattr(self._config, name) for name in self._players if not name.startswith(_PAST)}
         shares |= {name: self._config.past / number if name in drawn else 0.0 for name in self._past_selves()}
-        for name, player in self._players.items():
-            seed = int(generator.integers(2**31))
+        for name in shares:
+            player, seed = self._players[name], int(generator.integers(2**31))
             if isinstance(player, PolicyBot):
                 player.reseed(seed)
             else:
@@ -92,7 +96,7 @@ class OpponentPool:
         env.set_opponents(dict.fromkeys(self._players, 1.0), self._players)
 
     def _past_selves(self) -> list[str]:
-        return [name for name in self._players if name.startswith(_PAST)]
+        return sorted((name for name in self._players if name.startswith(_PAST)), key=_updates_of)
 
     def _network(self, name: str) -> BoardNetwork:
         player = self._players[name]
@@ -107,12 +111,13 @@ class OpponentPool:
         return interval
 
     def _is_kept(self, name: str, update: int) -> bool:
-        return int(name.removeprefix(_PAST)) % self._interval(update) == 0
+        return _updates_of(name) % self._interval(update) == 0
 
     def _add_past_self(self, update: int) -> None:
         # Without a share for the latest self, the first update needs an opponent: the untrained one.
-        if self._config.past and update % self._interval(update) == 0:
-            self._add(f"{_PAST}{update}", self._learner.state_dict())
+        name = f"{_PAST}{update}"
+        if self._config.past and self._is_kept(name, update) and name not in self._players:
+            self._add(name, self._learner.state_dict())
 
     def _add(self, name: str, weights: Mapping[str, Tensor]) -> None:
         network = BoardNetwork(self._learner.architecture)

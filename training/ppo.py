@@ -194,8 +194,18 @@ class _Run:
         self.updates = 0
         self.seconds_before = 0.0
         self.evaluations: list[dict[str, Any]] = []
-        if earlier is not None:
+        if earlier is None:
+            self.begin_update()
+        else:
             self._restore(earlier)
+
+    def begin_update(self) -> None:
+        """Start everything random anew, as it is in this update, and exchange the opponents."""
+        seeds = np.random.SeedSequence((self.config.seed, _UPDATE, self.updates))
+        for_torch, for_games, for_pool = seeds.spawn(3)
+        set_random_seed(int(for_torch.generate_state(1)[0]))
+        self.games.np_random = np.random.default_rng(for_games)
+        self.pool.begin_update(self.updates, for_pool, self.games)
 
     def train(self, report: Callable[[TrainingStatus], None], stop: threading.Event) -> TrainingResult:
         session = _Session(self, report, stop)
@@ -334,11 +344,7 @@ class _Session(BaseCallback):
             self.stopped = True
             self.frames_when_stopped = run.model.num_timesteps
             return
-        seeds = np.random.SeedSequence((run.config.seed, _UPDATE, run.updates))
-        for_torch, for_games, for_pool = seeds.spawn(3)
-        set_random_seed(int(for_torch.generate_state(1)[0]))
-        run.games.np_random = np.random.default_rng(for_games)
-        run.pool.begin_update(run.updates, for_pool, run.games)
+        run.begin_update()
         self._updates_here += 1
 
     def _on_step(self) -> bool:

@@ -37,7 +37,10 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for up to ``room`` cells."""
+    """Return the dtype of a position for up to ``room`` cells.
+
+    It is not aligned: numpy leaves the bytes between aligned fields undefined in copies, and positions are compared bytewise.
+    """
     return np.dtype(
         [
             *STATE_HEADER,
@@ -47,7 +50,6 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("num_stones", "u2"),
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
         ],
-        align=True,
     )
 
 

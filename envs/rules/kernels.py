@@ -4,11 +4,13 @@ A game's rules are four kernels (see :mod:`stoneworks.envs.rules.templates`). Wh
 play at random, search) is written once, as a template, and specialised: a fresh function with the template's code,
 the game's kernels among its globals, and a qualified name of its own, compiled with numba and cached on disk.
 
-Two facts of numba shape this module. Its cache misses where a compiled function comes as an argument or from a closure,
+Three facts of numba shape this module. Its cache misses where a compiled function comes as an argument or from a closure,
 so kernels come in as globals. And its cache notices a change in the file of the cached function only, not in a file
 of a function that it calls; so the machine code lives in a folder named after a hash of all sources of this package
 and of the packages that other kernels in use come from. A kernel therefore calls kernels of its own package or of this
-one only.
+one only. And its names in machine code tell record types apart by a number that counts types as a process meets them;
+two functions compiled in two processes could have one name, and a third process that loads both would call the wrong
+one; so record types get names made from their fields.
 """
 
 from __future__ import annotations
@@ -73,6 +75,16 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "bool": numba.boolean,
         "int": numba.int64,
     }
+
+
+def _name_in_machine_code(record: Any) -> tuple[str, tuple[()]]:
+    return f"Record{hashlib.sha256(record.name.encode()).hexdigest()[:16]}", ()
+
+
+# Numba names record types in machine code by a counter of the process. Code for two of them, cached by two processes, can
+# then bear one name, and a third process that loads both calls the wrong one. A name made of the fields cannot clash.
+_numba_record: Any = numba.types.Record
+_numba_record.mangling_args = property(_name_in_machine_code)
 
 
 def kernel(function: F) -> F:

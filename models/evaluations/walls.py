@@ -5,6 +5,8 @@ path with nothing beside it. One breadth-first search from all edge points, thro
 empty points at the price of a stone, gives every point its cheapest arm to the edge; wherever arms from two different
 edge points meet, they make a wall. A group with two edge stones is finished: its value can only fall, and a point
 beside it is of no use to another wall.
+
+One wall is easily blocked, so all of them count, the best the most: the score of a colour is a soft maximum over its walls.
 """
 
 from __future__ import annotations
@@ -15,22 +17,22 @@ from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.models.evaluations.turn_search import Float32s
 
-#: What each stone that a wall still lacks takes off its value.
+#: What each stone that a wall still lacks takes off its value, but for those that its player may place in this turn.
 PRICE_OF_MISSING_STONE = 0.8
-#: The worth of the stones that a player to act may still place in this turn, in stones that need not be paid for.
-WORTH_OF_FREE_STONE = 1.0
-#: How much the second-best finished group counts beside the best wall.
+#: The higher, the less any but the best wall counts.
+SHARPNESS = 2.0
+#: How much the best finished wall counts once more, because it is certain.
+WEIGHT_OF_FINISHED = 0.1
+#: How much the second-best finished wall counts.
 WEIGHT_OF_SECOND = 0.01
 #: The value of a game that the player to act can end with a pass and win.
 CAN_END_AS_WINNER = 1e5
-#: Among the points to try, how much a wall of one's own counts beside one of the opponent's.
-WEIGHT_OF_OWN = 1.0
 #: What a pass as the leader is better by than a stone that changes nothing.
 BONUS_OF_LEADING_PASS = 0.001
-#: The score of a colour without any hope of a wall.
-HOPELESS = -1000.0
+#: The score through a point that is on no wall: below that of any wall.
+NO_WALL = -5e4
 #: Past any path length and any number of stones of a board.
-FAR = 20000
+FAR = 32000
 
 # Rows of the work arrays, each with a number for every cell.
 GROUP, MISSING, LENGTH, STONES, ORIGIN, PARENT, ORDER, NEXT, NUM_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -136,17 +138,20 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
 
 @kernel
 def survey_walls(
-    board: Record, stones: Record, own: int, num_free: float, work: Record, groups: Record, scores: Float32s
+    board: Record, stones: Record, own: int, num_free: int, work: Record, groups: Record, scores: Float32s
 ) -> float:
-    """Return the score of the best wall of colour ``own``, and write the best score of a wall through each point.
+    """Return the score of colour ``own``, and write the best score of an unfinished wall through each point.
 
-    The score of a wall is the value that its group will have less a price for each missing stone but ``num_free``.
+    The score of a wall is the value that its group will have, less a price for each missing stone but ``num_free``.
     """
     num_cells = board.num_cells
     num_groups = label_groups(board, stones, own, work, groups)
     num_found = grow_arms(board, stones, own, work, groups)
     order = work[ORDER]
-    scores[:num_cells] = HOPELESS
+    scores[:num_cells] = NO_WALL
+    # No wall at all counts as one of score 0, else spoiling the opponent's last hope would be worth any price.
+    best = 0.0
+    total = 1.0  # the sum over walls of exp(SHARPNESS (score - best))
     for place in range(num_found):
         cell = order[place]
         for direction in range(3):
@@ -164,26 +169,35 @@ def survey_walls(
                 if groups[NUM_EDGE_STONES, group] >= 2:
                     groups[PATH_LENGTH, group] = min(groups[PATH_LENGTH, group], length)
                     continue
-            score = 2 * length - size - PRICE_OF_MISSING_STONE * max(0.0, missing - num_free)
+            score = 2 * length - size - PRICE_OF_MISSING_STONE * max(0, missing - num_free)
+            if score > best:
+                total = 1.0 + total * np.exp(SHARPNESS * (best - score))
+                best = score
+            else:
+                total += np.exp(SHARPNESS * (score - best))
             scores[cell] = max(scores[cell], score)
             scores[neighbour] = max(scores[neighbour], score)
-    best = HOPELESS
     for place in range(num_found - 1, -1, -1):
         cell = order[place]
-        best = max(best, scores[cell])
         parent = work[PARENT, cell]
         if parent >= 0:
             scores[parent] = max(scores[parent], scores[cell])
-    second = HOPELESS
+    finished = 0.0
+    second = 0.0
     for group in range(num_groups):
         if groups[NUM_EDGE_STONES, group] >= 2:
             score = 2 * groups[PATH_LENGTH, group] - groups[SIZE, group]
             if score > best:
-                second = best
+                total = 1.0 + total * np.exp(SHARPNESS * (best - score))
                 best = score
             else:
+                total += np.exp(SHARPNESS * (score - best))
+            if score > finished:
+                second = finished
+                finished = score
+            else:
                 second = max(second, score)
-    return best + WEIGHT_OF_SECOND * max(second, -50.0)
+    return best + np.log(total) / SHARPNESS + WEIGHT_OF_FINISHED * finished + WEIGHT_OF_SECOND * second
 
 
 @kernel
@@ -202,9 +216,8 @@ def black_advantage(board: Record, state: Record, colour_to_act: int, num_free: 
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty(num_cells, np.float32)
-    worth = num_free * WORTH_OF_FREE_STONE
-    black = survey_walls(board, state.stones, BLACK, worth if colour_to_act == 0 else 0.0, work, groups, scores)
-    white = survey_walls(board, state.stones, WHITE, worth if colour_to_act == 1 else 0.0, work, groups, scores)
+    black = survey_walls(board, state.stones, BLACK, num_free if colour_to_act == 0 else 0, work, groups, scores)
+    white = survey_walls(board, state.stones, WHITE, num_free if colour_to_act == 1 else 0, work, groups, scores)
     advantage = black - white
     if state.consecutive_passes == 0:
         return advantage
@@ -225,8 +238,8 @@ def rate_points(board: Record, state: Record, colour_to_act: int, num_free: int,
     scores = np.empty((2, num_cells), np.float32)
     own = BLACK if colour_to_act == 0 else WHITE
     other = BLACK + WHITE - own
-    survey_walls(board, state.stones, own, num_free * WORTH_OF_FREE_STONE, work, groups, scores[0])
-    survey_walls(board, state.stones, other, 0.0, work, groups, scores[1])
+    survey_walls(board, state.stones, own, num_free, work, groups, scores[0])
+    survey_walls(board, state.stones, other, 0, work, groups, scores[1])
     for cell in range(num_cells):
-        ratings[cell] = WEIGHT_OF_OWN * scores[0, cell] + scores[1, cell]
+        ratings[cell] = scores[0, cell] + scores[1, cell]
     ratings[num_cells:] = np.inf

@@ -131,8 +131,9 @@ def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(
     assert illegal
     for action in illegal:
         assert_refused(state, action, game.action_to_string(action))
-    on_board_but_taken = [action for action in illegal if game.grid.on_board[action % game.grid.num_cells]]
-    assert on_board_but_taken, "the sample held an occupied cell"
+    num_board_actions = game.num_action_planes * game.grid.num_cells
+    on_board = [a for a in illegal if a < num_board_actions and game.grid.on_board[a % game.grid.num_cells]]
+    assert on_board, "the sample held an occupied cell"
 
 
 @pytest.mark.parametrize("action", [-1, -2, -(10**6), 10**6, 2**31, 2**63, -(2**63) - 1, 10**30])
@@ -156,6 +157,17 @@ def test_what_is_no_whole_number_is_refused_by_name_and_changes_nothing(
     with pytest.raises(IllegalActionError) as caught:
         game.action_to_string(action)
     assert repr(action) in str(caught.value)
+
+
+def test_trying_an_action_says_whether_it_was_legal_and_applies_it_only_then(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    state = middle(positions_of_random_game, game)
+    legal = set(state.legal_actions())
+    for action in (*range(game.num_distinct_actions()), -1, 10**30):
+        twin = state.clone()
+        assert twin.try_apply_action(action) == (action in legal)
+        assert twin == (state.child(action) if action in legal else state)
 
 
 def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:
@@ -249,6 +261,23 @@ def test_a_copy_is_equal_and_independent(
     other_twin = duplicate(state)
     state.apply_action(state.legal_actions()[-1])
     assert everything_about(other_twin) == before
+
+
+def test_a_position_has_no_byte_that_belongs_to_no_field(game: Game) -> None:
+    """In such a byte copies hold whatever the memory held before, so that equal positions would differ."""
+    fields = [game.state_dtype.fields[name][0] for name in game.state_dtype.names]
+    assert sum(field.itemsize for field in fields) == game.state_dtype.itemsize
+
+
+def test_copies_are_equal_in_used_memory(game: Game, positions_of_random_game: Positions) -> None:
+    state = middle(positions_of_random_game, game)
+    for duplicate in (State.clone, through_pickle, lambda state: State.from_record(game, state.record)):
+        for _ in range(20):
+            used = [np.full(game.state_dtype.itemsize, 255, np.uint8) for _ in range(20)]
+            del used
+            twin = duplicate(state)
+            assert twin == state
+            assert twin.record.tobytes() == state.record.tobytes()
 
 
 def test_pickles_of_all_protocols_bring_back_the_state(game: Game, positions_of_random_game: Positions) -> None:
@@ -350,6 +379,24 @@ def test_observations_are_finite_and_within_0_and_1(game: Game, positions_of_ran
                 assert observation.max() <= 1
             default = state.observation_tensor(max(state.current_player(), 0))
             assert np.array_equal(state.observation_tensor(), default)
+
+
+def test_a_game_that_says_that_its_observations_are_binary_has_only_zeros_and_ones(
+    game: Game, positions_of_random_game: Positions
+) -> None:
+    values = {value for state in positions_of_random_game(game, 1) for value in np.unique(state.observation_tensor())}
+    assert {0.0, 1.0} <= values
+    assert not game.binary_observations or values == {0.0, 1.0}
+
+
+def test_observation_and_mask_in_one_call_are_those_of_two(game: Game, positions_of_random_game: Positions) -> None:
+    for state in positions_of_random_game(game, 3):
+        for player in (0, 1):
+            observation, mask = state.observation_and_mask(player)
+            assert observation.dtype == np.float32
+            assert mask.dtype == np.int8
+            assert np.array_equal(observation, state.observation_tensor(player))
+            assert np.array_equal(mask, state.legal_actions_mask(player))
 
 
 @pytest.mark.parametrize("player", [-1, 2, "0", -4, 0.5])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
 
 from rich.table import Table
 
@@ -27,10 +28,6 @@ class Row:
     reference: str | None
     reference_rate: Spread | None
     ratio: Spread | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the row as plain data."""
-        return asdict(self)
 
 
 def run_bench(
@@ -129,6 +126,13 @@ def table_of(rows: list[Row]) -> Table:
             beside = (row.reference, _rounded(row.reference_rate.median), f"{row.ratio.median:.2f}", spread)
         table.add_row(row.measure, row.name, _rounded(row.rate.median), *beside)
     return table
+
+
+def save_rows(rows: list[Row], path: Path) -> None:
+    """Write the rows as JSON; the file is there whole or not at all."""
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    os.replace(unfinished, path)
 
 
 def _rounded(rate: float) -> str:

@@ -1,0 +1,306 @@
+"""The vector environment, compared with the environment of one game, and what only many games have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+import zlib
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, load_game
+from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.envs.vector import VectorEnv
+
+
+def scattered_action(state: State) -> int:
+    """A deterministic choice that depends on the position and is spread over all actions."""
+    legal = state.legal_actions()
+    return legal[zlib.crc32(state.record.tobytes()) % len(legal)]
+
+
+def random_legal(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    return (generator.random(masks.shape) * (masks != 0)).argmax(1)
+
+
+class CountingPlayer:
+    """Plays scattered actions, and takes note of the games it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+
+    def step(self, state: State) -> int:
+        raise AssertionError("a player with step_batch is asked for all of its games at once")
+
+    def step_batch(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        self.asked.append(rows.tolist())
+        return np.array([scattered_action(batch.state(row)) for row in rows.tolist()])
+
+    def restart(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("seat", [0, 1, "alternate"])
+@pytest.mark.parametrize("game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)"])
+def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
+    many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
+    observations, info = many.reset(seed=5)
+    singles = [SingleAgentEnv(game, opponent=scattered_action, seat=seat) for _ in range(3)]
+    expected: list[Any] = []
+    for number, single in enumerate(singles):
+        single.reset(seed=1)
+        if seat == "alternate" and number % 2:
+            single.reset()
+        expected.append(single._observation(single.game_state))
+    generator = np.random.default_rng(0)
+    num_ended = 0
+    for _ in range(120):
+        for number, (observation, single_info) in enumerate(expected):
+            np.testing.assert_array_equal(observations[number], observation)
+            np.testing.assert_array_equal(info["action_mask"][number], single_info["action_mask"])
+            assert many.seats[number] == singles[number].learner_player
+        np.testing.assert_array_equal(many.action_masks(), info["action_mask"].astype(bool))
+        actions = random_legal(info["action_mask"], generator)
+        observations, rewards, terminations, truncations, info = many.step(actions)
+        for number, single in enumerate(singles):
+            player = single.learner_player
+            observation, reward, terminated, truncated, single_info = single.step(int(actions[number]))
+            assert (rewards[number], terminations[number], truncations[number]) == (reward, terminated, truncated)
+            if terminated:
+                num_ended += 1
+                assert info["_final_obs"][number]
+                np.testing.assert_array_equal(info["final_obs"][number], observation)
+                np.testing.assert_array_equal(info["final_info"]["action_mask"][number], single_info["action_mask"])
+                assert info["final_info"]["seat"][number] == player
+                observation, single_info = single.reset()
+            elif "final_obs" in info:
+                assert not info["_final_obs"][number]
+                assert info["final_obs"][number] is None
+            expected[number] = observation, single_info
+    assert num_ended > 3
+
+
+def test_gymnasium_makes_it_by_name_without_warnings() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make_vec("stoneworks.envs:stoneworks/Vadus-v0", num_envs=3, size=2, opponent="random", seat="random")
+    assert isinstance(env, VectorEnv)
+    assert str(env.game) == "vadus(size=2)"
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    observations, info = env.reset(seed=1)
+    assert env.observation_space.contains(observations)
+    env.action_space.seed(1)
+    for _ in range(20):
+        sampled = np.array([env.single_action_space.sample(mask) for mask in info["action_mask"]])
+        assert env.action_space.contains(sampled)
+        observations, _, _, _, info = env.step(sampled)
+        assert env.observation_space.contains(observations)
+    env.close()
+
+
+def test_every_row_of_the_mask_has_a_legal_action_after_every_step() -> None:
+    env = VectorEnv(16, "vadus", size=2, seat="random")
+    _, info = env.reset(seed=3)
+    generator = np.random.default_rng(3)
+    for _ in range(60):
+        assert info["action_mask"].any(axis=1).all()
+        info = env.step(random_legal(info["action_mask"], generator))[4]
+
+
+def test_two_sizes_live_at_once() -> None:
+    small, large = VectorEnv(2, "vadus", size=2, seat=0), VectorEnv(2, "vadus", size=4, seat=0)
+    small_observations, _ = small.reset(seed=1)
+    large_observations, _ = large.reset(seed=1)
+    assert small_observations.shape == (2, 6, 3, 3)
+    assert large_observations.shape == (2, 6, 7, 7)
+    for _ in range(30):
+        small.step(small.action_masks().argmax(1))
+        large.step(large.action_masks().argmax(1))
+    assert large.observations()[:, 2].sum() == 2 * 37
+    assert small.observations()[:, 2].sum() == 2 * 7
+
+
+def test_what_was_handed_out_is_not_written_to_later() -> None:
+    env = VectorEnv(2, "vadus", size=3, seat=0)
+    observations, info = env.reset(seed=1)
+    before = observations.copy(), info["action_mask"].copy()
+    env.step([9, 9])
+    np.testing.assert_array_equal(observations, before[0])
+    np.testing.assert_array_equal(info["action_mask"], before[1])
+
+
+def test_an_illegal_action_loses_that_game_alone() -> None:
+    env = VectorEnv(3, "vadus", size=3, seat=0, opponent=scattered_action)
+    env.reset(seed=1)
+    _, rewards, terminations, truncations, info = env.step([9, env.game.string_to_action("pass"), 9])
+    assert rewards.tolist() == [0, -1, 0]
+    assert terminations.tolist() == [False, True, False]
+    assert not truncations.any()
+    assert info["final_obs"][1][:2].sum() == 0, "the position before the illegal action"
+    assert env.observations()[1][:2].sum() == 0, "a new game"
+    assert env.observations()[0][0].sum() == 1, "the other games have gone on"
+
+
+def test_an_illegal_action_can_raise_and_then_changes_nothing() -> None:
+    env = VectorEnv(2, "vadus", size=3, seat=0, illegal_action="raise")
+    observations, _ = env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match=r"game 1: .*\(pass\) is illegal"):
+        env.step([9, env.game.string_to_action("pass")])
+    np.testing.assert_array_equal(env.observations(), observations)
+
+
+@pytest.mark.parametrize("illegal_action", ["lose", "raise"])
+@pytest.mark.parametrize("action", [-1, 26, NO_ACTION, 10**6])
+def test_an_action_that_the_game_does_not_have_raises_and_changes_nothing(action: int, illegal_action: str) -> None:
+    env = VectorEnv(2, "vadus", size=3, seat=0, illegal_action=illegal_action)
+    observations, _ = env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match=f"game 1: .*there is no action {action}"):
+        env.step([9, action])
+    np.testing.assert_array_equal(env.observations(), observations)
+
+
+@pytest.mark.parametrize("actions", [[9], [9, 9, 9], [[9, 9]], [9.0, 9.0], [True, True], "99"])
+def test_actions_of_another_shape_or_type_are_refused(actions: Any) -> None:
+    env = VectorEnv(2, "vadus", size=3, seat=0)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="allowed are 2 whole numbers"):
+        env.step(actions)
+
+
+@pytest.mark.parametrize("answer", [0, NO_ACTION, 1000])
+def test_an_illegal_action_of_an_opponent_is_an_error_that_says_so(answer: int) -> None:
+    env = VectorEnv(2, "vadus", size=3, seat=0, opponent=lambda state: answer)
+    env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="opponent"):
+        env.step([9, 9])
+
+
+def test_step_before_reset_is_an_error() -> None:
+    with pytest.raises(ResetNeeded):
+        VectorEnv(1, "vadus", size=2).step([0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "num_games is 0"),
+        ({"game": "go"}, "there is no game 'go'"),
+        ({"size": 1}, "size"),
+        ({"seat": 2}, "seat is 2"),
+        ({"illegal_action": "ignore"}, "illegal_action is 'ignore'"),
+        ({"opponent": "nobody"}, "there is no bot 'nobody'"),
+        ({"opponent": 7}, "opponent is 7"),
+        ({"opponent": {}}, "shares"),
+        ({"opponent": {"random": -1.0}}, "shares"),
+        ({"opponent": {"random": float("nan")}}, "shares"),
+        ({"opponent": {"random": 0, "greedy": 0}}, "not all of them 0"),
+        ({"obs_layout": "WHC"}, "obs_layout"),
+        ({"game": load_game("vadus"), "size": 3}, "allowed are none"),
+    ],
+)
+def test_a_bad_argument_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        VectorEnv(**{"num_envs": 1, "game": "vadus", **arguments})
+
+
+def test_an_opponent_is_asked_once_per_round_for_all_of_its_games() -> None:
+    player = CountingPlayer()
+    env = VectorEnv(4, "vadus", size=3, seat="alternate", opponent=player)
+    env.reset(seed=1)
+    assert player.asked == [[1, 3]], "games in which the opponent moves first"
+    player.asked.clear()
+    masks = env.action_masks()
+    env.step(masks.argmax(1))  # V1: the learner's turn of one stone is over in games 0 and 2, not in games 1 and 3
+    assert player.asked == [[0, 2], [0, 2]]
+
+
+def test_shares_decide_who_plays_and_games_that_go_on_keep_their_opponent() -> None:
+    first, second, never = CountingPlayer(), CountingPlayer(), CountingPlayer()
+    env = VectorEnv(400, "vadus", size=2)
+    env.set_opponents({"first": 3, "never": 0, "second": 1}, {"first": first, "second": second, "never": never})
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert 240 < names.count("first") < 360
+    assert names.count("first") + names.count("second") == 400
+    env.set_opponents({"never": 1}, {"never": never})
+    assert env.opponent_names == names
+    assert not never.asked
+    generator = np.random.default_rng(0)
+    ended = np.zeros(400, bool)
+    for _ in range(3):
+        _, _, terminations, _, info = env.step(random_legal(env.action_masks(), generator))
+        for row in np.flatnonzero(terminations & ~ended):
+            assert info["final_info"]["opponent"][row] == names[row]
+        ended |= terminations
+        assert [name for name, over in zip(env.opponent_names, ended, strict=True) if over] == ["never"] * ended.sum()
+        assert [env.opponent_names[row] for row in np.flatnonzero(~ended)] == [names[row] for row in np.flatnonzero(~ended)]
+    assert 0 < ended.sum() < 400
+
+
+def test_a_refused_exchange_of_opponents_changes_nothing() -> None:
+    env = VectorEnv(4, "vadus", size=2)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="there is no bot 'nobody'"):
+        env.set_opponents({"random": 1, "nobody": 1})
+    for _ in range(10):
+        env.step(env.action_masks().argmax(1))
+    assert set(env.opponent_names) == {"random"}
+
+
+def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
+    runs = []
+    for _ in range(2):
+        env = VectorEnv(8, "vadus", size=3, opponent={"random": 1, "greedy": 1}, seat="random")
+        env.reset(seed=11)
+        env.step(env.action_masks().argmax(1))
+        env.reset(seed=7)
+        trace = [env.observations()]
+        for _ in range(25):
+            trace.append(env.step(env.action_masks().argmax(1))[0])
+        runs.append(np.array(trace))
+    np.testing.assert_array_equal(runs[0], runs[1])
+    env.reset(seed=8)
+    other = [env.observations(), *(env.step(env.action_masks().argmax(1))[0] for _ in range(25))]
+    assert not np.array_equal(runs[0], np.array(other))
+
+
+def test_saved_games_go_on_as_the_ones_they_were_saved_from() -> None:
+    def make() -> VectorEnv:
+        env = VectorEnv(6, "vadus", size=3, seat="alternate")
+        env.set_opponents({"one": 1, "two": 1}, {"one": scattered_action, "two": lambda state: state.legal_actions()[0]})
+        return env
+
+    env, other = make(), make()
+    env.reset(seed=1)
+    for _ in range(7):
+        env.step(env.action_masks().argmax(1))
+    saved = env.save_games()
+    other.restore_games(saved)
+    assert other.opponent_names == env.opponent_names
+    env.np_random, other.np_random = np.random.default_rng(2), np.random.default_rng(2)
+    for _ in range(40):
+        np.testing.assert_array_equal(env.observations(), other.observations())
+        actions = env.action_masks().argmax(1)
+        for one, two in zip(env.step(actions)[:4], other.step(actions)[:4], strict=True):
+            np.testing.assert_array_equal(one, two)
+        assert other.opponent_names == env.opponent_names
+
+
+def test_saved_games_that_do_not_fit_are_refused() -> None:
+    env = VectorEnv(2, "vadus", size=3)
+    env.reset(seed=1)
+    saved = env.save_games()
+    with pytest.raises(ValueError, match="shape"):
+        VectorEnv(3, "vadus", size=3).restore_games(saved)
+    with pytest.raises(ValueError, match="opponent is 'random'; allowed are 'greedy'"):
+        VectorEnv(2, "vadus", size=3, opponent="greedy").restore_games(saved)
+
+
+def test_it_needs_no_torch() -> None:
+    script = "import sys, stoneworks.envs.vector; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,0 +1,224 @@
+"""Checkpoints: what was saved comes back, and what does not fit is refused by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save
+from stoneworks.envs.rules import load_game
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, recover, save_checkpoint
+from stoneworks.models.network import Architecture, BoardNetwork
+
+GAME = load_game("laido", size=3)
+
+
+def some_network(seed: int = 0, game: str = "laido(size=3)", channels: int = 4) -> BoardNetwork:
+    torch.manual_seed(seed)
+    return BoardNetwork(Architecture.of_game(load_game(game), channels=channels, blocks=1))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A whole checkpoint."""
+    save_checkpoint(
+        tmp_path / "agent", game=GAME, network=some_network(), training={"frames": 7}, training_state={"x": torch.arange(3)}
+    )
+    return tmp_path / "agent"
+
+
+def change(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    file = folder / "checkpoint.json"
+    description = json.loads(file.read_text())
+    edit(description)
+    file.write_text(json.dumps(description))
+
+
+def replace_weights(folder: Path, weights: dict[str, torch.Tensor]) -> None:
+    """Exchange the weights and make the hash fit them."""
+    content = save(weights)
+    (folder / "model.safetensors").write_bytes(content)
+    change(folder, lambda d: d["files"]["model.safetensors"].update(sha256=hashlib.sha256(content).hexdigest()))
+
+
+def test_what_was_saved_comes_back(folder: Path) -> None:
+    loaded = load_checkpoint(folder, GAME)
+    assert loaded.game == GAME
+    assert loaded.training == {"frames": 7}
+    assert loaded.libraries["torch"] == torch.__version__
+    expected = some_network().state_dict()
+    assert loaded.network.state_dict().keys() == expected.keys()
+    for name, tensor in loaded.network.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+    state = load_training_state(folder)
+    assert list(state) == ["x"]
+    assert torch.equal(state["x"], torch.arange(3))
+
+
+def test_its_json_says_what_it_is(folder: Path) -> None:
+    description = json.loads((folder / "checkpoint.json").read_text())
+    assert description["game"] == "laido(size=3)"
+    assert description["environment_version"] == GAME.version
+    assert description["observation_planes"] == list(GAME.observation_planes)
+    assert description["num_actions"] == GAME.num_actions
+    content = (folder / "model.safetensors").read_bytes()
+    assert description["files"]["model.safetensors"] == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_another_size_of_the_board_is_allowed_and_other_rules_are_not(folder: Path) -> None:
+    assert load_checkpoint(folder, load_game("laido", size=9)).game == GAME
+    with pytest.raises(CheckpointError, match="trained with pie_rule=True; it was asked to play with pie_rule=False"):
+        load_checkpoint(folder, load_game("laido", size=3, pie_rule=False))
+
+
+def test_another_game_is_refused(folder: Path) -> None:
+    with pytest.raises(CheckpointError, match="it plays laido; it was asked to play vadus"):
+        load_checkpoint(folder, load_game("vadus", size=3))
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda d: d.update(format="other"), "format is not"),
+        (lambda d: d.update(format_version=2), "format_version is 2; allowed is 1"),
+        (lambda d: d.pop("game"), "game is None; allowed is a text"),
+        (lambda d: d.update(game="go(size=9)"), "its game is 'go.size=9.': there is no game 'go'"),
+        (lambda d: d.update(game="laido(size=1)"), "its game is 'laido.size=1.'"),
+        (lambda d: d.update(environment_version=99), "environment_version is 99; laido.* now has 0"),
+        (lambda d: d.update(environment_version=True), "environment_version is True; allowed is a whole number"),
+        (lambda d: d["observation_planes"].reverse(), "observation_planes is .*; laido.* now has"),
+        (lambda d: d.update(num_actions=3), "num_actions is 3; laido.* now has 27"),
+        (lambda d: d.update(action_planes=2), "action_planes is 2; laido.* now has 1"),
+        (lambda d: d.update(global_actions=["pass"]), "global_actions is .*; laido.* now has .*swap"),
+        (lambda d: d["architecture"].update(kind="transformer"), "architecture's kind is 'transformer'; allowed .*'board_network'"),
+        (lambda d: d["architecture"].update(channels=0), "architecture's channels is 0; allowed is a whole number >= 1"),
+        (lambda d: d["architecture"].update(blocks="1"), "architecture's blocks is '1'"),
+        (lambda d: d["architecture"].update(board_plane=0), "architecture's board_plane is 0; allowed for laido.* is 2"),
+        (lambda d: d["architecture"].update(heads=8), "architecture has .*heads; allowed are"),
+        (lambda d: d["architecture"].pop("blocks"), "architecture has"),
+        (lambda d: d["architecture"].update(channels=8), r"weights .* are float32\[4.*; allowed by its architecture are float32\[8"),
+        (lambda d: d["architecture"].update(blocks=2), r"weights blocks.1.* are none; allowed"),
+        (lambda d: d["files"].clear(), "has no model.safetensors"),
+        (lambda d: d["files"]["model.safetensors"].update(sha256="0" * 64), "damaged or foreign: its SHA-256 is .*; .*says 0000"),
+        (lambda d: d.update(training=[]), "training is .*; allowed is an object"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused(folder: Path, edit: Callable[[dict[str, Any]], object], message: str) -> None:
+    change(folder, edit)
+    with pytest.raises(CheckpointError, match=message):
+        load_checkpoint(folder, GAME)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b"null"])
+def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> None:
+    (folder / "checkpoint.json").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json is no"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-1], lambda content: content[:-1] + b"\x00", lambda content: b""])
+def test_damaged_weights_are_refused(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+    file = folder / "model.safetensors"
+    content = file.read_bytes()
+    changed = damage(content)
+    file.write_bytes(changed if changed != content else content[:-1] + b"\x01")
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is damaged or foreign"):
+        load_checkpoint(folder)
+
+
+def test_a_file_that_is_no_safetensors_file_is_refused(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"PK\x03\x04")
+    change(folder, lambda d: d["files"]["model.safetensors"].update(sha256=hashlib.sha256(b"PK\x03\x04").hexdigest()))
+    with pytest.raises(CheckpointError, match="no safetensors file"):
+        load_checkpoint(folder)
+
+
+def test_weights_of_another_kind_are_refused(folder: Path) -> None:
+    weights = {name: tensor.contiguous(memory_format=torch.contiguous_format) for name, tensor in some_network().state_dict().items()}
+    replace_weights(folder, {**weights, "value.bias": torch.full((1,), torch.nan)})
+    with pytest.raises(CheckpointError, match=r"weights value\.bias have values that are not finite"):
+        load_checkpoint(folder)
+    replace_weights(folder, {**weights, "value.bias": weights["value.bias"].double()})
+    with pytest.raises(CheckpointError, match=r"weights value\.bias are float64\[1\]; allowed .* float32\[1\]"):
+        load_checkpoint(folder)
+    replace_weights(folder, {**weights, "extra": torch.zeros(1)})
+    with pytest.raises(CheckpointError, match=r"weights extra are float32\[1\]; allowed by its architecture are none"):
+        load_checkpoint(folder)
+
+
+def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"nothing is no checkpoint: checkpoint\.json is missing"):
+        load_checkpoint(tmp_path / "nothing")
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing; there is one in .*agent"):
+        load_checkpoint(tmp_path)
+    (folder / "training.safetensors").unlink()
+    load_checkpoint(folder)
+    with pytest.raises(CheckpointError, match=r"not whole: training\.safetensors is missing"):
+        load_training_state(folder)
+
+
+def test_a_checkpoint_without_training_state_says_so(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "agent", game=GAME, network=some_network(), training={})
+    with pytest.raises(CheckpointError, match=r"has no training\.safetensors"):
+        load_training_state(tmp_path / "agent")
+
+
+def test_saving_replaces_a_checkpoint_whole(folder: Path) -> None:
+    save_checkpoint(folder, game=GAME, network=some_network(1), training={"frames": 8})
+    assert sorted(file.name for file in folder.iterdir()) == ["checkpoint.json", "model.safetensors"]
+    assert [file.name for file in folder.parent.iterdir()] == ["agent"]
+    loaded = load_checkpoint(folder)
+    assert loaded.training == {"frames": 8}
+    assert torch.equal(loaded.network.stem.weight, some_network(1).stem.weight)
+
+
+@pytest.mark.parametrize("training", [{"x": object()}, {"x": float("nan")}])
+def test_a_failed_save_leaves_everything_as_it_was(folder: Path, training: dict[str, Any]) -> None:
+    with pytest.raises(CheckpointError, match="allowed is what JSON can say"):
+        save_checkpoint(folder, game=GAME, network=some_network(1), training=training)
+    assert load_checkpoint(folder).training == {"frames": 7}
+    assert [file.name for file in folder.parent.iterdir()] == ["agent"]
+
+
+def test_a_save_that_fails_on_disk_leaves_everything_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if target == folder and self.name != ".agent.old":
+            raise OSError("no")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(OSError, match="no"):
+        save_checkpoint(folder, game=GAME, network=some_network(1), training={})
+    assert load_checkpoint(folder).training == {"frames": 7}
+    assert [file.name for file in folder.parent.iterdir()] == ["agent"]
+
+
+def test_a_replacement_that_was_cut_off_is_recovered(folder: Path) -> None:
+    folder.rename(folder.with_name(".agent.old"))
+    recover(folder)
+    assert load_checkpoint(folder).training == {"frames": 7}
+    recover(folder)
+    assert load_checkpoint(folder).training == {"frames": 7}
+
+
+def test_nothing_but_a_checkpoint_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    (tmp_path / "file").write_text("x")
+    for name in ("thesis", "file"):
+        with pytest.raises(CheckpointError, match=f"{name} exists and is no checkpoint"):
+            save_checkpoint(tmp_path / name, game=GAME, network=some_network(), training={})
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+
+
+def test_a_network_of_another_game_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="allowed for laido"):
+        save_checkpoint(tmp_path / "agent", game=GAME, network=some_network(game="vadus(size=3)"), training={})
+    assert not list(tmp_path.iterdir())

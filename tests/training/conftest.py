@@ -1,0 +1,7 @@
+"""One thread for torch: the networks of the tests are small, and the machine may have other work to do."""
+
+from __future__ import annotations
+
+import torch
+
+torch.set_num_threads(1)

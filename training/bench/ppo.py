@@ -1,0 +1,88 @@
+"""Frames per second of PPO, updates included: ours, and the usual set-up of Stable-Baselines3 on PettingZoo's connect four.
+
+Run as a module, ``python -m stoneworks.training.bench.ppo ours`` prints the figure.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+OURS_FRAMES = 100_000
+USUAL_FRAMES = 8_192
+
+
+def ours() -> float:
+    """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second."""
+    from stoneworks.training.config import load_config
+    from stoneworks.training.ppo import train
+
+    config = load_config("vadus-5-ppo")
+    never = 10**9
+    config = replace(config, frames=OURS_FRAMES, evaluation=replace(config.evaluation, frames=never))
+    with tempfile.TemporaryDirectory() as folder:
+        return train(config, folder).frames_per_second
+
+
+class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
+    """PettingZoo's connect four with one learner that plays both sides by turns, as its tutorial for SB3 sets it up."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            from pettingzoo.classic import connect_four_v3
+
+        self._games: Any = connect_four_v3.env()
+        self._games.reset()
+        self.observation_space = self._games.observation_space("player_0")["observation"]
+        self.action_space = self._games.action_space("player_0")
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+        """Start a game."""
+        self._games.reset(seed=seed)
+        return self._games.observe(self._games.agent_selection)["observation"], {}
+
+    def step(self, action: int) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """Play for who is to act; the reward is the mover's, the observation is the next one's."""
+        mover = self._games.agent_selection
+        self._games.step(int(action))
+        observation, _, termination, truncation, info = self._games.last()
+        return observation["observation"], self._games.rewards[mover], termination, truncation, info
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """Return the mask of who is to act."""
+        return self._games.observe(self._games.agent_selection)["action_mask"]
+
+
+def usual() -> float:
+    """Train MaskablePPO with its default settings on one environment, and return frames per second."""
+    from sb3_contrib import MaskablePPO
+
+    model = MaskablePPO("MlpPolicy", BothSidesEnv(), seed=0)
+    start = time.perf_counter()
+    model.learn(USUAL_FRAMES)
+    return USUAL_FRAMES / (time.perf_counter() - start)
+
+
+def measured_in_a_process(which: str) -> float:
+    """Return the figure of ``"ours"`` or ``"usual"``, measured in a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-m", "stoneworks.training.bench.ppo", which]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"measuring PPO ({which}) failed: {done.stderr.strip().splitlines()[-1:]}")
+    return float(done.stdout.split()[-1])
+
+
+if __name__ == "__main__":
+    print({"ours": ours, "usual": usual}[sys.argv[1]]())
