@@ -23,6 +23,7 @@ test: lint types pytest  ## all checks and tests
 
 lint: setup
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
 
 types: setup  # type checkers do not follow the mapping of an editable install, so they get the folders under their names
 	@mkdir -p build/types/stoneworks

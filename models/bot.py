@@ -36,7 +36,7 @@ class Bot(ABC):
         """Return ``int64[len(rows)]``: an action for each of the games ``rows``, none of which may be over."""
         return np.array([self.step(batch.state(int(row))) for row in rows], np.int64)
 
-    def restart(self) -> None:
+    def restart(self) -> None:  # noqa: B027 - most bots remember nothing
         """Be ready for a new game. As in OpenSpiel, random numbers go on from where they are."""
 
 
@@ -51,6 +51,12 @@ def check_games_go_on(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64]) -> No
     over = rows[batch.states["ending"][rows] != 0]
     if over.size:
         raise ValueError(f"{bot.name} cannot choose an action: game {over[0]} of the batch is over")
+
+
+def check_same_game(bot: Bot, game: Game, given: Game) -> None:
+    """Raise ``ValueError`` where ``given``, the game of a position, is not ``game``, the bot's."""
+    if given != game:
+        raise ValueError(f"{bot.name} was made for {game}; the position is one of {given}")
 
 
 def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
@@ -78,8 +84,10 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         from stoneworks.models.greedy_bot import GreedyBot
 
         return GreedyBot(loaded, seed)
-    if isinstance(name, str) and Path(name).is_dir():
+    if isinstance(name, str) and name and Path(name).is_dir():
         from stoneworks.models.policy_bot import PolicyBot
 
         return PolicyBot.load(Path(name), loaded, seed=seed)
-    raise UnknownBotError(f"there is no bot {name!r}; allowed are 'random', 'greedy', and the path of a checkpoint folder")
+    raise UnknownBotError(
+        f"there is no bot {name!r}; allowed are 'random', 'greedy', and the path of a checkpoint folder"
+    )

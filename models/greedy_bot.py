@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bot import Bot, check_game_goes_on, check_games_go_on
+from stoneworks.models.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.evaluations.turn_search import search_turns
 
@@ -38,13 +38,13 @@ class GreedyBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """See :meth:`Bot.step_with_policy`. The policy is uniform over the actions of greatest value."""
-        check_game_goes_on(self, state)
-        values, actions = self._search_positions(np.array([state.record], self._game.state_dtype))
+        values, actions = self._search_position(state)
         best = np.flatnonzero(values[0] == values[0].max()).tolist()
         return [(action, 1 / len(best)) for action in best], int(actions[0])
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
+        check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
         return self._search_positions(batch.states[rows])[1]
 
@@ -53,12 +53,14 @@ class GreedyBot(Bot):
 
         Minus infinity stands where the search found no turn: for illegal actions, and those it gave up early.
         """
-        check_game_goes_on(self, state)
-        return self._search_positions(np.array([state.record], self._game.state_dtype))[0][0]
+        return self._search_position(state)[0][0]
 
-    def _search_positions(
-        self, states: npt.NDArray[np.void]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        return self._search_positions(np.array([state.record], self._game.state_dtype))
+
+    def _search_positions(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.integers(0, 2**64, len(states), np.uint64)

@@ -39,16 +39,24 @@ def games() -> None:
     for name in game_names():
         game = load_game(name)
         options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
-        table.add_row(name, options, str(game.num_distinct_actions()), " x ".join(map(str, game.observation_tensor_shape())))
+        table.add_row(
+            name, options, str(game.num_distinct_actions()), " x ".join(map(str, game.observation_tensor_shape()))
+        )
     Console().print(table)
 
 
 @app.command()
 def train(
-    config: Annotated[str, typer.Argument(help="A configuration that comes with stoneworks, such as vadus-5-ppo, or a YAML file.")],
+    config: Annotated[
+        str, typer.Argument(help="A configuration that comes with stoneworks, such as vadus-5-ppo, or a YAML file.")
+    ],
     folder: Annotated[Path | None, typer.Option(help="Where the run lives; runs/<configuration> by default.")] = None,
-    frames: Annotated[int | None, typer.Option("--frames", "--steps", help="How many frames to train on in all.")] = None,
-    overrides: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. network.channels=32; may be repeated.")] = None,
+    frames: Annotated[
+        int | None, typer.Option("--frames", "--steps", help="How many frames to train on in all.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value, e.g. network.channels=32; may be repeated.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")] = False,
 ) -> None:
     """Train an agent by PPO self-play. Ctrl-C finishes the update and saves; --resume goes on."""
@@ -65,7 +73,9 @@ def train(
 
 @app.command()
 def bench(
-    rounds: Annotated[int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")] = 5,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")
+    ] = 5,
     seconds: Annotated[float, typer.Option(min=0.01, help="About how long each is measured each time.")] = 0.5,
     training: Annotated[bool, typer.Option(help="Measure PPO too, which takes half a minute a round.")] = True,
     save: Annotated[Path | None, typer.Option(help="A JSON file for the figures.")] = None,
@@ -86,7 +96,9 @@ def bench(
 @app.command()
 def play(
     game: Annotated[str, typer.Argument(help="A game's name, or a game string such as 'vadus(size=5)'.")],
-    option: Annotated[list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
+    ] = None,
     size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
     opponent: Annotated[str, typer.Option(help="random, greedy, or the path of a checkpoint folder.")] = "greedy",
     seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
@@ -148,7 +160,7 @@ def evaluate(
         )
     if save is not None:
         write_records(save, result.records)
-    table = Table("what", "result", title=f"{a} against {b} in {loaded}")
+    table = Table(title=f"{a} (A) against {b} (B) in {loaded}", show_header=False)
     for row in result.summary():
         table.add_row(*row)
     Console(markup=False, highlight=False).print(table)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,9 +41,6 @@ class MatchResult:
     names: tuple[str, str]
     scores: npt.NDArray[np.float64]
     records: tuple[GameRecord, ...]
-
-    #: The columns of :meth:`row`.
-    COLUMNS: ClassVar[tuple[str, ...]] = ("game", "A", "B", "games", "distinct", "A's score", "95 % interval", "+ = -", "A first", "A second")
 
     @property
     def num_games(self) -> int:
@@ -89,33 +85,36 @@ class MatchResult:
         """
         return wilson_interval(float(self.scores.sum()), self.num_games)
 
-    def row(self) -> tuple[str, ...]:
-        """Return the result as texts for a table with the columns ``COLUMNS``."""
-        low, high = self.interval
-        first, second = ("/".join(map(str, tally)) for tally in self.by_seat)
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        """Return the result as rows of a table: a heading and a text each."""
+        first, second = self.by_seat
         return (
-            self.game,
-            *self.names,
-            str(self.num_games),
-            str(self.num_distinct_games),
-            f"{100 * self.score:.1f} %",
-            f"{100 * low:.1f} to {100 * high:.1f} %",
-            f"{self.wins}/{self.draws}/{self.losses}",
-            first,
-            second,
+            ("score of A", _percent(self.score)),
+            ("95 % interval", _percent(*self.interval)),
+            ("won / drawn / lost", _tally_text(self.wins, self.draws, self.losses)),
+            ("as player 0", _tally_text(*first)),
+            ("as player 1", _tally_text(*second)),
+            ("games", f"{self.num_games}, {self.num_distinct_games} distinct"),
         )
 
     def __str__(self) -> str:
-        row = dict(zip(self.COLUMNS, self.row(), strict=True))
         return (
-            f"{self.game}: {self.names[0]} scores {row[self.COLUMNS[5]]} against {self.names[1]} "
-            f"(95 % interval {row[self.COLUMNS[6]]}; {self.num_games} games, {self.num_distinct_games} distinct; "
-            f"won/drawn/lost {row['+ = -']}, first {row['A first']}, second {row['A second']})"
+            f"{self.game}: {self.names[0]} scores {_percent(self.score)} against {self.names[1]} "
+            f"(95 % interval {_percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
+            f"{self.num_games} games, {self.num_distinct_games} distinct)"
         )
 
     @staticmethod
     def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
         return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def _percent(*shares: float) -> str:
+    return " to ".join(f"{100 * share:.1f}" for share in shares) + " %"
+
+
+def _tally_text(wins: int, draws: int, losses: int) -> str:
+    return f"{wins} / {draws} / {losses}"
 
 
 def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:
@@ -128,7 +127,9 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
         ValueError: no games, or a score outside 0 to ``num_games``.
     """
     if num_games < 1 or not 0 <= score <= num_games:
-        raise ValueError(f"score is {score} in {num_games} games; allowed is 0 to the number of games, which is at least 1")
+        raise ValueError(
+            f"score is {score} in {num_games} games; allowed is 0 to the number of games, which is at least 1"
+        )
     proportion = score / num_games
     shrinkage = z * z / num_games
     centre = proportion + shrinkage / 2
@@ -192,7 +193,9 @@ def play_match(
     batch = Batch(loaded, 2 * num_pairs)
     pair_of = np.arange(2 * num_pairs) // 2
     seat_of_a = np.arange(2 * num_pairs) % 2
-    batch.load(np.arange(2 * num_pairs), np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of])
+    batch.load(
+        np.arange(2 * num_pairs), np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of]
+    )
     histories = [list(openings[pair].history()) for pair in pair_of]
 
     bot_a.restart()
@@ -215,28 +218,20 @@ def play_match(
             histories[row].append(int(actions[row]))
 
     names = bot_a.name, bot_b.name
-    records = []
-    for row, history in enumerate(histories):
-        outcome = batch.state(row).outcome()
-        if outcome is None:
-            raise RuntimeError(f"{loaded}: game {row} of the match has no outcome")
-        pair = int(pair_of[row])
-        records.append(
-            GameRecord(
-                game=str(loaded),
-                version=loaded.version,
-                players=names if seat_of_a[row] == 0 else (names[1], names[0]),
-                actions=tuple(map(loaded.action_to_string, history)),
-                winner=outcome.winner,
-                reason=outcome.reason,
-                seed=seed,
-                metadata={"pair": pair, "opening_actions": len(openings[pair].history())},
-            )
+    ends = [batch.state(row) for row in range(len(batch))]
+    records = tuple(
+        GameRecord.of_game(
+            loaded,
+            history,
+            end.outcome(),
+            names if seat == 0 else (names[1], names[0]),
+            seed,
+            {"pair": int(pair), "opening_actions": len(openings[pair].history())},
         )
-    scores = 0.5 + 0.5 * np.array(
-        [0 if record.winner is None else (1 if record.winner == seat else -1) for record, seat in zip(records, seat_of_a, strict=True)]
+        for history, end, pair, seat in zip(histories, ends, pair_of, seat_of_a, strict=True)
     )
-    return MatchResult(str(loaded), names, scores.reshape(num_pairs, 2), tuple(records))
+    rewards_of_a = np.array([end.player_return(int(seat)) for end, seat in zip(ends, seat_of_a, strict=True)])
+    return MatchResult(str(loaded), names, (0.5 + 0.5 * rewards_of_a).reshape(num_pairs, 2), records)
 
 
 def _checked(
@@ -252,5 +247,6 @@ def _checked(
     legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
     if not legal.all():
         first = int(np.flatnonzero(~legal)[0])
-        raise BotPlayError(f"{bot.name}, game {rows[first]} of the match: {batch.state(int(rows[first])).why_illegal(int(actions[first]))}")
+        row, action = int(rows[first]), int(actions[first])
+        raise BotPlayError(f"{bot.name}, game {row} of the match: {batch.state(row).why_illegal(action)}")
     return actions.astype(np.int64)

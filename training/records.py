@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stoneworks.envs.rules import IllegalActionError, Outcome, State, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
 
 
 class RecordError(ValueError):
@@ -43,6 +43,28 @@ class GameRecord:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
+    def of_game(
+        cls,
+        game: Game,
+        actions: Iterable[int],
+        outcome: Outcome | None,
+        players: tuple[str, str],
+        seed: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> GameRecord:
+        """Return the record of a game by its action indices and its outcome, None where it is unfinished."""
+        return cls(
+            game=str(game),
+            version=game.version,
+            players=players,
+            actions=tuple(map(game.action_to_string, actions)),
+            winner=outcome.winner if outcome else None,
+            reason=outcome.reason if outcome else None,
+            seed=seed,
+            metadata=dict(metadata or {}),
+        )
+
+    @classmethod
     def of_state(
         cls,
         state: State,
@@ -50,19 +72,8 @@ class GameRecord:
         seed: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> GameRecord:
-        """Return the record of the game that led to ``state`` from the start."""
-        game = state.get_game()
-        outcome = state.outcome()
-        return cls(
-            game=str(game),
-            version=game.version,
-            players=players,
-            actions=tuple(map(game.action_to_string, state.history())),
-            winner=outcome.winner if outcome else None,
-            reason=outcome.reason if outcome else None,
-            seed=seed,
-            metadata=dict(metadata or {}),
-        )
+        """Return the record of the game that led from the start to ``state``."""
+        return cls.of_game(state.get_game(), state.history(), state.outcome(), players, seed, metadata)
 
     def to_json(self) -> str:
         """Return one line of JSON. Raises :class:`RecordError` where the metadata is nothing that JSON can say."""
@@ -129,14 +140,19 @@ class GameRecord:
                 raise RecordError(f"action {number}, {text!r}: {error}") from None
         outcome = state.outcome()
         if outcome != (None if self.reason is None else Outcome(self.winner, self.reason)):
-            raise RecordError(f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)}")
+            raise RecordError(
+                f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)}"
+            )
         return state
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
     """Write records as JSON lines. The file appears whole or, after an error, is as it was before."""
     target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             for record in records:

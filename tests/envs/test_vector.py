@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+
 from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.models.network import Architecture, BoardNetwork
 

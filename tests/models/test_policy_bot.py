@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.checkpoint import save_checkpoint

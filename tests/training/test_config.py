@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from stoneworks.training.config import ConfigError, config_names, dump_config, load_config, parse_config
 
 
@@ -32,7 +33,8 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
 
 
 def test_overrides_reach_into_parts(file: Path) -> None:
-    config = load_config(str(file), ["network.blocks=3", "frames=5", "learning_rate=2e-4", "evaluation.opponents=[greedy]", "discount=1"])
+    overrides = ["network.blocks=3", "frames=5", "learning_rate=2e-4", "evaluation.opponents=[greedy]", "discount=1"]
+    config = load_config(str(file), overrides)
     assert (config.network.channels, config.network.blocks) == (8, 3)
     assert config.frames == 5
     assert config.learning_rate == 0.0002
@@ -110,7 +112,7 @@ def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
 
 
 def test_an_unknown_name_says_which_there_are() -> None:
-    with pytest.raises(ConfigError, match="there is no configuration 'chess'; allowed are .*vadus-5-ppo.*, or a YAML file"):
+    with pytest.raises(ConfigError, match=r"there is no configuration 'chess'; allowed are .*vadus-5-ppo.*, or a YAML file"):
         load_config("chess")
 
 

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import torch
 from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.models import UnknownBotError, load_bot
@@ -26,7 +28,6 @@ from stoneworks.training.match import play_match
 from stoneworks.training.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo import TrainingStatus, stop_on_signals, train
 from stoneworks.training.records import read_records
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 TINY = {
     "game": "vadus(size=2)",
@@ -297,7 +298,8 @@ def test_the_latest_self_plays_with_the_weights_of_now_and_a_past_one_does_not(m
 
 
 def test_a_past_self_that_still_plays_is_not_dropped(make_pool: Callable[..., Any]) -> None:
-    pool, _, env = make_pool(latest=0, past=1, random=0, greedy=0, past_selves=2, updates_between_past_selves=1, past_selves_at_once=2)
+    only_past_selves = {"latest": 0, "past": 1, "random": 0, "greedy": 0}
+    pool, _, env = make_pool(**only_past_selves, past_selves=2, updates_between_past_selves=1, past_selves_at_once=2)
     for update in range(2):
         begin(pool, env, update)
     env.reset(seed=1)

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.callbacks import BaseCallback
+
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.models.network import Architecture
