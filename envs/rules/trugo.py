@@ -79,10 +79,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for windows of up to ``room`` cells.
-
-    Its fields leave no gaps: numpy does not copy what is in gaps, and equal positions are to have equal bytes.
-    """
+    """Return the dtype of a position for windows of up to ``room`` cells, without padding."""
     hexes = num_plane_hexes((isqrt(room) - 1) // 2)
     num_words = hex_sets.num_words(hexes)
     return np.dtype(
@@ -96,8 +93,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("tiles", "u8", (num_words,)),  # the hexes with a tile
             ("targets", "u8", (num_words,)),  # the hexes of the legal tile turns (R3, R4)
             ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
-        ],
-        align=True,
+        ]
     )
 
 
