@@ -16,6 +16,7 @@ from stoneworks.envs.rules import Game
 _MODULES = {
     "vadus": "stoneworks.models.evaluations.vadus",
     "laido": "stoneworks.models.evaluations.laido",
+    "trugo": "stoneworks.models.evaluations.trugo",
 }
 
 
