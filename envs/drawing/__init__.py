@@ -21,6 +21,7 @@ __all__ = ["Drawing", "draw"]
 _DRAWING_MODULES = {
     "vadus": "stoneworks.envs.drawing.hexhex_stones",
     "laido": "stoneworks.envs.drawing.hexhex_stones",
+    "trugo": "stoneworks.envs.drawing.trugo",
 }
 
 
