@@ -289,7 +289,7 @@ class Trugo(Game):
     colours: ClassVar[tuple[str, str]] = ("White", "Blue")
     num_action_planes: ClassVar[int] = 8
     observation_planes: ClassVar[tuple[str, ...]] = (
-        "window",
+        "board",
         "tiles_rotation_0",
         "tiles_rotation_1",
         "tiles_rotation_2",

@@ -17,7 +17,11 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
-SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}}
+SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "trugo": {"radius": 3, "tiles": 9}}
+#: Games that random play ends soon, and never truncates.
+SHORT_GAMES = {"vadus": {"size": 2}, "laido": {"size": 2}, "trugo": {"radius": 2, "tiles": 6}}
+#: A legal first action that is illegal for the other player after it.
+ONCE_ONLY = {"vadus": "d4", "laido": "d4", "trugo": "d4/0"}
 
 
 def make(name, **arguments):
@@ -151,7 +155,7 @@ def test_observations_belong_to_the_caller():
 def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
     winners = set()
     for seed in range(30):
-        env = make(name, size=2)
+        env = make(name, **SHORT_GAMES[name])
         env.reset()
         rng = np.random.default_rng(seed)
         state = env.game.new_initial_state()
@@ -186,9 +190,9 @@ def test_a_player_with_two_actions_in_a_turn_stays_selected_and_gets_no_reward_b
 def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
     env = make(name)
     env.reset()
-    cell = env.game.string_to_action("d4")
-    env.step(cell)
-    env.step(cell)
+    action = env.game.string_to_action(ONCE_ONLY[name])
+    env.step(action)
+    env.step(action)
     assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.truncations == {"player_0": False, "player_1": False}
@@ -200,6 +204,21 @@ def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
         seen[agent] = reward
         env.step(None)
     assert seen == {"player_0": 1.0, "player_1": -1.0}
+
+
+def test_a_truncated_game_sets_truncations_and_rewards_nobody():
+    """R9."""
+    env = make("trugo", max_turns=7)
+    env.reset()
+    play_at_random(env, 0, max_steps=6)
+    while env.game_state.record["turns"] < 7:
+        assert not any(env.truncations.values())
+        env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
+    assert env.truncations == {"player_0": True, "player_1": True}
+    assert env.terminations == {"player_0": False, "player_1": False}
+    assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
+    assert play_at_random(env, 0) == {"player_0": 0.0, "player_1": 0.0}
+    assert env.agents == []
 
 
 def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():

@@ -12,9 +12,13 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_env_for_sb3
 
-from stoneworks.envs.rules import IllegalActionError, game_names
+from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.models import load_bot
+
+
+#: Games of a few moves.
+SMALL_GAMES = {"vadus": "vadus(size=3)", "laido": "laido(size=3)", "trugo": "trugo(radius=2,tiles=7)"}
 
 
 def play(env, seed, games=1, choose=None):
@@ -42,7 +46,8 @@ def play(env, seed, games=1, choose=None):
 @pytest.mark.parametrize("name", game_names())
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
 def test_the_libraries_checks_pass(name, opponent):
-    env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", size=3, opponent=opponent)
+    options = load_game(SMALL_GAMES[name]).options
+    env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", opponent=opponent, **options)
     check_env(env.unwrapped, skip_render_check=False)
     check_env_for_sb3(env.unwrapped)
 
@@ -84,9 +89,9 @@ def test_the_opponent_moves_first_in_seat_1_and_either_side_may_act_twice_in_a_t
 
 @pytest.mark.parametrize("name", game_names())
 def test_rewards_are_the_learners_in_both_seats(name):
-    games = play(SingleAgentEnv(f"{name}(size=3)"), 0, games=20)
-    greedy = load_bot("greedy", f"{name}(size=3)", seed=0)
-    against_random = play(SingleAgentEnv(f"{name}(size=3)"), 0, games=20, choose=greedy.step)
+    games = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20)
+    greedy = load_bot("greedy", SMALL_GAMES[name], seed=0)
+    against_random = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20, choose=greedy.step)
     for rewards, _, _ in games + against_random:
         assert set(rewards[:-1]) <= {0.0}
         assert rewards[-1] in (-1.0, 0.0, 1.0)
@@ -105,8 +110,18 @@ def test_the_final_reward_is_the_games_outcome_for_the_learner():
 @pytest.mark.parametrize("name", game_names())
 def test_the_same_seed_gives_the_same_games(name):
     for opponent in ("random", "greedy"):
-        logs = [play(SingleAgentEnv(f"{name}(size=3)", opponent=opponent), 7, games=4) for _ in range(2)]
+        logs = [play(SingleAgentEnv(SMALL_GAMES[name], opponent=opponent), 7, games=4) for _ in range(2)]
         assert [(rewards, seat) for rewards, seat, _ in logs[0]] == [(rewards, seat) for rewards, seat, _ in logs[1]]
+
+
+def test_a_truncated_game_is_neither_won_nor_lost_nor_terminated():
+    """R9."""
+    env = SingleAgentEnv("trugo(max_turns=3,radius=2,tiles=7)", seat=0)
+    env.reset(seed=0)
+    assert env.step(int(np.flatnonzero(env.action_masks())[0]))[1:4] == (0.0, False, False)
+    _, reward, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[0]))
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert not info["action_mask"].any()
 
 
 def test_an_illegal_action_loses_or_raises():

@@ -19,6 +19,10 @@ from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 
 
+#: Won games, and truncated ones (R9).
+TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
+
+
 def scattered_action(state: State) -> int:
     """A deterministic choice that depends on the position and is spread over all actions."""
     legal = state.legal_actions()
@@ -47,7 +51,7 @@ class CountingPlayer:
 
 
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
-@pytest.mark.parametrize("game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)"])
+@pytest.mark.parametrize("game", ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", *TRUGO])
 def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
     observations, info = many.reset(seed=5)
@@ -72,7 +76,7 @@ def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int |
             player = single.learner_player
             observation, reward, terminated, truncated, single_info = single.step(int(actions[number]))
             assert (rewards[number], terminations[number], truncations[number]) == (reward, terminated, truncated)
-            if terminated:
+            if terminated or truncated:
                 num_ended += 1
                 assert info["_final_obs"][number]
                 np.testing.assert_array_equal(info["final_obs"][number], observation)

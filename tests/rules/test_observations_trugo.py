@@ -26,7 +26,7 @@ def picked(position: TrugoPosition, kind: int) -> npt.NDArray[np.bool_]:
 
 #: By plane, what it shows: a cell by cell array, or one number for all cells.
 PLANES: dict[str, Callable[[State, TrugoPosition, int], Any]] = {
-    "window": lambda state, position, player: state.get_game().grid.on_board,
+    "board": lambda state, position, player: state.get_game().grid.on_board,
     "tiles_rotation_0": lambda state, position, player: position.tiles == 0,
     "tiles_rotation_1": lambda state, position, player: position.tiles == 1,
     "tiles_rotation_2": lambda state, position, player: position.tiles == 2,

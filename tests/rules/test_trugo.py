@@ -851,7 +851,7 @@ def test_each_observation_plane_on_a_named_position(set_up: SetUp) -> None:
     window = {name for cell, name in enumerate(both.game.grid.cell_names) if both.game.grid.on_board[cell]}
     inner = {"e3", "f3", "g3", "d4", "e4", "f4", "g4", "d5", "e5", "f5", "d6", "e6"}
     for player in (0, 1):
-        assert names_on(both, player, "window") == window
+        assert names_on(both, player, "board") == window
         assert len(window) == 61
         assert names_on(both, player, "tiles_rotation_0") == set(DISC) - {"e5", "e6", "d6"}
         assert names_on(both, player, "tiles_rotation_1") == {"e5"}
