@@ -3,7 +3,7 @@
 A group whose last open corner the other side can fill is in danger, and so are, in the waning phase, the pieces on a tile
 that may be removed. As a turn takes only one of these, the greatest danger to who is not to act counts nearly in full, and all
 others a little. Who is ahead wants the game to come to its end: in the waning phase an advantage counts the more, the fewer
-pieces and tiles are left.
+tiles are left.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ OPEN_CORNER = 0.02
 GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # of the pieces in danger, if the other side is to act
 DANGER_TO_WHO_ACTS = 0.1
 
+#: How much more an advantage counts when all tiles are gone.
+URGENCY = 3.0
 #: What it is worth to have the other side at one's mercy: less than a win, more than anything else.
 LAST_PIECES = 1e5
 
@@ -304,8 +306,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
             while word:
                 num_tiles += 1
                 word = hex_sets.without_lowest(word)
-        num_pieces = int(state.num_pieces[0]) + int(state.num_pieces[1])
-        advantage *= (1 + board.num_tiles / (1 + num_pieces)) * (2 - num_tiles / board.num_tiles)
+        advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
     if state.picked != NOTHING_PICKED:
         promise = rate_pick(board, state, state.picked, group_of, groups)
         advantage += promise if state.current_player == player else -promise
