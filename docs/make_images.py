@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stoneworks.envs.drawing import draw
+from stoneworks.envs.drawing import Drawing, draw, pieces, svg, trugo
 from stoneworks.envs.rules import load_game
 
 GAMES = {
@@ -33,7 +33,40 @@ GAMES = {
         e8 Se1 c4 end Sc1 d4 e4 f4 end end g4 h4 end c6 d6 end end e6 f6 end end g6 h6 end Nh11 Ek9 Nc11 Ek4 Nf11 end
         end
     """,
+    "trugo(radius=10,tiles=36)": """
+        k11/2 l11/0 l10/0 m10/2 m9/2 l11v >m9^ m11/1 n10/1 n11/1 m11v >m10^ n9/0 o9/0 n9^ >n10v k10/2 j11/2 k11v >k10^
+        n8/1 m8/0 n8^ >m9v k12/1 l9/1 k9/1 l9^ >k10v k12v >l10^ m8^ >l10v m12/0 n12/0 m12v >n10^ l12/1 k13/2 l11^ >k13v
+        l12v >m11^ j13/1 m13/2 n13/2 m13v >n11^ n7/1 o7/1 o6/2 n8v >o6^ o8/2 n9v >o7^ l13/1 l14/0 l12^ >l14v l13v >n12^
+        o8^ >m10v j14/0 i14/1 j14v >j13^ k14/1 k14v >k13^ o5/0 p5/0 p4/0
+    """,
 }
+
+
+def trugo_geometry() -> Drawing:
+    """Return a picture of the tiles of Trugo in rotation 0, 1 and 2, with the names of their corners."""
+    elements, labels, distance = [], [], 2.0 * trugo.PITCH
+    for rotation in range(3):
+        x = rotation * distance
+        elements.append(trugo.tiles([(rotation, (x, 0.0))]))
+        labels.append((str(rotation), (x, 2.0 * trugo.EDGE)))
+        for name, (corner_x, corner_y) in zip(("N", "NE", "SE", "S", "SW", "NW"), trugo.CORNERS, strict=True):
+            labels.append((name, (x + 1.3 * corner_x, 1.3 * corner_y)))
+    x = 3 * distance
+    elements.append(trugo.tiles(zip((0, 1, 2), [(x, -trugo.EDGE), *_below(x)], strict=True)))
+    elements.extend(trugo.stack([1, 0], (x, 0.0)))
+    labels.append(("stack", (x, 2.0 * trugo.EDGE)))
+    elements.append(pieces.labels(labels))
+    description = (
+        "The three rotations of a tile of Trugo, and three tiles that meet at a corner, on which a stack stands"
+    )
+    top = -2.2 * trugo.EDGE
+    scene = svg.Scene(elements, -trugo.PITCH, top, x + trugo.PITCH, -top, description, trugo.PIECES)
+    return Drawing(svg.document(scene))
+
+
+def _below(x: float) -> list[svg.Point]:
+    """Return the centres of the hexes below and beside the corner (x, 0), from the right."""
+    return [(x + trugo.PITCH / 2, trugo.EDGE / 2), (x - trugo.PITCH / 2, trugo.EDGE / 2)]
 
 
 def main() -> None:
@@ -46,6 +79,9 @@ def main() -> None:
         path = folder / f"{game.name}.svg"
         draw(state).save(path)
         print(path)
+    path = folder / "trugo-geometry.svg"
+    trugo_geometry().save(path)
+    print(path)
 
 
 if __name__ == "__main__":

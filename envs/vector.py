@@ -344,7 +344,9 @@ class _Opponents:
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
         unknown = set(names).difference(self._names)
         if unknown:
-            raise ValueError(f"a saved game's opponent is {sorted(unknown)[0]!r}; allowed are {', '.join(map(repr, self._names))}")
+            raise ValueError(
+                f"a saved game's opponent is {sorted(unknown)[0]!r}; allowed are {', '.join(map(repr, self._names))}"
+            )
         return np.array([self._names.index(name) for name in names], np.int64)
 
     def name_of_game(self, row: int) -> str:

@@ -83,7 +83,9 @@ def save_checkpoint(
     """
     target = Path(folder)
     if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
-        raise CheckpointError(f"{target} exists and is no checkpoint; allowed is a new folder, an empty one or a checkpoint")
+        raise CheckpointError(
+            f"{target} exists and is no checkpoint; allowed is a new folder, an empty one or a checkpoint"
+        )
     expected = _architecture_for(game, network.architecture)
     if network.architecture != expected:
         raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
@@ -101,7 +103,8 @@ def save_checkpoint(
         "num_actions": game.num_actions,
         "architecture": network.architecture.as_dict(),
         "files": {name: {"bytes": len(content), "sha256": _hash(content)} for name, content in contents.items()},
-        "libraries": {"python": platform.python_version()} | {name: version for name in _LIBRARIES if (version := _version(name))},
+        "libraries": {"python": platform.python_version()}
+        | {name: version for name in _LIBRARIES if (version := _version(name))},
         "training": dict(training),
     }
     try:
@@ -165,7 +168,10 @@ def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
 
 def _serialise(tensors: Mapping[str, Tensor]) -> bytes:
     # Tensors in another memory format than torch's usual one are no contiguous tensors to safetensors.
-    contiguous = {name: tensor.detach().cpu().contiguous(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+    contiguous = {
+        name: tensor.detach().cpu().contiguous(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
     return save_tensors(contiguous)
 
 
@@ -231,7 +237,9 @@ _FIELDS: dict[str, type] = {
 def _read_description(path: Path) -> dict[str, Any]:
     file = path / METADATA_FILE
     if not file.is_file():
-        inside = sorted(child.name for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
+        inside = (
+            sorted(child.name for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
+        )
         hint = f"; there is one in {path / inside[0]}" if inside else ""
         raise CheckpointError(f"{path} is no checkpoint: {METADATA_FILE} is missing{hint}")
     try:
@@ -241,7 +249,9 @@ def _read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != "stoneworks checkpoint":
         raise CheckpointError(f"{file} is no description of a checkpoint: its format is not 'stoneworks checkpoint'")
     if description.get("format_version") != FORMAT_VERSION:
-        raise CheckpointError(f"{file}: format_version is {description.get('format_version')!r}; allowed is {FORMAT_VERSION}")
+        raise CheckpointError(
+            f"{file}: format_version is {description.get('format_version')!r}; allowed is {FORMAT_VERSION}"
+        )
     for name, kind in _FIELDS.items():
         value = description.get(name)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -270,7 +280,9 @@ def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
     for option, value in trained_on.options.items():
         asked = game.options[option]
         if asked != value and not _is_size_of_board(trained_on, option, asked):
-            raise CheckpointError(f"{problem}it was trained with {option}={value!r}; it was asked to play with {option}={asked!r}")
+            raise CheckpointError(
+                f"{problem}it was trained with {option}={value!r}; it was asked to play with {option}={asked!r}"
+            )
 
 
 def _is_size_of_board(game: Game, option: str, value: object) -> bool:
@@ -290,11 +302,15 @@ def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> A
     for name in ("channels", "blocks"):
         least = 1 if name == "channels" else 0
         if isinstance(values[name], bool) or not isinstance(values[name], int) or values[name] < least:
-            raise CheckpointError(f"{problem}the architecture's {name} is {values[name]!r}; allowed is a whole number >= {least}")
+            raise CheckpointError(
+                f"{problem}the architecture's {name} is {values[name]!r}; allowed is a whole number >= {least}"
+            )
     expected = Architecture.of_game(game, channels=values["channels"], blocks=values["blocks"])
     for name, value in expected.as_dict().items():
         if values[name] != value:
-            raise CheckpointError(f"{problem}the architecture's {name} is {values[name]!r}; allowed for {game} is {value!r}")
+            raise CheckpointError(
+                f"{problem}the architecture's {name} is {values[name]!r}; allowed for {game} is {value!r}"
+            )
     return expected
 
 

@@ -132,4 +132,6 @@ class ResidualBlock(nn.Module):
 def mean_and_greatest(features: Tensor, inverse_num_cells: Tensor) -> Tensor:
     """Return each channel's mean over the board and its greatest value, ``[batch, 2 * channels]``; ``features`` are >= 0."""
     # On CPUs adaptive_max_pool2d is ten times as fast as amax.
-    return torch.cat([features.sum((2, 3)) * inverse_num_cells, functional.adaptive_max_pool2d(features, 1).flatten(1)], 1)
+    return torch.cat(
+        [features.sum((2, 3)) * inverse_num_cells, functional.adaptive_max_pool2d(features, 1).flatten(1)], 1
+    )

@@ -176,7 +176,9 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> PPOConfig:
         except UnicodeDecodeError as error:
             raise ConfigError(f"{name} is no UTF-8 text: {error}") from None
     else:
-        raise ConfigError(f"there is no configuration {name!r}; allowed are {', '.join(config_names())}, or a YAML file")
+        raise ConfigError(
+            f"there is no configuration {name!r}; allowed are {', '.join(config_names())}, or a YAML file"
+        )
     values = _read_yaml(text, source)
     for override in overrides:
         _apply(values, override)
@@ -192,7 +194,9 @@ def parse_config(values: Mapping[str, Any], source: str) -> PPOConfig:
         raise ConfigError(f"{source}: game is {config.game!r}: {error}") from None
     shares = config.opponents
     if shares.latest + shares.past + shares.random + shares.greedy <= 0:
-        raise ConfigError(f"{source}: the shares latest, past, random and greedy of opponents are all 0; allowed is a sum > 0")
+        raise ConfigError(
+            f"{source}: the shares latest, past, random and greedy of opponents are all 0; allowed is a sum > 0"
+        )
     if config.frames_per_update % config.minibatch_size:
         raise ConfigError(
             f"{source}: minibatch_size is {config.minibatch_size}; allowed is a divisor of "

@@ -40,7 +40,9 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
         console.print(f"Stopped after {result.frames:,} frames; {result.checkpoint} has them.", highlight=False)
         return 130
 
-    console.print(f"It plays {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening.")
+    console.print(
+        f"It plays {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening."
+    )
     table = Table("against", "score", "95 % interval", "won, drawn, lost", "games", "distinct")
     matches = {}
     for number, name in enumerate(("random", "greedy")):
@@ -60,7 +62,10 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     won = "drawn" if shown.winner is None else f"won by {shown.players[shown.winner]}"
     for path, what in (
         (result.checkpoint, f'the agent: load_bot("{result.checkpoint}", "{game}")'),
-        (folder / "game.png", f"the end of a game, {shown.players[0]} (Black) against {shown.players[1]}, {won}; also game.svg"),
+        (
+            folder / "game.png",
+            f"the end of a game, {shown.players[0]} (Black) against {shown.players[1]}, {won}; also game.svg",
+        ),
         (folder / "game.jsonl", "the record of that game"),
         (folder / "games.jsonl", f"the records of all {len(records)} games"),
         (folder / "tensorboard", "curves of the training: tensorboard --logdir"),
@@ -89,13 +94,19 @@ def _row(match: MatchResult) -> tuple[str, ...]:
 def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:
     """Return the first game that the agent won against the greedy bot, or else the first one against it."""
     match = matches["greedy"]
-    won = [record for record in match.records if record.winner is not None and record.players[record.winner] == match.names[0]]
+    won = [
+        record
+        for record in match.records
+        if record.winner is not None and record.players[record.winner] == match.names[0]
+    ]
     return (won or list(match.records))[0]
 
 
 def main(
     folder: Annotated[Path, typer.Option(help="Where everything goes.")] = Path("runs/demo"),
-    overrides: Annotated[list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")
+    ] = None,
 ) -> None:
     """Train an agent on Vadus from nothing, measure it, and leave a checkpoint, a picture and records."""
     try:

@@ -263,7 +263,9 @@ class _Run:
         if not (self.checkpoint / METADATA_FILE).exists():
             return None
         if not resume:
-            raise CheckpointError(f"{self.checkpoint} is a checkpoint already; go on from it with resume, or choose another folder")
+            raise CheckpointError(
+                f"{self.checkpoint} is a checkpoint already; go on from it with resume, or choose another folder"
+            )
         checkpoint = load_checkpoint(self.checkpoint)
         before = checkpoint.training.get("config")
         if not isinstance(before, dict):
@@ -379,7 +381,9 @@ class _Session(BaseCallback):
 
     def _report(self, scores: Mapping[str, float], message: str = "") -> None:
         run = self.run
-        self.report(TrainingStatus(run.model.num_timesteps, run.config.frames, self.frames_per_second(), scores, message))
+        self.report(
+            TrainingStatus(run.model.num_timesteps, run.config.frames, self.frames_per_second(), scores, message)
+        )
 
     def _evaluate(self, scores: Mapping[str, float]) -> None:
         run, frames = self.run, self.run.model.num_timesteps

@@ -51,7 +51,9 @@ class BoardPolicy(MaskableActorCriticPolicy):
             **self.optimizer_kwargs,
         )
 
-    def forward(self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Return actions, values ``[batch, 1]`` and the actions' log probabilities."""
         log_probabilities, values = self._evaluate(obs, action_masks)
         chosen = log_probabilities.argmax(1, True) if deterministic else torch.multinomial(log_probabilities.exp(), 1)
@@ -94,5 +96,3 @@ class BoardPolicy(MaskableActorCriticPolicy):
 
 def _of_actions(log_probabilities: Tensor, actions: Tensor) -> Tensor:
     return log_probabilities.gather(1, actions.long().unsqueeze(1)).squeeze(1)
-
-

@@ -52,7 +52,9 @@ class SB3VecEnv(VecEnv):
         """Take note of the actions."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions."""
         observations, rewards, terminations, truncations, info = self.games.step(self._actions)
         dones = terminations | truncations
@@ -95,7 +97,9 @@ class SB3VecEnv(VecEnv):
             return [result[index] for index in self._get_indices(indices)]
         return [result for _ in self._get_indices(indices)]
 
-    def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: int | Iterable[int] | None = None) -> list[bool]:
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper], indices: int | Iterable[int] | None = None
+    ) -> list[bool]:
         """Return False for each of ``indices``: nothing is wrapped."""
         return [False for _ in self._get_indices(indices)]
 

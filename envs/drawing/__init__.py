@@ -21,8 +21,9 @@ __all__ = ["Drawing", "draw"]
 _DRAWING_MODULES = {
     "vadus": "stoneworks.envs.drawing.hexhex_stones",
     "laido": "stoneworks.envs.drawing.hexhex_stones",
-    "taigo": "stoneworks.envs.drawing.taigo",
     "taugo": "stoneworks.envs.drawing.taugo",
+    "taigo": "stoneworks.envs.drawing.taigo",
+    "trugo": "stoneworks.envs.drawing.trugo",
 }
 
 

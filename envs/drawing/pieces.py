@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stoneworks.envs.drawing import lettering, svg, theme
@@ -23,13 +23,13 @@ class Text(NamedTuple):
     height: float
 
 
-def stones(colour: int, centres: Iterable[Point]) -> str:
-    """Return stones of ``colour`` 0 or 1."""
+def stones(colour: int, centres: Iterable[Point], colours: Sequence[theme.StoneColours] = theme.STONES) -> str:
+    """Return stones of ``colour`` 0 or 1; ``colours`` are the scene's."""
     return svg.group(
         svg.circles(centres, STONE_RADIUS),
         class_=f"stones colour-{colour}",
         fill=svg.gradient_fill(colour),
-        stroke=theme.STONES[colour].outline,
+        stroke=colours[colour].outline,
         stroke_width=1.2,
     )
 

@@ -32,6 +32,7 @@ class Scene:
         elements: SVG elements, the lowest layer first.
         left: the least x of what must be seen; ``top``, ``right`` and ``bottom`` likewise.
         description: what the picture shows, in words.
+        stones: the colours of its stones.
     """
 
     elements: Sequence[str]
@@ -40,6 +41,7 @@ class Scene:
     right: float
     bottom: float
     description: str
+    stones: Sequence[theme.StoneColours] = theme.STONES
 
 
 def number(value: float) -> str:
@@ -88,7 +90,7 @@ def document(scene: Scene) -> str:
     gradients = "".join(
         f'<linearGradient id="{_ID_PREFIX}{colour}" x2="0" y2="1">'
         f'<stop stop-color="{stone.top}"/><stop offset="1" stop-color="{stone.bottom}"/></linearGradient>'
-        for colour, stone in enumerate(theme.STONES)
+        for colour, stone in enumerate(scene.stones)
     )
     panel = (
         f'<rect x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import kernels, templates
 from stoneworks.envs.rules.errors import IllegalActionError
-from stoneworks.envs.rules.grid import Grid
+from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.options import Option, check_options
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
-    "taigo": "stoneworks.envs.rules.taigo:Taigo",
     "taugo": "stoneworks.envs.rules.taugo:Taugo",
+    "taigo": "stoneworks.envs.rules.taigo:Taigo",
+    "trugo": "stoneworks.envs.rules.trugo:Trugo",
 }
 
 
@@ -46,18 +47,21 @@ class Symmetry:
         cells: ``int64[height * width]``, the image of each cell.
         actions: ``int64[num_distinct_actions]``, the image of each action.
         planes: ``int64[num_planes]``, the image of each observation plane.
+        observation: ``int64[num_planes * height * width]``, the image of each entry of an observation; not every plane
+            need move its cells as ``cells`` does.
     """
 
     name: str
     cells: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
     planes: npt.NDArray[np.int64]
+    observation: npt.NDArray[np.int64]
 
     def of_observation(self, planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the image of observations ``[..., num_planes, height, width]``."""
-        flat = planes.reshape(*planes.shape[:-2], -1)
+        flat = planes.reshape(*planes.shape[:-3], -1)
         image = np.empty_like(flat)
-        image[..., self.planes[:, None], self.cells[None, :]] = flat
+        image[..., self.observation] = flat
         return image.reshape(planes.shape)
 
     def of_policy(self, policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -216,16 +220,29 @@ class Game(ABC):
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The symmetries of the game, the identity first."""
+        return tuple(self._symmetry(of_grid) for of_grid in self.grid.symmetries if self._keeps_rules(of_grid))
+
+    def _symmetry(self, of_grid: GridSymmetry) -> Symmetry:
         num_cells = self.grid.num_cells
-        symmetries = []
-        for of_grid in self.grid.symmetries:
-            action_planes = self._action_plane_images(of_grid.directions)
-            board_actions = action_planes[:, None] * num_cells + of_grid.cells[None, :]
-            global_actions = self.num_action_planes * num_cells + np.arange(len(self.global_actions))
-            actions = np.concatenate([board_actions.ravel(), global_actions])
-            planes = self._observation_plane_images(of_grid.directions)
-            symmetries.append(Symmetry(of_grid.name, of_grid.cells, actions, planes))
-        return tuple(symmetries)
+        action_planes = self._action_plane_images(of_grid.directions)
+        board_actions = action_planes[:, None] * num_cells + self._action_cell_images(of_grid)
+        global_actions = self.num_action_planes * num_cells + np.arange(len(self.global_actions))
+        actions = np.concatenate([board_actions.ravel(), global_actions])
+        planes = self._observation_plane_images(of_grid.directions)
+        observation = planes[:, None] * num_cells + self._observation_cell_images(of_grid)
+        return Symmetry(of_grid.name, of_grid.cells, actions, planes, observation.ravel())
+
+    def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
+        """Return whether a symmetry of the grid is one of the game."""
+        return True
+
+    def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
+        """Return the image of each cell, ``[1, num_cells]``, or for each action plane, ``[num_action_planes, num_cells]``."""
+        return of_grid.cells[None, :]
+
+    def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
+        """Return the image of each cell, ``[1, num_cells]``, or for each observation plane, ``[num_planes, num_cells]``."""
+        return of_grid.cells[None, :]
 
     def initial_image(self, symmetry: Symmetry) -> State:
         """Return the image of the position before the first action: that position itself, where the board is empty."""

@@ -16,8 +16,9 @@ from stoneworks.envs.rules import Game
 _MODULES = {
     "vadus": "stoneworks.models.evaluations.vadus",
     "laido": "stoneworks.models.evaluations.laido",
-    "taigo": "stoneworks.models.evaluations.taigo",
     "taugo": "stoneworks.models.evaluations.taugo",
+    "taigo": "stoneworks.models.evaluations.taigo",
+    "trugo": "stoneworks.models.evaluations.trugo",
 }
 
 

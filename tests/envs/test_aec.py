@@ -17,11 +17,23 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
-SMALL_GAMES = {"vadus": {"size": 4}, "laido": {"size": 4}, "taugo": {"size": 4}, "taigo": {"radius": 3}}
-# Games so small that both players win some of a few random ones.
-TINY_GAMES = {"vadus": {"size": 2}, "laido": {"size": 2}, "taugo": {"size": 3}, "taigo": {"radius": 3}}
-# A first action that cannot be played again by whoever is next.
-FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taugo": "d4", "taigo": "d5-e5"}
+SMALL_GAMES = {
+    "vadus": {"size": 4},
+    "laido": {"size": 4},
+    "taugo": {"size": 4},
+    "taigo": {"radius": 3},
+    "trugo": {"radius": 3, "tiles": 9},
+}
+#: Games that random play ends soon, never truncated, and so small that both players win some of a few.
+TINY_GAMES = {
+    "vadus": {"size": 2},
+    "laido": {"size": 2},
+    "taugo": {"size": 3},
+    "taigo": {"radius": 3},
+    "trugo": {"radius": 2, "tiles": 6},
+}
+#: A legal first action that is illegal for whoever is next.
+FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taugo": "d4", "taigo": "d5-e5", "trugo": "d4/0"}
 
 
 def make(name, **arguments):
@@ -204,6 +216,21 @@ def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
         seen[agent] = reward
         env.step(None)
     assert seen == {"player_0": 1.0, "player_1": -1.0}
+
+
+def test_a_truncated_game_sets_truncations_and_rewards_nobody():
+    """R9."""
+    env = make("trugo", max_turns=7)
+    env.reset()
+    play_at_random(env, 0, max_steps=6)
+    while env.game_state.record["turns"] < 7:
+        assert not any(env.truncations.values())
+        env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
+    assert env.truncations == {"player_0": True, "player_1": True}
+    assert env.terminations == {"player_0": False, "player_1": False}
+    assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
+    assert play_at_random(env, 0) == {"player_0": 0.0, "player_1": 0.0}
+    assert env.agents == []
 
 
 def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():

@@ -78,7 +78,8 @@ def rgb(colour: str) -> list[int]:
 @pytest.mark.parametrize("name", game_names())
 @pytest.mark.parametrize("size", [3, 5, 9])
 def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(name: str, size: int) -> None:
-    state = load_game(name, **{SIZE_OPTIONS.get(name, "size"): size}).new_initial_state()
+    options = {"radius": size, "tiles": 7} if name == "trugo" else {SIZE_OPTIONS.get(name, "size"): size}
+    state = load_game(name, **options).new_initial_state()
     drawing = draw(state)
     assert ElementTree.fromstring(drawing.svg).tag == f"{SVG}svg"
     assert draw(state) == drawing

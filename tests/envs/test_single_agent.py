@@ -16,7 +16,14 @@ from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.models import load_bot
 
-SMALL_GAMES = {"vadus": "vadus(size=3)", "laido": "laido(size=3)", "taigo": "taigo(radius=3)"}
+#: Games of a few moves.
+SMALL_GAMES = {
+    "vadus": "vadus(size=3)",
+    "laido": "laido(size=3)",
+    "taugo": "taugo(size=3)",
+    "taigo": "taigo(radius=3)",
+    "trugo": "trugo(radius=2,tiles=7)",
+}
 
 
 def play(env, seed, games=1, choose=None):
@@ -110,6 +117,16 @@ def test_the_same_seed_gives_the_same_games(name):
     for opponent in ("random", "greedy"):
         logs = [play(SingleAgentEnv(SMALL_GAMES[name], opponent=opponent), 7, games=4) for _ in range(2)]
         assert [(rewards, seat) for rewards, seat, _ in logs[0]] == [(rewards, seat) for rewards, seat, _ in logs[1]]
+
+
+def test_a_truncated_game_is_neither_won_nor_lost_nor_terminated():
+    """R9."""
+    env = SingleAgentEnv("trugo(max_turns=3,radius=2,tiles=7)", seat=0)
+    env.reset(seed=0)
+    assert env.step(int(np.flatnonzero(env.action_masks())[0]))[1:4] == (0.0, False, False)
+    _, reward, terminated, truncated, info = env.step(int(np.flatnonzero(env.action_masks())[0]))
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert not info["action_mask"].any()
 
 
 def test_an_illegal_action_loses_or_raises():

@@ -18,6 +18,9 @@ from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, l
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 
+#: Won games, and truncated ones (R9).
+TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
+
 
 def scattered_action(state: State) -> int:
     """A deterministic choice that depends on the position and is spread over all actions."""
@@ -49,7 +52,15 @@ class CountingPlayer:
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
 @pytest.mark.parametrize(
     "game",
-    ["vadus(size=2)", "vadus(size=3)", "laido(size=3)", "laido(size=2,pie_rule=False)", "taugo(size=3)", "taigo(radius=2)"],
+    [
+        "vadus(size=2)",
+        "vadus(size=3)",
+        "laido(size=3)",
+        "laido(size=2,pie_rule=False)",
+        "taugo(size=3)",
+        "taigo(radius=2)",
+        *TRUGO,
+    ],
 )
 def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
@@ -75,7 +86,7 @@ def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int |
             player = single.learner_player
             observation, reward, terminated, truncated, single_info = single.step(int(actions[number]))
             assert (rewards[number], terminations[number], truncations[number]) == (reward, terminated, truncated)
-            if terminated:
+            if terminated or truncated:
                 num_ended += 1
                 assert info["_final_obs"][number]
                 np.testing.assert_array_equal(info["final_obs"][number], observation)
@@ -92,7 +103,9 @@ def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int |
 def test_gymnasium_makes_it_by_name_without_warnings() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make_vec("stoneworks.envs:stoneworks/Vadus-v0", num_envs=3, size=2, opponent="random", seat="random")
+        env = gymnasium.make_vec(
+            "stoneworks.envs:stoneworks/Vadus-v0", num_envs=3, size=2, opponent="random", seat="random"
+        )
     assert isinstance(env, VectorEnv)
     assert str(env.game) == "vadus(size=2)"
     assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
@@ -242,7 +255,9 @@ def test_shares_decide_who_plays_and_games_that_go_on_keep_their_opponent() -> N
             assert info["final_info"]["opponent"][row] == names[row]
         ended |= terminations
         assert [name for name, over in zip(env.opponent_names, ended, strict=True) if over] == ["never"] * ended.sum()
-        assert [env.opponent_names[row] for row in np.flatnonzero(~ended)] == [names[row] for row in np.flatnonzero(~ended)]
+        assert [env.opponent_names[row] for row in np.flatnonzero(~ended)] == [
+            names[row] for row in np.flatnonzero(~ended)
+        ]
     assert 0 < ended.sum() < 400
 
 
@@ -276,7 +291,9 @@ def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
 def test_saved_games_go_on_as_the_ones_they_were_saved_from() -> None:
     def make() -> VectorEnv:
         env = VectorEnv(6, "vadus", size=3, seat="alternate")
-        env.set_opponents({"one": 1, "two": 1}, {"one": scattered_action, "two": lambda state: state.legal_actions()[0]})
+        env.set_opponents(
+            {"one": 1, "two": 1}, {"one": scattered_action, "two": lambda state: state.legal_actions()[0]}
+        )
         return env
 
     env, other = make(), make()

@@ -28,7 +28,11 @@ def some_network(seed: int = 0, game: str = "laido(size=3)", channels: int = 4) 
 def folder(tmp_path: Path) -> Path:
     """A whole checkpoint."""
     save_checkpoint(
-        tmp_path / "agent", game=GAME, network=some_network(), training={"frames": 7}, training_state={"x": torch.arange(3)}
+        tmp_path / "agent",
+        game=GAME,
+        network=some_network(),
+        training={"frames": 7},
+        training_state={"x": torch.arange(3)},
     )
     return tmp_path / "agent"
 
@@ -68,7 +72,10 @@ def test_its_json_says_what_it_is(folder: Path) -> None:
     assert description["observation_planes"] == list(GAME.observation_planes)
     assert description["num_actions"] == GAME.num_actions
     content = (folder / "model.safetensors").read_bytes()
-    assert description["files"]["model.safetensors"] == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert description["files"]["model.safetensors"] == {
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
 
 
 def test_another_size_of_the_board_is_allowed_and_other_rules_are_not(folder: Path) -> None:
@@ -96,20 +103,34 @@ def test_another_game_is_refused(folder: Path) -> None:
         (lambda d: d.update(num_actions=3), "num_actions is 3; laido.* now has 27"),
         (lambda d: d.update(action_planes=2), "action_planes is 2; laido.* now has 1"),
         (lambda d: d.update(global_actions=["pass"]), "global_actions is .*; laido.* now has .*swap"),
-        (lambda d: d["architecture"].update(kind="transformer"), "architecture's kind is 'transformer'; allowed .*'board_network'"),
-        (lambda d: d["architecture"].update(channels=0), "architecture's channels is 0; allowed is a whole number >= 1"),
+        (
+            lambda d: d["architecture"].update(kind="transformer"),
+            "architecture's kind is 'transformer'; allowed .*'board_network'",
+        ),
+        (
+            lambda d: d["architecture"].update(channels=0),
+            "architecture's channels is 0; allowed is a whole number >= 1",
+        ),
         (lambda d: d["architecture"].update(blocks="1"), "architecture's blocks is '1'"),
-        (lambda d: d["architecture"].update(board_plane=0), "architecture's board_plane is 0; allowed for laido.* is 2"),
+        (
+            lambda d: d["architecture"].update(board_plane=0),
+            "architecture's board_plane is 0; allowed for laido.* is 2",
+        ),
         (lambda d: d["architecture"].update(heads=8), "architecture has .*heads; allowed are"),
         (lambda d: d["architecture"].pop("blocks"), "architecture has"),
         (lambda d: d["architecture"].update(channels=8), r"weights .* are float32\[4.*; allowed .* are float32\[8"),
         (lambda d: d["architecture"].update(blocks=2), r"weights blocks.1.* are none; allowed"),
         (lambda d: d["files"].clear(), "has no model.safetensors"),
-        (lambda d: d["files"]["model.safetensors"].update(sha256="0" * 64), "damaged or foreign: its SHA-256 is .*; .*says 0000"),
+        (
+            lambda d: d["files"]["model.safetensors"].update(sha256="0" * 64),
+            "damaged or foreign: its SHA-256 is .*; .*says 0000",
+        ),
         (lambda d: d.update(training=[]), "training is .*; allowed is an object"),
     ],
 )
-def test_a_description_that_does_not_fit_is_refused(folder: Path, edit: Callable[[dict[str, Any]], object], message: str) -> None:
+def test_a_description_that_does_not_fit_is_refused(
+    folder: Path, edit: Callable[[dict[str, Any]], object], message: str
+) -> None:
     change(folder, edit)
     with pytest.raises(CheckpointError, match=message):
         load_checkpoint(folder, GAME)
@@ -122,7 +143,9 @@ def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> 
         load_checkpoint(folder)
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:-1], lambda content: content[:-1] + b"\x00", lambda content: b""])
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:-1], lambda content: content[:-1] + b"\x00", lambda content: b""]
+)
 def test_damaged_weights_are_refused(folder: Path, damage: Callable[[bytes], bytes]) -> None:
     file = folder / "model.safetensors"
     content = file.read_bytes()

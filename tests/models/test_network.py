@@ -13,7 +13,14 @@ from stoneworks.models.network import Architecture, BoardNetwork
 def some_network(**changes: int) -> BoardNetwork:
     """A network none of whose weights is 0."""
     torch.manual_seed(1)
-    sizes = {"observation_planes": 6, "board_plane": 2, "action_planes": 3, "global_actions": 2, "channels": 8, "blocks": 2}
+    sizes = {
+        "observation_planes": 6,
+        "board_plane": 2,
+        "action_planes": 3,
+        "global_actions": 2,
+        "channels": 8,
+        "blocks": 2,
+    }
     network = BoardNetwork(Architecture(**{**sizes, **changes}))
     with torch.no_grad():
         for parameter in network.parameters():

@@ -32,6 +32,9 @@ GAMES = (
     "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
     "taugo(size=3)",
     "taugo(size=5)",
+    "trugo(radius=1,tiles=6)",
+    "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
+    "trugo(radius=3,tiles=12)",
 )
 
 

@@ -32,6 +32,7 @@ SAMPLES = (
     ("taigo(cones=1,radius=3)", 40, set()),
     ("taugo(size=3)", 80, {"score", "draw"}),
     ("taugo(size=4)", 40, {"score"}),
+    ("trugo(radius=2,tiles=9)", 24, set()),
 )
 
 #: How often a random player passes or swaps where it can: from never (None: full boards) to mostly (empty ones).

@@ -18,9 +18,10 @@ EXHAUSTIBLE_GAMES = (
     "laido(size=2)",
     "laido(pie_rule=False,size=2)",
     "taigo(cones=0,handicap=(1,0),radius=2,tiles=4)",
+    "trugo(max_turns=5,radius=1,tiles=4)",
 )
 
-NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taugo": 8, "taigo": 12}
+NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taugo": 8, "taigo": 12, "trugo": 6}
 
 NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
 

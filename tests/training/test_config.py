@@ -112,7 +112,9 @@ def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
 
 
 def test_an_unknown_name_says_which_there_are() -> None:
-    with pytest.raises(ConfigError, match=r"there is no configuration 'chess'; allowed are .*vadus-5-ppo.*, or a YAML file"):
+    with pytest.raises(
+        ConfigError, match=r"there is no configuration 'chess'; allowed are .*vadus-5-ppo.*, or a YAML file"
+    ):
         load_config("chess")
 
 

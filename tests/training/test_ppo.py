@@ -223,7 +223,14 @@ def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
     events = EventAccumulator(str(tmp_path / "tensorboard"))
     events.Reload()
     tags = events.Tags()["scalars"]
-    assert {"score/random", "score/latest", "evaluation/score_random", "train/loss", "rollout/ep_len_mean", "time/fps"} <= set(tags)
+    assert {
+        "score/random",
+        "score/latest",
+        "evaluation/score_random",
+        "train/loss",
+        "rollout/ep_len_mean",
+        "time/fps",
+    } <= set(tags)
     assert [event.step for event in events.Scalars("train/loss")] == [128, 192, 256, 320, 384]
 
 
@@ -251,7 +258,9 @@ def test_past_selves_are_spread_over_the_time_so_far(make_pool: Callable[..., An
         with torch.no_grad():
             network.value.bias.fill_(update)
         begin(pool, env, update)
-        kept[update] = sorted(int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias"))
+        kept[update] = sorted(
+            int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias")
+        )
     assert kept[1] == [0]
     assert kept[7] == [0, 2, 4, 6]
     assert kept[8] == [0, 4, 8]

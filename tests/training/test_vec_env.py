@@ -25,7 +25,15 @@ def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) 
 
 def make_model(env: SB3VecEnv, **arguments: Any) -> MaskablePPO:
     architecture = Architecture.of_game(env.games.game, channels=4, blocks=1)
-    settings = {"n_steps": 24, "batch_size": 32, "n_epochs": 1, "gamma": 1.0, "gae_lambda": 1.0, "seed": 1, "device": "cpu"}
+    settings = {
+        "n_steps": 24,
+        "batch_size": 32,
+        "n_epochs": 1,
+        "gamma": 1.0,
+        "gae_lambda": 1.0,
+        "seed": 1,
+        "device": "cpu",
+    }
     return MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": architecture}, **{**settings, **arguments})
 
 
@@ -121,7 +129,11 @@ class _Collected(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         buffer = self.model.rollout_buffer
-        self.returns, self.masks, self.actions = buffer.returns.copy(), buffer.action_masks.copy(), buffer.actions.copy()
+        self.returns, self.masks, self.actions = (
+            buffer.returns.copy(),
+            buffer.action_masks.copy(),
+            buffer.actions.copy(),
+        )
 
 
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])

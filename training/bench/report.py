@@ -73,6 +73,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.batch_steps(vadus, BATCH_SIZE),
         ours.playout_actions(vadus),
     )
+    trugo_playouts = ours.playout_actions(load_game("trugo"))
     small_batch, laido_batch, small_playouts, laido_playouts = (
         ours.batch_steps(small, BATCH_SIZE),
         ours.batch_steps(laido, BATCH_SIZE),
@@ -92,6 +93,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", small_playouts, openspiel_playouts),
         ("random playout actions", ours.playout_actions(taigo), playouts),
         ("random playout actions", taugo_playouts, playouts),
+        ("random playout actions", trugo_playouts, playouts),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)

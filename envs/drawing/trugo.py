@@ -1,0 +1,272 @@
+"""Pictures of Trugo: tiles with their two-coloured pattern, pieces on the corners, stacks, and where a picked piece may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.rules import State
+from stoneworks.envs.rules.grid import Grid, column_name
+from stoneworks.envs.rules.trugo import LAY, MOVE, PICK, Trugo
+from stoneworks.envs.rules.trugo_plane import TOP
+
+#: The distance of neighbouring hexes: neighbouring corners have room for their stacks.
+PITCH = 1.95 * SPACING
+EDGE = PITCH / float(np.sqrt(3))
+LINE_WIDTH = 0.04 * SPACING
+JUNCTION_RADIUS = 0.09 * SPACING
+DESTINATION_RADIUS = 0.2 * SPACING
+#: How far a stack's pieces are moved up and down.
+STACK_SHIFT = 0.14 * SPACING
+#: The part of a tile that a fill takes, so that the pattern around it can be seen.
+FILL_SHARE = 0.5
+MARK_GROUND_RADIUS = 0.42 * SPACING
+ROW_LABEL_DISTANCE = 0.75 * PITCH
+COLUMN_LABEL_DISTANCE = 0.82 * PITCH
+
+#: The corners N, NE, SE, S, SW, NW of a hex around (0, 0), and the middles of the edges that follow them with the clock.
+CORNERS: tuple[Point, ...] = tuple(
+    (EDGE * float(np.sin(np.pi * turn / 3)), -EDGE * float(np.cos(np.pi * turn / 3))) for turn in range(6)
+)
+MIDDLES: tuple[Point, ...] = tuple(
+    ((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in zip(CORNERS, CORNERS[1:] + CORNERS[:1], strict=True)
+)
+
+WHITE_REGION = "#fbf9f2"
+BLUE_REGION = "#8cb2da"
+PICKED = "#ff8a00"
+#: White's and Blue's.
+PIECES = (
+    theme.StoneColours("#ffffff", "#e3e9ef", "#5f7183"),
+    theme.StoneColours("#3f78c4", "#123b80", "#0a2450"),
+)
+
+
+def last_turn(state: State) -> list[int]:
+    """Return the actions of the last turn: a tile, or a pick and its move; of an unfinished turn, the pick."""
+    history = state.history()
+    plane = history[-1] // state.get_game().grid.num_cells if history else LAY
+    return history[-2:] if plane >= MOVE else history[-1:]
+
+
+def compose(state: State, annotations: Annotations) -> Scene:
+    """Return the scene of a position: the tiles, one hex more around them, and whatever else is annotated."""
+    game = state.get_game()
+    assert isinstance(game, Trugo)
+    grid = game.grid
+    centres = [(PITCH * x, -PITCH * y) for x, y in grid.positions.tolist()]
+    position = game.position(state)
+    laid = np.flatnonzero(position.tiles >= 0).tolist()
+    last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
+    shown = _shown(
+        grid,
+        laid,
+        [
+            *(cell for cell, fill in annotations.fills.items() if fill != theme.BOARD),
+            *annotations.marks,
+            *(cell for _, cell in last),
+        ],
+    )
+
+    def corner(kind: int, cell: int) -> Point:
+        return _corner(centres[cell], kind)
+
+    def place_of_top(kind: int, cell: int) -> Point:
+        return _place_of_top(centres[cell], kind, position.below[kind, cell] >= 0)
+
+    elements = [
+        svg.path(svg.polygons(_scaled(1 + LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.LINE),
+        svg.path(svg.polygons(_scaled(1 - LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.BOARD),
+        tiles((int(position.tiles[cell]), centres[cell]) for cell in laid),
+    ]
+    elements.append(
+        svg.group(
+            (
+                svg.path(
+                    svg.polygons(_scaled(FILL_SHARE if cell in laid else 1 - LINE_WIDTH / PITCH), [centres[cell]]),
+                    fill=fill,
+                )
+                for cell, fill in annotations.fills.items()
+                if cell in shown
+            ),
+            class_="fills",
+        )
+    )
+    # A mark without a fill gets its ground from the tile's lighter colour.
+    ground_of = {cell: annotations.fills.get(cell, WHITE_REGION) for cell in annotations.marks}
+    elements.extend(
+        svg.group(svg.circles([centres[cell]], MARK_GROUND_RADIUS), fill=ground)
+        for cell, ground in ground_of.items()
+        if cell not in annotations.fills and cell in laid
+    )
+    elements.append(last_tiles(centres[cell] for plane, cell in last if plane < PICK))
+    empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
+    elements.append(
+        svg.group(
+            svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS),
+            class_="junctions",
+            fill=theme.LABEL,
+        )
+    )
+    elements.append(last_starts(corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE))
+    for kind, cell in np.argwhere(position.top >= 0).tolist():
+        stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
+        elements.extend(stack((colour for colour in stacked if colour >= 0), corner(kind, cell)))
+    elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
+    if position.picked is not None:
+        legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
+        elements.append(picked(place_of_top(*position.picked)))
+        elements.append(destinations(corner(plane - MOVE, cell) for plane, cell in legal))
+    elements.append(
+        pieces.marks((text, centres[cell], theme.ink_on(ground_of[cell])) for cell, text in annotations.marks.items())
+    )
+    xs, ys = zip(*(centres[cell] for cell in shown), strict=True)
+    extent = [min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE]
+    if annotations.coordinates:
+        labels = _labels(grid, centres, shown)
+        elements.append(pieces.labels(labels))
+        half = pieces.LABEL_HEIGHT / 2
+        label_xs, label_ys = zip(*(centre for _, centre in labels), strict=True)
+        extent = [
+            min(extent[0], min(label_xs) - 1.5 * half),
+            min(extent[1], min(label_ys) - half),
+            max(extent[2], max(label_xs) + half),
+            max(extent[3], max(label_ys) + half),
+        ]
+    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
+
+
+# -- Parts of pictures -----------------------------------------------------------------------------------------------------
+
+
+def tiles(laid: Iterable[tuple[int, Point]]) -> str:
+    """Return tiles from their rotations and centres: white hexes, and the blue parts on them (R1)."""
+    placed = list(laid)
+    blue = "".join(blue_region(rotation, centre) for rotation, centre in placed)
+    shape = svg.polygons(CORNERS, (centre for _, centre in placed))
+    return svg.group(
+        [
+            svg.path(shape, fill=WHITE_REGION),
+            svg.path(blue, fill=BLUE_REGION, class_="blue"),
+            svg.path(shape, fill="none", stroke=theme.LINE, stroke_width=0.6 * LINE_WIDTH),
+        ],
+        class_="tiles",
+    )
+
+
+def blue_region(rotation: int, centre: Point) -> str:
+    """Return the data of a path: the blue parts of a tile.
+
+    Rotation i cuts off the white corner 2i by an arc from the middle of one edge to that of the next, and the blue corner
+    opposite to it; what is left is parted by a straight line between the middles of the two remaining edges.
+    """
+    x, y = centre
+    cut_off = 2 * rotation
+
+    def at(points: tuple[Point, ...], index: int) -> str:
+        dx, dy = points[(cut_off + index) % 6]
+        return f"{svg.number(x + dx)} {svg.number(y + dy)}"
+
+    radius = svg.number(EDGE / 2)
+    joined = (
+        f"M{at(MIDDLES, 4)}L{at(CORNERS, 5)}L{at(MIDDLES, 5)}A{radius} {radius} 0 0 0 {at(MIDDLES, 0)}"
+        f"L{at(CORNERS, 1)}L{at(MIDDLES, 1)}z"
+    )
+    return f"{joined}M{at(MIDDLES, 3)}L{at(CORNERS, 3)}L{at(MIDDLES, 2)}A{radius} {radius} 0 0 0 {at(MIDDLES, 3)}z"
+
+
+def stack(colours: Iterable[int], centre: Point) -> list[str]:
+    """Return pieces on one corner, the lowest first."""
+    x, y = centre
+    from_below = list(colours)
+    shifts = [0.0] if len(from_below) == 1 else [STACK_SHIFT, -STACK_SHIFT]
+    return [pieces.stones(colour, [(x, y + shift)], PIECES) for colour, shift in zip(from_below, shifts, strict=True)]
+
+
+def last_tiles(centres: Iterable[Point]) -> str:
+    """Return the marks of tiles that the last turn laid or removed."""
+    shape = svg.polygons(_scaled(0.97), centres)
+    outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
+    return svg.group([outline] if outline else [], class_="last-tile")
+
+
+def last_starts(centres: Iterable[Point]) -> str:
+    """Return the marks of corners that the last move left."""
+    return svg.group(
+        svg.circles(centres, DESTINATION_RADIUS),
+        class_="last-start",
+        fill="none",
+        stroke=theme.LAST_MOVE,
+        stroke_width=0.09 * SPACING,
+    )
+
+
+def picked(centre: Point) -> str:
+    """Return the mark of a picked piece."""
+    ring = svg.circles([centre], pieces.STONE_RADIUS + 0.03 * SPACING)
+    return svg.group(ring, class_="picked", fill="none", stroke=PICKED, stroke_width=0.13 * SPACING)
+
+
+def destinations(centres: Iterable[Point]) -> str:
+    """Return the marks of where a picked piece may go."""
+    dots = svg.circles(centres, DESTINATION_RADIUS)
+    return svg.group(dots, class_="destinations", fill=PICKED, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING)
+
+
+# -- Places ----------------------------------------------------------------------------------------------------------------
+
+
+def _corner(centre: Point, kind: int) -> Point:
+    """Return the place of the top or bottom corner of a hex."""
+    x, y = centre
+    return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
+
+
+def _place_of_top(centre: Point, kind: int, on_another: bool) -> Point:
+    """Return the place of the top piece of a corner."""
+    x, y = _corner(centre, kind)
+    return (x, y - STACK_SHIFT) if on_another else (x, y)
+
+
+def _scaled(share: float) -> list[Point]:
+    """Return the corners of a hex of ``share`` times the size, around (0, 0)."""
+    return [(share * x, share * y) for x, y in CORNERS]
+
+
+def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
+    """Return the cells of the picture: a convex part of the window with the tiles, their neighbours and the annotated cells.
+
+    Being convex it has room for the labels of rows at their left ends and of columns at their upper ends.
+    """
+    used = np.array(laid or [grid.num_cells // 2])
+    neighbours = grid.neighbours[used].ravel()
+    cells = np.concatenate([used, neighbours[neighbours >= 0], np.array(annotated, np.int64)])
+    all_rows, all_columns = np.divmod(np.arange(grid.num_cells), grid.width)
+    inside = grid.on_board.copy()
+    for line in (all_rows, all_columns, all_rows + all_columns):
+        inside &= (line >= line[cells].min()) & (line <= line[cells].max())
+    return [int(cell) for cell in np.flatnonzero(inside)]
+
+
+def _labels(grid: Grid, centres: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
+    """Return the labels with their places, of rows at their left ends and of columns at their upper ends."""
+    left_ends: dict[int, int] = {}
+    upper_ends: dict[int, int] = {}
+    for cell in shown:
+        row, column = divmod(cell, grid.width)
+        left_ends.setdefault(row, cell)
+        upper_ends[column] = cell
+    labels = []
+    for row, cell in left_ends.items():
+        x, y = centres[cell]
+        labels.append((str(row + 1), (x - ROW_LABEL_DISTANCE, y)))
+    for column, cell in upper_ends.items():
+        x, y = centres[cell]
+        # Columns lean to the right by 30 degrees from upright.
+        place = (x + COLUMN_LABEL_DISTANCE / 2, y - COLUMN_LABEL_DISTANCE * float(np.sqrt(3)) / 2)
+        labels.append((column_name(column), place))
+    return labels

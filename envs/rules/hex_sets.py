@@ -1,0 +1,62 @@
+"""Sets of hexes as bits, 64 to a word: small, equal for equal sets, and listed in time that grows with their members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from stoneworks.envs.rules.kernels import UInt64s, kernel
+
+WORD_BITS = 64
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+def num_words(num_hexes: int) -> int:
+    """Return the number of words of a set of hexes below ``num_hexes``."""
+    return -(-num_hexes // WORD_BITS)
+
+
+@kernel
+def insert(words: UInt64s, hex_: int) -> None:
+    """Put a hex in the set."""
+    words[hex_ >> 6] |= _ONE << np.uint64(hex_ & 63)
+
+
+@kernel
+def remove(words: UInt64s, hex_: int) -> None:
+    """Take a hex out of the set."""
+    words[hex_ >> 6] &= ~(_ONE << np.uint64(hex_ & 63))
+
+
+@kernel
+def contains(words: UInt64s, hex_: int) -> bool:
+    """Return whether a hex is in the set."""
+    return (words[hex_ >> 6] >> np.uint64(hex_ & 63)) & _ONE != _ZERO  # type: ignore[no-any-return]
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@kernel
+def lowest(word: np.uint64) -> int:
+    """Return the place of the lowest bit that is set; ``word`` is not 0.
+
+    Members are listed by taking the lowest bit of each word until ``without_lowest`` leaves 0.
+    """
+    return _trailing_zeros(word)  # type: ignore[call-arg]
+
+
+@kernel
+def without_lowest(word: np.uint64) -> np.uint64:
+    """Return ``word`` without its lowest bit."""
+    return word & (word - _ONE)

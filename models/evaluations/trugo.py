@@ -1,0 +1,342 @@
+"""The evaluation of Trugo: pieces, and what the next turn may take of them.
+
+A group whose last open corner the other side can fill is in danger, and so are, in the waning phase, the pieces on a tile
+that may be removed. As a turn takes only one of these, the greatest danger to who is not to act counts nearly in full, and all
+others a little. Who is ahead wants the game to come to its end: in the waning phase an advantage counts the more, the fewer
+tiles are left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules import hex_sets
+from stoneworks.envs.rules.kernels import Int8s, Int32s, Record, kernel
+from stoneworks.envs.rules.trugo import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.rules.trugo_moves import write_destinations
+from stoneworks.envs.rules.trugo_plane import (
+    DOUBLE,
+    EMPTY_JUNCTION,
+    NO_JUNCTION,
+    SINGLE,
+    corner_along_edge,
+    corner_code,
+    corner_of_hex,
+    has_tile,
+    has_top,
+    joined_corner,
+    tiles_around,
+)
+from stoneworks.models.evaluations.turn_search import Float32s
+
+# In pieces on the board that are not pinned.
+PINNED_BY_ENEMY = 0.5
+PINNED_BY_FRIEND = 0.8
+IN_RESERVE = 0.5
+OPEN_CORNER = 0.02
+GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # of the pieces in danger, if the other side is to act
+DANGER_TO_WHO_ACTS = 0.1
+
+#: How much more an advantage counts when all tiles are gone.
+URGENCY = 3.0
+#: What it is worth to have the other side at one's mercy: less than a win, more than anything else.
+LAST_PIECES = 1e5
+
+# Columns of a table of groups.
+COLOUR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
+NUM_COLUMNS = 4
+
+NO_GROUP = -1
+
+
+@kernel
+def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) -> int:
+    """Write the group of each corner, ``int32[corners]``, and the groups' table in one row; return their number.
+
+    ``PIECES`` is what a capture takes (R7). An open corner is an empty junction or none; ``LAST_OPEN`` is one of them.
+    """
+    group_of[:] = NO_GROUP
+    counted_for = np.full(group_of.size, NO_GROUP, np.int32)
+    waiting = np.empty(2 * board.num_tiles + 2, np.int32)
+    num_groups = 0
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            for kind in range(2):
+                start = 2 * hex_ + kind
+                code = corner_code(state, start)
+                if code < SINGLE or group_of[start] != NO_GROUP:
+                    continue
+                colour = code & 1
+                row = NUM_COLUMNS * num_groups
+                groups[row + COLOUR] = colour
+                groups[row + PIECES] = 0
+                groups[row + NUM_OPEN] = 0
+                groups[row + LAST_OPEN] = -1
+                group_of[start] = num_groups
+                waiting[0] = start
+                num_waiting = 1
+                while num_waiting > 0:
+                    num_waiting -= 1
+                    member = waiting[num_waiting]
+                    code = corner_code(state, member)
+                    groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == colour else 1
+                    for index in range(3):
+                        beside = corner_along_edge(board, member, index)
+                        code = corner_code(state, beside)
+                        if code <= EMPTY_JUNCTION:
+                            if counted_for[beside] != num_groups:
+                                counted_for[beside] = num_groups
+                                groups[row + NUM_OPEN] += 1
+                                groups[row + LAST_OPEN] = beside
+                        elif (code & 1) == colour and group_of[beside] == NO_GROUP:
+                            group_of[beside] = num_groups
+                            waiting[num_waiting] = beside
+                            num_waiting += 1
+                num_groups += 1
+    return num_groups
+
+
+@kernel
+def surrounds(board: Record, state: Record, corner: int, group: int, group_of: Int32s) -> bool:
+    """Return whether the top piece of ``corner`` opens a corner next to ``group`` when it leaves."""
+    code = corner_code(state, corner)
+    if code >= DOUBLE and (code >> 1 & 1) == (code & 1):
+        return False
+    for index in range(3):
+        if group_of[corner_along_edge(board, corner, index)] == group:
+            return True
+    return False
+
+
+@kernel
+def slides_to(board: Record, state: Record, start: int, colour: int, group: int, group_of: Int32s) -> bool:
+    """Return whether a piece of ``colour`` that does not surround ``group`` can slide to the empty corner ``start`` (R6)."""
+    reached = np.zeros(board.num_words, np.uint64)
+    hex_sets.insert(reached, start >> 1)
+    waiting = np.empty(board.num_tiles + 1, np.int32)
+    waiting[0] = start
+    num_waiting = 1
+    while num_waiting > 0:
+        num_waiting -= 1
+        corner = waiting[num_waiting]
+        for index in range(3):
+            joined = joined_corner(board, state, corner, index)
+            if joined < 0 or hex_sets.contains(reached, joined >> 1):
+                continue
+            hex_sets.insert(reached, joined >> 1)
+            code = corner_code(state, joined)
+            if code <= EMPTY_JUNCTION:
+                waiting[num_waiting] = joined
+                num_waiting += 1
+            elif (code & 1) == colour and not surrounds(board, state, joined, group, group_of):
+                return True
+    return False
+
+
+@kernel
+def can_fill(board: Record, state: Record, corner: int, colour: int, group: int, group_of: Int32s) -> bool:
+    """Return whether ``colour`` can bring a piece to the open corner next to ``group``, with a tile or by a move."""
+    if corner_code(state, corner) == NO_JUNCTION:
+        # Top corners are White's, bottom corners Blue's (R1).
+        if state.pool == 0 or (corner & 1) != colour or state.reserve[colour] == 0:
+            return False
+        sign = -1 if corner & 1 else 1
+        num_tiles = 0
+        room = True
+        for index in range(3):
+            hex_ = (corner >> 1) + sign * board.meeting_steps[index]
+            if has_tile(state, hex_):
+                num_tiles += 1
+            elif board.cell_of_hex[hex_] < 0:
+                room = False
+        return room and num_tiles == 2
+    if slides_to(board, state, corner, colour, group, group_of):
+        return True
+    for index in range(3):
+        beside = corner_along_edge(board, corner, index)
+        code = corner_code(state, beside)
+        if code <= EMPTY_JUNCTION:
+            if slides_to(board, state, beside, colour, group, group_of):
+                return True
+        elif (code & 1) == colour and not surrounds(board, state, beside, group, group_of):
+            return True
+    return False
+
+
+@kernel
+def pieces_on_tile(board: Record, state: Record, hex_: int, colour: int) -> int:
+    """Return how many pieces of ``colour`` stand on the corners of a tile, pinned ones included."""
+    number = 0
+    for index in range(6):
+        code = corner_code(state, corner_of_hex(board, hex_, index))
+        number += code >= SINGLE and (code & 1) == colour
+        number += code >= DOUBLE and (code >> 1 & 1) == colour
+    return number
+
+
+@kernel
+def worth_of(board: Record, state: Record, colour: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return what the pieces of ``colour`` are worth; ``-LAST_PIECES`` if the other side can take all in its turn, which is next."""
+    worth = float(state.num_pieces[colour])
+    if state.pool > 0:
+        worth += IN_RESERVE * min(state.reserve[colour], state.pool)
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            for kind in range(2):
+                code = corner_code(state, 2 * hex_ + kind)
+                if code >= DOUBLE and (code >> 1 & 1) == colour:
+                    worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == colour else PINNED_BY_ENEMY)
+    opponent = 1 - colour
+    greatest = 0.0
+    total = 0.0
+    most_lost = 0
+    for group in range(num_groups):
+        row = NUM_COLUMNS * group
+        if groups[row + COLOUR] != colour:
+            continue
+        worth += OPEN_CORNER * groups[row + NUM_OPEN]
+        if groups[row + NUM_OPEN] == 1 and can_fill(board, state, groups[row + LAST_OPEN], opponent, group, group_of):
+            total += groups[row + PIECES]
+            greatest = max(greatest, float(groups[row + PIECES]))
+            most_lost = max(most_lost, groups[row + PIECES])
+    if state.pool == 0:
+        for word_index in range(board.num_words):
+            word = state.targets[word_index]
+            while word:
+                hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+                word = hex_sets.without_lowest(word)
+                lost = pieces_on_tile(board, state, hex_, colour)
+                if lost > 0:
+                    most_lost = max(most_lost, lost)
+                    greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
+        total = max(total, greatest)
+    if state.current_player != opponent:
+        return worth - DANGER_TO_WHO_ACTS * total
+    if state.pool == 0 and most_lost >= state.num_pieces[colour]:
+        return -LAST_PIECES
+    return worth - GREATEST_DANGER * greatest - OTHER_DANGER * (total - greatest)
+
+
+@kernel
+def rate_landing(
+    board: Record, state: Record, player: int, start: int, end: int, group_of: Int32s, groups: Int32s
+) -> float:
+    """Return how promising it is for ``player`` to move a piece from ``start`` to ``end``."""
+    rating = 0.0
+    code = corner_code(state, end)
+    if code >= SINGLE:
+        rating += 0.5 if (code & 1) != player else -0.2
+    open_beside = False
+    for index in range(3):
+        beside = corner_along_edge(board, end, index)
+        code = corner_code(state, beside)
+        if code <= EMPTY_JUNCTION or beside == start:
+            open_beside = True
+            continue
+        row = NUM_COLUMNS * group_of[beside]
+        if (code & 1) == player:
+            open_beside = open_beside or groups[row + NUM_OPEN] > 1
+        elif groups[row + NUM_OPEN] == 1 and groups[row + LAST_OPEN] == end:
+            rating += groups[row + PIECES]
+            open_beside = True
+        else:
+            rating += 0.3 / max(groups[row + NUM_OPEN], 1)
+    if not open_beside:
+        rating -= 1
+    code = corner_code(state, start)
+    if code >= DOUBLE:
+        rating += 0.2 if (code >> 1 & 1) == player else -0.5
+    if groups[NUM_COLUMNS * group_of[start] + NUM_OPEN] == 1:
+        rating += 0.5
+    return rating
+
+
+@kernel
+def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return the rating of the most promising move of the top piece of ``start``."""
+    num_cells = board.num_cells
+    player = corner_code(state, start) & 1
+    destinations = np.zeros(2 * num_cells, np.int8)
+    write_destinations(board, state, start, destinations, 0)
+    best = -2.0
+    for index in range(2 * num_cells):
+        if destinations[index]:
+            end = 2 * board.hex_of_cell[index % num_cells] + index // num_cells
+            best = max(best, rate_landing(board, state, player, start, end, group_of, groups))
+    return best
+
+
+@kernel
+def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return how promising it is for ``player`` to lay a tile: the pieces that it brings, and what they fill."""
+    around = tiles_around(board, state, hex_)
+    rating = 0.0
+    for index in range(6):
+        between = (1 << (7 - index) % 6) | (1 << (8 - index) % 6)
+        colour = index & 1
+        if around & between != between or state.reserve[colour] == 0:
+            continue
+        rating += 0.5 if colour == player else -0.5
+        corner = corner_of_hex(board, hex_, index)
+        for edge in range(3):
+            beside = corner_along_edge(board, corner, edge)
+            if has_top(corner_code(state, beside), 1 - colour):
+                row = NUM_COLUMNS * group_of[beside]
+                if groups[row + NUM_OPEN] == 1:
+                    rating += groups[row + PIECES] if colour == player else -groups[row + PIECES]
+    return rating
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return how much more the pieces of ``player`` are worth."""
+    group_of = np.empty(2 * state.contents.size, np.int32)
+    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
+    num_groups = find_groups(board, state, group_of, groups)
+    advantage = worth_of(board, state, player, num_groups, group_of, groups)
+    advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
+    if state.pool == 0:
+        num_tiles = 0
+        for word_index in range(board.num_words):
+            word = state.tiles[word_index]
+            while word:
+                num_tiles += 1
+                word = hex_sets.without_lowest(word)
+        advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
+    if state.picked != NOTHING_PICKED:
+        promise = rate_pick(board, state, state.picked, group_of, groups)
+        advantage += promise if state.current_player == player else -promise
+    return max(-2 * LAST_PIECES, min(2 * LAST_PIECES, advantage))
+
+
+@kernel
+def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Rate tiles by the pieces that they bring or take, and moves by what they fill, pin and save."""
+    group_of = np.empty(2 * state.contents.size, np.int32)
+    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
+    find_groups(board, state, group_of, groups)
+    num_cells = board.num_cells
+    player = state.current_player
+    for action in range(mask.size):
+        if not mask[action]:
+            continue
+        plane = action // num_cells
+        hex_ = board.hex_of_cell[action % num_cells]
+        if plane >= MOVE:
+            end = 2 * hex_ + plane - MOVE
+            ratings[action] = rate_landing(board, state, player, state.picked, end, group_of, groups)
+        elif plane >= PICK:
+            ratings[action] = rate_pick(board, state, 2 * hex_ + plane - PICK, group_of, groups)
+        elif plane == REMOVE:
+            own = pieces_on_tile(board, state, hex_, player)
+            ratings[action] = pieces_on_tile(board, state, hex_, 1 - player) - own
+        elif plane == LAY or not mask[action - num_cells]:
+            ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
+        else:
+            ratings[action] = ratings[action - num_cells]

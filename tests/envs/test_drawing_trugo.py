@@ -1,0 +1,136 @@
+"""Pictures of Trugo."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.drawing import Drawing, draw, theme, trugo
+from stoneworks.envs.rules import State, load_game
+
+SVG = "{http://www.w3.org/2000/svg}"
+#: Two junctions, e5^ and e6v; White's piece on e5^, Blue's on e6v.
+FOUR_TILES = "e5/0 e6/1 d6/2 f5/0"
+
+
+def played(texts: str = "", **options: object) -> State:
+    game = load_game("trugo", **{"radius": 4, "tiles": 18, **options})
+    return game.deserialize_state("\n".join(texts.split()))
+
+
+def groups(drawing: Drawing, name: str) -> list[ElementTree.Element]:
+    return [element for element in ElementTree.fromstring(drawing.svg).iter(f"{SVG}g") if element.get("class") == name]
+
+
+def circles(drawing: Drawing, name: str) -> list[tuple[float, float]]:
+    found = (circle for group in groups(drawing, name) for circle in group.iter(f"{SVG}circle"))
+    return [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in found]
+
+
+def labels(drawing: Drawing) -> set[str]:
+    return {
+        element.attrib["aria-label"]
+        for group in groups(drawing, "labels")
+        for element in group.iter()
+        if "aria-label" in element.attrib
+    }
+
+
+def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
+    left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
+    pixels = drawing.rgb_array(1000)
+    return pixels[int((y - top) * 1000 / width), int((x - left) * 1000 / width)].tolist()
+
+
+def rgb(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+@pytest.mark.parametrize("rotation", [0, 1, 2])
+def test_a_tile_cuts_off_two_opposite_corners_and_parts_the_rest_by_a_line(rotation: int) -> None:
+    """R1. The centre of the only tile is at (0, 0)."""
+    drawing = draw(played(f"e5/{rotation}"), last_actions=[])
+    cut_off = (2 * rotation, (2 * rotation + 3) % 6)
+    for index, (x, y) in enumerate(trugo.CORNERS):
+        own, other = (trugo.WHITE_REGION, trugo.BLUE_REGION)[:: 1 if index % 2 == 0 else -1]
+        assert pixel(drawing, 0.85 * x, 0.85 * y) == rgb(own)
+        # Past the arc the other colour begins; along a corner that is joined to the next one, its own goes on.
+        assert pixel(drawing, 0.3 * x, 0.3 * y) == rgb(other if index in cut_off else own)
+
+
+def test_pieces_stand_on_their_corners_in_their_colours() -> None:
+    drawing = draw(played(FOUR_TILES))
+    assert circles(drawing, "stones colour-0") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
+    assert circles(drawing, "stones colour-1") == [(trugo.PITCH / 2, pytest.approx(-trugo.EDGE / 2, abs=0.1))]
+    assert min(pixel(drawing, 0, -trugo.EDGE)) > 220
+    red, _, blue = pixel(drawing, trugo.PITCH / 2, -trugo.EDGE / 2)
+    assert blue > 2 * red
+
+
+def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -> None:
+    drawing = draw(played(f"{FOUR_TILES} e5^ >e6v"))
+    ((lower_x, lower_y),) = circles(drawing, "stones colour-1")
+    ((upper_x, upper_y),) = circles(drawing, "stones colour-0")
+    assert lower_x == upper_x
+    assert upper_y < lower_y
+    assert drawing.svg.index("stones colour-1") < drawing.svg.index("stones colour-0")
+    assert circles(drawing, "last-move") == [(upper_x, upper_y)]
+    assert circles(drawing, "last-start") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
+    assert circles(drawing, "junctions") == circles(drawing, "last-start")
+
+
+def test_a_picked_piece_and_where_it_may_go_are_marked() -> None:
+    state = played(f"{FOUR_TILES} e5^")
+    drawing = draw(state)
+    assert circles(drawing, "picked") == circles(drawing, "stones colour-0")
+    assert len(circles(drawing, "destinations")) == len(state.legal_actions())
+    assert circles(drawing, "destinations") == circles(drawing, "stones colour-1")
+    assert circles(draw(played(FOUR_TILES)), "picked") == circles(draw(played(FOUR_TILES)), "destinations") == []
+
+
+def test_a_tile_that_was_laid_or_removed_last_is_outlined() -> None:
+    assert len(groups(draw(played("e5/0")), "last-tile")) == 1
+    removed = played(f"{FOUR_TILES} e4/0 xe4", tiles=5)
+    (group,) = groups(draw(removed), "last-tile")
+    assert draw(removed) == draw(removed, last_actions=[removed.string_to_action("xe4")])
+    assert draw(removed).svg != draw(removed, last_actions=[removed.string_to_action("xf5")]).svg
+    assert groups(draw(removed, last_actions=[]), "last-tile") == []
+    assert theme.LAST_MOVE in ElementTree.tostring(group, encoding="unicode")
+
+
+def test_only_the_part_of_the_plane_in_use_is_shown_with_its_labels() -> None:
+    assert labels(draw(played())) == labels(draw(played("e5/0"))) == set("def456")
+    assert labels(draw(played("e5/0 f5/0"))) == set("defg456")
+    assert labels(draw(played("e5/0"), marks={"e8": "x"})) == set("def45678")
+    assert labels(draw(played("e5/0"), coordinates=False)) == set()
+
+
+def test_a_picture_does_not_leave_the_window() -> None:
+    drawing = draw(played("b2/0 c2/0 b3/0 a3/0", radius=1, tiles=6))
+    assert labels(drawing) == set("abc123")
+
+
+def test_filled_hexes_have_their_colour_and_a_tile_keeps_the_rest_of_its_pattern() -> None:
+    drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
+    assert pixel(drawing, 0, 0) == rgb("#ffd700")
+    assert pixel(drawing, trugo.PITCH * 0.7, 0) == rgb("#ffd700")
+    assert pixel(drawing, *(0.85 * value for value in trugo.CORNERS[1])) == rgb(trugo.BLUE_REGION)
+
+
+def test_a_policy_is_a_heat_map_and_does_not_enlarge_the_picture() -> None:
+    state = played(FOUR_TILES)
+    policy = np.zeros(state.num_distinct_actions())
+    policy[state.legal_actions()] = 1 / len(state.legal_actions())
+    drawing = draw(state, fill=policy)
+    assert labels(drawing) == labels(draw(state))
+    assert len(groups(drawing, "fills")) == 1
+
+
+def test_the_picture_of_the_geometry_is_what_its_script_draws(repository: Path) -> None:
+    script = runpy.run_path(str(repository / "docs" / "make_images.py"))
+    path = repository / "docs" / "images" / "trugo-geometry.svg"
+    assert path.read_text(encoding="utf-8") == script["trugo_geometry"]().svg

@@ -1,0 +1,237 @@
+"""Trugo once more, as slow and as plain as RULES.md section 5 reads: dicts, sets, and no code shared with the kernels."""
+
+from __future__ import annotations
+
+from itertools import product
+
+DIRECTIONS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
+CYCLE = ("E", "NE", "NW", "W", "SW", "SE")
+CLOCKWISE_CORNERS = ("N", "NE", "SE", "S", "SW", "NW")
+JOINED = {
+    0: (("SE", "SW"), ("NE", "NW")),
+    1: (("N", "SW"), ("S", "NE")),
+    2: (("N", "SE"), ("S", "NW")),
+}
+
+Hex = tuple[int, int]
+Corner = tuple[int, int, str]
+
+
+def corner_of(at: Hex, name: str) -> Corner:
+    q, r = at
+    return {
+        "N": (q, r, "^"),
+        "NE": (q, r + 1, "v"),
+        "SE": (q + 1, r - 1, "^"),
+        "S": (q, r, "v"),
+        "SW": (q, r - 1, "^"),
+        "NW": (q - 1, r + 1, "v"),
+    }[name]
+
+
+def hexes_at(corner: Corner) -> list[Hex]:
+    q, r, kind = corner
+    if kind == "^":
+        return [(q, r), (q, r + 1), (q - 1, r + 1)]
+    return [(q, r), (q, r - 1), (q + 1, r - 1)]
+
+
+def corners_next_to(corner: Corner) -> list[Corner]:
+    q, r, kind = corner
+    if kind == "^":
+        return [(q, r + 1, "v"), (q - 1, r + 1, "v"), (q - 1, r + 2, "v")]
+    return [(q, r - 1, "^"), (q + 1, r - 1, "^"), (q + 1, r - 2, "^")]
+
+
+def letters(column: int) -> str:
+    text = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        text = chr(97 + rest) + text
+    return text
+
+
+class NaiveTrugo:
+    def __init__(
+        self, tiles: int = 36, pieces: int = 25, stacking: bool = True, max_turns: int = 400, radius: int = 10
+    ):
+        self.pool = tiles
+        self.reserve = [pieces, pieces]
+        self.stacking = stacking
+        self.max_turns = max_turns
+        self.radius = radius
+        span = range(-radius, radius + 1)
+        self.window = {(q, r) for q, r in product(span, span) if abs(q + r) <= radius}
+        self.name_of = {(q, r): f"{letters(q + radius)}{r + radius + 1}" for q, r in product(span, span)}
+        self.hex_of = {name: at for at, name in self.name_of.items()}
+        self.tiles: dict[Hex, int] = {}
+        self.stacks: dict[Corner, list[int]] = {}  # colours from the bottom up, only where there is a piece
+        self.picked: Corner | None = None
+        self.turns = 0
+        self.to_act: int | None = 0
+        self.result: int | str | None = None
+        self.reason: str | None = None
+        self.captured: list[tuple[int, list[int]]] = []  # in the last turn: colour, and the stack as it was
+
+    def score(self) -> None:
+        return None
+
+    # -- the plane -----------------------------------------------------------------------------------------------
+
+    def neighbours(self, at: Hex) -> list[Hex]:
+        return [(at[0] + DIRECTIONS[name][0], at[1] + DIRECTIONS[name][1]) for name in CYCLE]
+
+    def is_junction(self, corner: Corner) -> bool:
+        return all(at in self.tiles for at in hexes_at(corner))
+
+    def height(self, corner: Corner) -> int:
+        return len(self.stacks.get(corner, ()))
+
+    def top(self, corner: Corner) -> int | None:
+        return self.stacks[corner][-1] if corner in self.stacks else None
+
+    def corner_text(self, corner: Corner) -> str:
+        return self.name_of[corner[:2]] + corner[2]
+
+    def corner_from(self, text: str) -> Corner:
+        return (*self.hex_of[text[:-1]], text[-1])
+
+    # -- legal actions -------------------------------------------------------------------------------------------
+
+    def legal_texts(self) -> set[str]:
+        if self.result is not None:
+            return set()
+        if self.picked is not None:
+            return {">" + self.corner_text(corner) for corner in self.destinations(self.picked)}
+        texts = set()
+        if self.pool:  # R3
+            places = {at for tile in self.tiles for at in self.neighbours(tile)} - set(self.tiles) or {(0, 0)}
+            texts |= {f"{self.name_of[at]}/{rotation}" for at in places & self.window for rotation in range(3)}
+        else:
+            texts |= {"x" + self.name_of[at] for at in self.tiles if self.is_removable(at)}
+        texts |= {  # R5
+            self.corner_text(corner)
+            for corner in self.stacks
+            if self.top(corner) == self.to_act and self.destinations(corner)
+        }
+        return texts
+
+    def is_removable(self, at: Hex) -> bool:  # R4
+        empty = [neighbour not in self.tiles for neighbour in self.neighbours(at)]
+        if not any(empty[i] and empty[(i + 1) % 6] and empty[(i + 2) % 6] for i in range(6)):
+            return False
+        rest = set(self.tiles) - {at}
+        if not rest:
+            return True
+        reached = {min(rest)}
+        while True:
+            more = {neighbour for tile in reached for neighbour in self.neighbours(tile)} & rest
+            if more <= reached:
+                return reached == rest
+            reached |= more
+
+    def destinations(self, start: Corner) -> set[Corner]:  # R6
+        highest = 1 if self.stacking else 0
+        passed = {start}
+        landed: set[Corner] = set()
+        waiting = [start]
+        while waiting:
+            corner = waiting.pop()
+            for at in hexes_at(corner):
+                if at not in self.tiles:
+                    continue
+                for pair in JOINED[self.tiles[at]]:
+                    ends = [corner_of(at, name) for name in pair]
+                    if corner not in ends:
+                        continue
+                    other = ends[1 - ends.index(corner)]
+                    if other == start:
+                        continue
+                    if self.is_junction(other) and self.height(other) <= highest:
+                        landed.add(other)
+                    if self.height(other) == 0 and other not in passed:
+                        passed.add(other)
+                        waiting.append(other)
+        for corner in passed:
+            for other in corners_next_to(corner):
+                if self.is_junction(other) and self.height(other) <= highest:
+                    landed.add(other)
+        return landed - {start}
+
+    # -- playing -------------------------------------------------------------------------------------------------
+
+    def play(self, text: str) -> None:
+        assert text in self.legal_texts(), text
+        if text[0] == ">":
+            assert self.picked is not None
+            piece = self.stacks[self.picked].pop()
+            if not self.stacks[self.picked]:
+                del self.stacks[self.picked]
+            self.stacks.setdefault(self.corner_from(text[1:]), []).append(piece)
+            self.picked = None
+        elif text[0] == "x":
+            at = self.hex_of[text[1:]]
+            del self.tiles[at]
+            for name in CLOCKWISE_CORNERS:
+                self.stacks.pop(corner_of(at, name), None)
+        elif text[-2] == "/":
+            at = self.hex_of[text[:-2]]
+            before = {name for name in CLOCKWISE_CORNERS if self.is_junction(corner_of(at, name))}
+            assert not before
+            self.tiles[at] = int(text[-1])
+            self.pool -= 1
+            for name in CLOCKWISE_CORNERS:  # R3
+                corner = corner_of(at, name)
+                colour = 0 if corner[2] == "^" else 1
+                if self.is_junction(corner) and self.reserve[colour]:
+                    self.reserve[colour] -= 1
+                    self.stacks[corner] = [colour]
+        else:
+            self.picked = self.corner_from(text)
+            return
+        self.end_turn()
+
+    def end_turn(self) -> None:
+        mover = self.to_act
+        assert mover is not None
+        self.captured = []
+        for colour in (1 - mover, mover):  # R7
+            for corner in {corner for group in self.surrounded_groups(colour) for corner in group}:
+                stack = self.stacks.pop(corner)
+                self.captured.append((colour, stack))
+                if len(stack) == 2 and stack[0] != stack[1]:
+                    self.stacks[corner] = stack[:1]
+        self.turns += 1
+        if self.pool == 0:  # R8
+            left = {colour for stack in self.stacks.values() for colour in stack}
+            if 1 - mover not in left:
+                self.result = mover
+            elif mover not in left:
+                self.result = 1 - mover
+            self.reason = None if self.result is None else "pieces"
+        if self.result is None and self.turns == self.max_turns:  # R9
+            self.result, self.reason = "truncated", "max_turns"
+        self.to_act = None if self.result is not None else 1 - mover
+
+    def surrounded_groups(self, colour: int) -> list[set[Corner]]:
+        unseen = {corner for corner in self.stacks if self.top(corner) == colour}
+        groups = []
+        while unseen:
+            group = {unseen.pop()}
+            waiting = list(group)
+            border = set()
+            while waiting:
+                for other in corners_next_to(waiting.pop()):
+                    if other in unseen:
+                        unseen.remove(other)
+                        group.add(other)
+                        waiting.append(other)
+                    elif other not in group:
+                        border.add(other)
+            if all(self.top(other) == 1 - colour for other in border):
+                groups.append(group)
+        return groups
+
+
+NAIVE_GAMES = {"trugo": NaiveTrugo}
