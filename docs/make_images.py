@@ -45,7 +45,9 @@ def trugo_geometry() -> Drawing:
     elements.extend(trugo.stack([1, 0], (x, 0.0)))
     labels.append(("stack", (x, 2.0 * trugo.EDGE)))
     elements.append(pieces.labels(labels))
-    description = "The three rotations of a tile of Trugo, and three tiles that meet at a corner, on which a stack stands"
+    description = (
+        "The three rotations of a tile of Trugo, and three tiles that meet at a corner, on which a stack stands"
+    )
     top = -2.2 * trugo.EDGE
     scene = svg.Scene(elements, -trugo.PITCH, top, x + trugo.PITCH, -top, description, trugo.PIECES)
     return Drawing(svg.document(scene))

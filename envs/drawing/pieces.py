@@ -23,9 +23,7 @@ class Text(NamedTuple):
     height: float
 
 
-def stones(
-    colour: int, centres: Iterable[Point], colours: Sequence[theme.StoneColours] = theme.STONES
-) -> str:
+def stones(colour: int, centres: Iterable[Point], colours: Sequence[theme.StoneColours] = theme.STONES) -> str:
     """Return stones of ``colour`` 0 or 1; ``colours`` are the scene's."""
     return svg.group(
         svg.circles(centres, STONE_RADIUS),

@@ -32,7 +32,12 @@ def circles(drawing: Drawing, name: str) -> list[tuple[float, float]]:
 
 
 def labels(drawing: Drawing) -> set[str]:
-    return {element.attrib["aria-label"] for group in groups(drawing, "labels") for element in group.iter() if "aria-label" in element.attrib}
+    return {
+        element.attrib["aria-label"]
+        for group in groups(drawing, "labels")
+        for element in group.iter()
+        if "aria-label" in element.attrib
+    }
 
 
 def pixel(drawing: Drawing, x: float, y: float) -> list[int]:

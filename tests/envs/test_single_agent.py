@@ -16,7 +16,6 @@ from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.models import load_bot
 
-
 #: Games of a few moves.
 SMALL_GAMES = {"vadus": "vadus(size=3)", "laido": "laido(size=3)", "trugo": "trugo(radius=2,tiles=7)"}
 

@@ -18,7 +18,6 @@ from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, l
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 
-
 #: Won games, and truncated ones (R9).
 TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
 

@@ -14,7 +14,27 @@ from stoneworks.training.match import play_match
 
 WHITE, BLUE = 0, 1
 #: The hexes at most two steps from e5.
-DISC = "e3 f3 g3 d4 e4 f4 g4 c5 d5 e5 f5 g5 c6 d6 e6 f6 c7 d7 e7".split()
+DISC = [
+    "e3",
+    "f3",
+    "g3",
+    "d4",
+    "e4",
+    "f4",
+    "g4",
+    "c5",
+    "d5",
+    "e5",
+    "f5",
+    "g5",
+    "c6",
+    "d6",
+    "e6",
+    "f6",
+    "c7",
+    "d7",
+    "e7",
+]
 
 
 def waxing_position(pieces: Mapping[str, str], to_act: int) -> State:
