@@ -125,18 +125,18 @@ def compose(state: State, annotations: Annotations) -> Scene:
         pieces.marks((text, centres[cell], theme.ink_on(ground_of[cell])) for cell, text in annotations.marks.items())
     )
     xs, ys = zip(*(centres[cell] for cell in shown), strict=True)
-    extent = [min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE]
+    extent = (min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE)
     if annotations.coordinates:
         labels = _labels(grid, centres, shown)
         elements.append(pieces.labels(labels))
         half = pieces.LABEL_HEIGHT / 2
         label_xs, label_ys = zip(*(centre for _, centre in labels), strict=True)
-        extent = [
+        extent = (
             min(extent[0], min(label_xs) - 1.5 * half),
             min(extent[1], min(label_ys) - half),
             max(extent[2], max(label_xs) + half),
             max(extent[3], max(label_ys) + half),
-        ]
+        )
     return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
 
 

@@ -105,10 +105,11 @@ def surrounds(board: Record, state: Record, corner: int, group: int, group_of: I
     code = corner_code(state, corner)
     if code >= DOUBLE and (code >> 1 & 1) == (code & 1):
         return False
-    for index in range(3):
-        if group_of[corner_along_edge(board, corner, index)] == group:
-            return True
-    return False
+    return (
+        group_of[corner_along_edge(board, corner, 0)] == group
+        or group_of[corner_along_edge(board, corner, 1)] == group
+        or group_of[corner_along_edge(board, corner, 2)] == group
+    )
 
 
 @kernel
@@ -179,7 +180,7 @@ def pieces_on_tile(board: Record, state: Record, hex_: int, colour: int) -> int:
 
 @kernel
 def worth_of(board: Record, state: Record, colour: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
-    """Return what the pieces of ``colour`` are worth; ``-LAST_PIECES`` if the other side can take all in its turn, which is next."""
+    """Return what the pieces of ``colour`` are worth; ``-LAST_PIECES`` if the next turn can take them all."""
     worth = float(state.num_pieces[colour])
     if state.pool > 0:
         worth += IN_RESERVE * min(state.reserve[colour], state.pool)
