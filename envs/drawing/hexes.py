@@ -15,7 +15,6 @@ from stoneworks.envs.rules.grid import Grid, column_name
 DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
 WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
 
-LINE_WIDTH = 0.04 * SPACING
 #: From the centre of the last cell of a row or column to its label.
 ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
@@ -38,7 +37,7 @@ def hex_shape(width: float) -> list[Point]:
 
 
 #: A cell without the lines around it.
-CELL_SHAPE = hex_shape(SPACING - LINE_WIDTH)
+CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 
 
 def ground_of_cells(centres: Iterable[Point]) -> str:
@@ -47,7 +46,7 @@ def ground_of_cells(centres: Iterable[Point]) -> str:
     The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterise than strokes.
     """
     centres = list(centres)
-    ground = svg.path(svg.polygons(hex_shape(SPACING + LINE_WIDTH), centres), fill=theme.LINE)
+    ground = svg.path(svg.polygons(hex_shape(SPACING + pieces.LINE_WIDTH), centres), fill=theme.LINE)
     return ground + svg.path(svg.polygons(CELL_SHAPE, centres), fill=theme.BOARD)
 
 
@@ -80,7 +79,7 @@ def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Exte
         max(extent[2], max(xs) + half),
         max(extent[3], max(ys) + half),
     )
-    tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=LINE_WIDTH, stroke_linecap="round")
+    tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round")
     return tick_path + pieces.labels(labels), extent_with_labels
 
 

@@ -94,7 +94,9 @@ def _board(game: Game) -> _Board:
         ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
         lattice = svg.lines(_lattice(game, centres))
         cell_shape = hexes.hex_shape(SPACING)
-        lines = svg.path(lattice, fill="none", stroke=theme.LINE, stroke_width=hexes.LINE_WIDTH, stroke_linecap="round")
+        lines = svg.path(
+            lattice, fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round"
+        )
         reach_x, reach_y = corner + width / 2, corner * np.sqrt(3) / 2 + width / 2
     else:
         cell_shape = hexes.CELL_SHAPE

@@ -1,4 +1,4 @@
-"""What stands on the boards of all games: stones, marks of the last move, marks, and the labels of rows and columns."""
+"""What the boards of all games have: lines, stones, marks of the last move, marks, and the labels of rows and columns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ STONE_RADIUS = 0.43 * SPACING
 MARK_WIDTH = 0.56 * SPACING
 MARK_HEIGHT = 0.34 * SPACING
 LABEL_HEIGHT = 0.32 * SPACING
+LINE_WIDTH = 0.04 * SPACING
 
 
 class Text(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.hexhex_stones import LINE_WIDTH, MARK_GROUND_RADIUS
+from stoneworks.envs.drawing.hexhex_stones import MARK_GROUND_RADIUS
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import column_name
@@ -149,7 +149,7 @@ def _board(game: Game) -> _Board:
     for line in range(1, last):
         place = line * SPACING
         ends += [((low, -place), (high, -place)), ((place, -low), (place, -high))]
-    lines = svg.path(svg.lines(ends), fill="none", stroke=theme.LINE, stroke_width=LINE_WIDTH)
+    lines = svg.path(svg.lines(ends), fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH)
 
     labels = [(str(row + 1), (low - LABEL_DISTANCE, -row * SPACING)) for row in range(grid.height)]
     labels += [(column_name(column), (column * SPACING, -low + LABEL_DISTANCE)) for column in range(grid.width)]

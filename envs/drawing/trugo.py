@@ -17,7 +17,6 @@ from stoneworks.envs.rules.trugo_plane import TOP
 #: The distance of neighbouring hexes: neighbouring corners have room for their stacks.
 PITCH = 1.95 * SPACING
 EDGE = PITCH / float(np.sqrt(3))
-LINE_WIDTH = 0.04 * SPACING
 JUNCTION_RADIUS = 0.09 * SPACING
 DESTINATION_RADIUS = 0.2 * SPACING
 #: How far a stack's pieces are moved up and down.
@@ -79,15 +78,21 @@ def compose(state: State, annotations: Annotations) -> Scene:
         return _place_of_top(centres[cell], kind, position.below[kind, cell] >= 0)
 
     elements = [
-        svg.path(svg.polygons(_scaled(1 + LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.LINE),
-        svg.path(svg.polygons(_scaled(1 - LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.BOARD),
+        svg.path(
+            svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.LINE
+        ),
+        svg.path(
+            svg.polygons(_scaled(1 - pieces.LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.BOARD
+        ),
         tiles((int(position.tiles[cell]), centres[cell]) for cell in laid),
     ]
     elements.append(
         svg.group(
             (
                 svg.path(
-                    svg.polygons(_scaled(FILL_SHARE if cell in laid else 1 - LINE_WIDTH / PITCH), [centres[cell]]),
+                    svg.polygons(
+                        _scaled(FILL_SHARE if cell in laid else 1 - pieces.LINE_WIDTH / PITCH), [centres[cell]]
+                    ),
                     fill=fill,
                 )
                 for cell, fill in annotations.fills.items()
@@ -152,7 +157,7 @@ def tiles(laid: Iterable[tuple[int, Point]]) -> str:
         [
             svg.path(shape, fill=WHITE_REGION),
             svg.path(blue, fill=BLUE_REGION, class_="blue"),
-            svg.path(shape, fill="none", stroke=theme.LINE, stroke_width=0.6 * LINE_WIDTH),
+            svg.path(shape, fill="none", stroke=theme.LINE, stroke_width=0.6 * pieces.LINE_WIDTH),
         ],
         class_="tiles",
     )
