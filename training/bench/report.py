@@ -57,7 +57,6 @@ def run_bench(
 
 def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Row]:
     vadus, laido, small = load_game("vadus(size=9)"), load_game("laido(size=9)"), load_game("vadus(size=5)")
-    taugo, taigo = load_game("taugo(size=16)"), load_game("taigo")
     tell("trying pgx's batch sizes")
     connect_four, openspiel_state, openspiel_playouts, pgx = (
         references.connect_four_steps(),
@@ -73,14 +72,13 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.batch_steps(vadus, BATCH_SIZE),
         ours.playout_actions(vadus),
     )
-    trugo_playouts = ours.playout_actions(load_game("trugo"))
     small_batch, laido_batch, small_playouts, laido_playouts = (
         ours.batch_steps(small, BATCH_SIZE),
         ours.batch_steps(laido, BATCH_SIZE),
         ours.playout_actions(small),
         ours.playout_actions(laido),
     )
-    taugo_playouts = ours.playout_actions(taugo)
+    other_playouts = [ours.playout_actions(load_game(name)) for name in ("taugo(size=16)", "taigo", "trugo")]
     pairs: list[tuple[str, Contestant, Contestant | None]] = [
         ("single-state steps", state, openspiel_state),
         ("AEC steps, random play", aec, connect_four),
@@ -91,9 +89,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", playouts, openspiel_playouts),
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
-        ("random playout actions", ours.playout_actions(taigo), playouts),
-        ("random playout actions", taugo_playouts, playouts),
-        ("random playout actions", trugo_playouts, playouts),
+        *(("random playout actions", of_game, playouts) for of_game in other_playouts),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)
