@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,3 +12,9 @@ import pytest
 def repository() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Take interrupts as a terminal sends them, also where the tests run as a background job, which ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
