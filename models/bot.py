@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,15 @@ from stoneworks.models.errors import UnknownBotError
 
 class Bot(ABC):
     """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate."""
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
+        """Return the bot that a name means: ``argument`` is what stands behind the colon (see ``load_bot``).
+
+        Raises:
+            UnknownBotError: the argument means nothing, or nothing that is allowed; it says what is.
+        """
+        raise NotImplementedError
 
     @property
     def name(self) -> str:
@@ -59,6 +69,13 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
         raise ValueError(f"{bot.name} was made for {game}; the position is one of {given}")
 
 
+#: What each kind of bot is made by: the class whose ``from_name`` takes what stands behind the kind's name.
+_KINDS = {
+    "random": "stoneworks.models.random_bot:RandomBot",
+    "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+}
+
+
 def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
@@ -76,18 +93,17 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
-    if name == "random":
-        from stoneworks.models.random_bot import RandomBot
-
-        return RandomBot(loaded, seed)
-    if name == "greedy":
-        from stoneworks.models.greedy_bot import GreedyBot
-
-        return GreedyBot(loaded, seed)
-    if isinstance(name, str) and name and Path(name).is_dir():
+    if not isinstance(name, str):
+        raise UnknownBotError(f"a bot's name is {name!r}; allowed is a text")
+    kind, _, argument = name.partition(":")
+    if kind in _KINDS:
+        module, class_name = _KINDS[kind].split(":")
+        bot_class: type[Bot] = getattr(import_module(module), class_name)
+        return bot_class.from_name(argument, loaded, seed)
+    if name and Path(name).is_dir():
         from stoneworks.models.policy_bot import PolicyBot
 
         return PolicyBot.load(Path(name), loaded, seed=seed)
     raise UnknownBotError(
-        f"there is no bot {name!r}; allowed are 'random', 'greedy', and the path of a checkpoint folder"
+        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, and the path of a checkpoint folder"
     )

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.templates import choose_random_actions
 from stoneworks.models.bot import Bot, check_game_goes_on, check_games_go_on
+from stoneworks.models.bot_name import refuse_argument
 
 
 class RandomBot(Bot):
@@ -16,6 +17,12 @@ class RandomBot(Bot):
     def __init__(self, game: Game, seed: int | None = None) -> None:
         self._generator = np.random.default_rng(seed)
         self._choose = game.compiled(choose_random_actions)
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> RandomBot:
+        """See :meth:`Bot.from_name`."""
+        refuse_argument("random", argument)
+        return cls(game, seed)
 
     @property
     def name(self) -> str:
