@@ -93,14 +93,12 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
-    if not isinstance(name, str):
-        raise UnknownBotError(f"a bot's name is {name!r}; allowed is a text")
-    kind, _, argument = name.partition(":")
+    kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind in _KINDS:
         module, class_name = _KINDS[kind].split(":")
         bot_class: type[Bot] = getattr(import_module(module), class_name)
         return bot_class.from_name(argument, loaded, seed)
-    if name and Path(name).is_dir():
+    if kind and Path(name).is_dir():
         from stoneworks.models.policy_bot import PolicyBot
 
         return PolicyBot.load(Path(name), loaded, seed=seed)
