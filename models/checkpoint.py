@@ -27,7 +27,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import NETWORK_KINDS, Architecture, BoardNetwork, make_network
 
 METADATA_FILE = "checkpoint.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -146,7 +146,7 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
         _check_plays(problem, trained_on, game)
     architecture = _read_architecture(problem, description["architecture"], trained_on)
     weights = _read_tensors(path, WEIGHTS_FILE, description)
-    network = BoardNetwork(architecture)
+    network = make_network(architecture)
     _check_weights(problem, weights, network.state_dict())
     network.load_state_dict(weights)
     network.eval()
@@ -292,7 +292,9 @@ def _is_size_of_board(game: Game, option: str, value: object) -> bool:
 
 
 def _architecture_for(game: Game, architecture: Architecture) -> Architecture:
-    return Architecture.of_game(game, channels=architecture.channels, blocks=architecture.blocks)
+    return Architecture.of_game(
+        game, channels=architecture.channels, blocks=architecture.blocks, kind=architecture.kind
+    )
 
 
 def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> Architecture:
@@ -305,7 +307,11 @@ def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> A
             raise CheckpointError(
                 f"{problem}the architecture's {name} is {values[name]!r}; allowed is a whole number >= {least}"
             )
-    expected = Architecture.of_game(game, channels=values["channels"], blocks=values["blocks"])
+    if values["kind"] not in NETWORK_KINDS:
+        raise CheckpointError(
+            f"{problem}the architecture's kind is {values['kind']!r}; allowed are {', '.join(NETWORK_KINDS)}"
+        )
+    expected = Architecture.of_game(game, channels=values["channels"], blocks=values["blocks"], kind=values["kind"])
     for name, value in expected.as_dict().items():
         if values[name] != value:
             raise CheckpointError(

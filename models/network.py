@@ -26,7 +26,7 @@ class Architecture:
         global_actions: number of actions that belong to no cell.
         channels: width of the convolutions.
         blocks: number of residual blocks.
-        kind: which network it is.
+        kind: which network it is, one of ``NETWORK_KINDS``.
     """
 
     observation_planes: int
@@ -38,7 +38,7 @@ class Architecture:
     kind: str = "board_network"
 
     @classmethod
-    def of_game(cls, game: Game, *, channels: int, blocks: int) -> Architecture:
+    def of_game(cls, game: Game, *, channels: int, blocks: int, kind: str = "board_network") -> Architecture:
         """Return the architecture that fits ``game``."""
         return cls(
             observation_planes=len(game.observation_planes),
@@ -47,6 +47,7 @@ class Architecture:
             global_actions=len(game.global_actions),
             channels=channels,
             blocks=blocks,
+            kind=kind,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,6 +62,8 @@ class BoardNetwork(nn.Module):
     the same policy and value in whatever grid it lies, and its edge looks the same everywhere.
     """
 
+    num_value_outputs = 1
+
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         self.architecture = architecture
@@ -71,7 +74,7 @@ class BoardNetwork(nn.Module):
         self.global_hidden = nn.Linear(2 * channels, 2 * channels)
         num_global_actions = architecture.global_actions
         self.global_policy = nn.Linear(2 * channels, num_global_actions) if num_global_actions else None
-        self.value = nn.Linear(2 * channels, 1)
+        self.value = nn.Linear(2 * channels, self.num_value_outputs)
         self._initialise()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
@@ -98,6 +101,11 @@ class BoardNetwork(nn.Module):
             Logits ``float32[batch, num_distinct_actions]`` in the order of the action index, legal or not, and the expected
             result for the player to act, ``float32[batch]``.
         """
+        logits, value = self.logits_and_value(observations)
+        return logits, torch.tanh(value).squeeze(1)
+
+    def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the policy's logits and what the last layer says of the value, ``[batch, num_value_outputs]``."""
         planes = observations.contiguous(memory_format=torch.channels_last)
         board_plane = self.architecture.board_plane
         on_board = planes[:, board_plane : board_plane + 1].contiguous()
@@ -109,7 +117,31 @@ class BoardNetwork(nn.Module):
         hidden = functional.relu(self.global_hidden(mean_and_greatest(features, inverse_num_cells)))
         if self.global_policy is not None:
             logits = torch.cat([logits, self.global_policy(hidden)], 1)
-        return logits, torch.tanh(self.value(hidden)).squeeze(1)
+        return logits, self.value(hidden)
+
+
+class WinDrawLossNetwork(BoardNetwork):
+    """The same with a head for the probabilities of a win, a draw and a loss, for AlphaZero."""
+
+    num_value_outputs = 3
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Evaluate positions, as :class:`BoardNetwork` does; see also ``logits_and_value``, whose value are logits of the three."""
+        logits, outcomes = self.logits_and_value(observations)
+        win_draw_loss = torch.softmax(outcomes, 1)
+        return logits, win_draw_loss[:, 0] - win_draw_loss[:, 2]
+
+
+#: The networks by their kind.
+NETWORK_KINDS: dict[str, type[BoardNetwork]] = {
+    "board_network": BoardNetwork,
+    "win_draw_loss_network": WinDrawLossNetwork,
+}
+
+
+def make_network(architecture: Architecture) -> BoardNetwork:
+    """Return a new network. Its weights are drawn by torch's random numbers."""
+    return NETWORK_KINDS[architecture.kind](architecture)
 
 
 class ResidualBlock(nn.Module):

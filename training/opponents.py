@@ -13,7 +13,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.policy_bot import PolicyBot
-from stoneworks.training.config import OpponentsConfig
+from stoneworks.training.ppo_config import OpponentsConfig
 
 _PAST = "past-"
 _BOTS = ("random", "greedy")

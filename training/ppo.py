@@ -39,9 +39,11 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.models.policy_bot import PolicyBot
-from stoneworks.training.config import ConfigError, PPOConfig, config_as_dict, parse_config
+from stoneworks.training.config import config_as_dict, parse_config
+from stoneworks.training.config_reading import ConfigError
 from stoneworks.training.match import MatchResult, play_match
 from stoneworks.training.opponents import OpponentPool, kind_of_opponent
+from stoneworks.training.ppo_config import PPOConfig
 from stoneworks.training.sb3_policy import BoardPolicy
 from stoneworks.training.sb3_vec_env import SB3VecEnv
 

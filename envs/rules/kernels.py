@@ -45,6 +45,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # one or more, because numba takes an array of records five times faster than a single record (0.2 against 1 µs).
 BoardArray: TypeAlias = npt.NDArray[np.void]
 StateArray: TypeAlias = npt.NDArray[np.void]
+StateTable: TypeAlias = npt.NDArray[np.void]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Int8s: TypeAlias = npt.NDArray[np.int8]
 Int16Table: TypeAlias = npt.NDArray[np.int16]
@@ -63,6 +64,7 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
     return {
         "BoardArray": numba.from_dtype(board)[::1],
         "StateArray": numba.from_dtype(state)[::1],
+        "StateTable": numba.from_dtype(state)[:, ::1],
         "Bools": numba.boolean[::1],
         "Int8s": numba.int8[::1],
         "Int16Table": numba.int16[:, ::1],
@@ -113,7 +115,8 @@ def specialise(
     """Return ``template`` compiled for one game and one size of its records.
 
     Args:
-        template: a function whose annotated arguments name types of this module.
+        template: a function whose annotated arguments name types of this module, or ``Annotated`` types of its own
+            module, which carry the type that numba compiles for.
         name: what tells this game and record size from others, e.g. ``"vadus_384"``.
         game_kernels: what replaces globals of the template: compiled kernels by name, the game's four and any others.
         board: the dtype of the board constants.
@@ -130,9 +133,9 @@ def specialise(
     )
     function.__qualname__ = qualified_name
     function.__module__ = template.__module__
-    argument_types = _numba_types(board, state)
+    known_types = _numba_types(board, state)
     signature = tuple(
-        argument_types[annotation]
+        known_types.get(annotation) or template.__globals__[annotation].__metadata__[0]
         for argument, annotation in inspect.get_annotations(template).items()
         if argument != "return"
     )

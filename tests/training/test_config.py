@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.training.config import ConfigError, config_names, dump_config, load_config, parse_config
+from stoneworks.training.config import config_names, dump_config, load_config, parse_config
+from stoneworks.training.config_reading import ConfigError
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None
         ("frames.x=8", "frames is 1000 and has no parts"),
         ("game=vadus(size=1)", "game is 'vadus.size=1.': "),
         ("game=5", "game is 5; allowed is a text"),
-        ("algorithm=dqn", "algorithm is 'dqn'; allowed is a text ppo"),
+        ("algorithm=dqn", "algorithm is 'dqn'; allowed are ppo, alphazero"),
         ("learning_rate=0", "learning_rate is 0; allowed is a number > 0"),
         ("learning_rate=.inf", "learning_rate is inf; allowed is a number > 0"),
         ("learning_rate='1e-3'", "learning_rate is '1e-3'; allowed is a number > 0"),

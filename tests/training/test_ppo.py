@@ -22,7 +22,9 @@ from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.training import demo
-from stoneworks.training.config import ConfigError, OpponentsConfig, PPOConfig, parse_config
+from stoneworks.training.config import parse_config
+from stoneworks.training.config_reading import ConfigError
+from stoneworks.training.ppo_config import OpponentsConfig, PPOConfig
 from stoneworks.training.display import train_with_display
 from stoneworks.training.match import play_match
 from stoneworks.training.opponents import OpponentPool, kind_of_opponent

@@ -1,0 +1,223 @@
+"""Gumbel AlphaZero (Danihelka, Guez, Schrittwieser, Silver: Policy improvement by planning with Gumbel, ICLR 2022).
+
+At the root a few actions are drawn without replacement, by the Gumbel-top-k trick, and sequential halving shares the
+simulations among them (section 3, algorithm 1); below, the action is chosen whose visits fall shortest of an improved
+policy (section 5). The policy is improved whatever the number of simulations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.models.search.tree import (
+    NO_NODE,
+    Edges,
+    Float32s,
+    Nodes,
+    Parameters,
+    Schedule,
+    mean_value,
+    next_unvisited,
+    sign_of,
+    swap_edges,
+)
+
+_MAX_CONSIDERED, _VISIT_OFFSET, _VALUE_SCALE = range(3)
+
+
+@dataclass(frozen=True)
+class Gumbel:
+    """The settings of a Gumbel search.
+
+    Attributes:
+        max_considered: how many actions of the root are looked at; the paper's m.
+        visit_offset: the paper's c_visit.
+        value_scale: the paper's c_scale, for values in [-1, 1]: half of what it is for values in [0, 1].
+        gumbel_scale: 1 to explore, 0 to play as well as possible.
+    """
+
+    max_considered: int = 16
+    visit_offset: float = 50.0
+    value_scale: float = 0.2
+    gumbel_scale: float = 1.0
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
+
+    @property
+    def parameters(self) -> npt.NDArray[np.float64]:
+        """What the kernels are given."""
+        return np.array([self.max_considered, self.visit_offset, self.value_scale], np.float64)
+
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        """Return ``int32[max_considered + 1, num_simulations]``: row m is :func:`visits_to_consider` of m actions."""
+        return np.stack([visits_to_consider(number, num_simulations) for number in range(self.max_considered + 1)])
+
+    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        """Return ``float32[num_games, num_actions]`` Gumbel variates, times ``gumbel_scale``."""
+        if self.gumbel_scale == 0:
+            return np.zeros(shape, np.float32)
+        exponential = np.maximum(generator.standard_exponential(shape, np.float32), np.finfo(np.float32).tiny)
+        return np.float32(-self.gumbel_scale) * np.log(exponential)
+
+
+@cache
+def visits_to_consider(num_considered: int, num_simulations: int) -> npt.NDArray[np.int32]:
+    """Return the schedule of sequential halving (section 3): how often the action of each simulation was taken before.
+
+    Each of about log2(``num_considered``) phases takes every action that is left equally often; then the better half stays.
+
+    Args:
+        num_considered: number of actions that are looked at in the first phase.
+        num_simulations: number of simulations in all.
+
+    Returns:
+        ``int32[num_simulations]``, used by :func:`choose_edge` at the root.
+    """
+    if num_considered <= 1:
+        return np.arange(num_simulations, dtype=np.int32)
+    num_phases = math.ceil(math.log2(num_considered))
+    sequence: list[int] = []
+    visits = [0] * num_considered
+    left = num_considered
+    while len(sequence) < num_simulations:
+        for _ in range(max(1, num_simulations // (num_phases * left))):
+            sequence.extend(visits[:left])
+            visits[:left] = [number + 1 for number in visits[:left]]
+        left = max(2, left // 2)
+    return np.array(sequence[:num_simulations], np.int32)
+
+
+@kernel
+def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float, float, int, int]:
+    """Return the value that stands for actions not taken, and what comes up on the way.
+
+    Returns:
+        v_mix (appendix D, equation 33), the prior probability of all taken edges, their visits, the greatest of their visits.
+    """
+    first = nodes[node].first_edge
+    prior_taken = 0.0
+    weighted_value = 0.0
+    total_visits = 0
+    most_visits = 0
+    for edge in range(first, first + max(nodes[node].num_visited, nodes[node].num_ordered)):
+        child = edges[edge].child
+        if child == NO_NODE:
+            continue
+        prior = max(edges[edge].prior, 1e-30)
+        visits = nodes[child].visits
+        prior_taken += prior
+        weighted_value += prior * mean_value(nodes, child, sign)
+        total_visits += visits
+        most_visits = max(most_visits, visits)
+    value = sign * nodes[node].network_value
+    if total_visits > 0:
+        value = (value + total_visits * weighted_value / prior_taken) / (1 + total_visits)
+    return value, prior_taken, total_visits, most_visits
+
+
+@kernel
+def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+    """Bring the edges of greatest logit plus Gumbel variate to the front, best first; their ``noise`` becomes that sum."""
+    num_edges = nodes[0].num_edges
+    for edge in range(num_edges):
+        edges[edge].noise += math.log(max(edges[edge].prior, 1e-30))
+    num_considered = min(int(parameters[_MAX_CONSIDERED]), num_edges)
+    for place in range(num_considered):
+        best = place
+        for edge in range(place + 1, num_edges):
+            if edges[edge].noise > edges[best].noise:
+                best = edge
+        swap_edges(edges, place, best)
+    game.num_considered = num_considered
+    nodes[0].num_ordered = num_considered
+
+
+@kernel
+def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+    """Return the edge that a descent takes."""
+    sign = sign_of(nodes[node].player)
+    if node == 0:
+        wanted_visits = schedule[game.num_considered, game.simulations]
+        return best_considered(nodes, edges, game, parameters, wanted_visits)
+
+    value, prior_taken, total_visits, most_visits = mixed_value(nodes, edges, node, sign)
+    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
+    first = nodes[node].first_edge
+    stop = first + nodes[node].num_visited
+    # Section 5, equation 14: the greatest pi'(a) - N(a) / (1 + sum of N), where pi' = softmax(logits + sigma(completed Q)).
+    # Actions not taken share one value, so the best of them is that of greatest prior.
+    greatest = value
+    for edge in range(first, stop):
+        greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
+    weight_of_others = math.exp(scale * (value - greatest))
+    total_weight = max(0.0, 1 - prior_taken) * weight_of_others
+    for edge in range(first, stop):
+        total_weight += edges[edge].prior * math.exp(scale * (mean_value(nodes, edges[edge].child, sign) - greatest))
+    best = next_unvisited(nodes, edges, node)
+    best_score = -np.inf
+    if best >= 0:
+        best_score = edges[best].prior * weight_of_others / total_weight
+    for edge in range(first, stop):
+        child = edges[edge].child
+        weight = edges[edge].prior * math.exp(scale * (mean_value(nodes, child, sign) - greatest))
+        score = weight / total_weight - nodes[child].visits / (1 + total_visits)
+        if score > best_score:
+            best = edge
+            best_score = score
+    return best  # type: ignore[no-any-return]
+
+
+@kernel
+def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, wanted_visits: int) -> int:
+    """Return the root's edge of greatest g(a) + logits(a) + sigma(q(a)) among those taken ``wanted_visits`` times.
+
+    That is algorithm 1, lines 4 and 7; sigma is equation 8.
+    """
+    sign = sign_of(nodes[0].player)
+    value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
+    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
+    best = -1
+    best_score = -np.inf
+    for edge in range(game.num_considered):
+        child = edges[edge].child
+        visits = 0 if child == NO_NODE else nodes[child].visits
+        if visits != wanted_visits:
+            continue
+        score = edges[edge].noise + scale * (value if child == NO_NODE else mean_value(nodes, child, sign))
+        if score > best_score:
+            best = edge
+            best_score = score
+    return best
+
+
+@kernel
+def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+    """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11), and return the action chosen."""
+    sign = sign_of(nodes[0].player)
+    value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
+    scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
+    greatest = value
+    for edge in range(game.num_considered):
+        if edges[edge].child != NO_NODE:
+            greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
+    total_weight = 0.0
+    for edge in range(nodes[0].num_edges):
+        child = edges[edge].child
+        completed = value if child == NO_NODE else mean_value(nodes, child, sign)
+        weight = edges[edge].prior * math.exp(scale * (completed - greatest))
+        policy[edges[edge].action] = weight
+        total_weight += weight
+    for edge in range(nodes[0].num_edges):
+        policy[edges[edge].action] /= total_weight
+    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action  # type: ignore[no-any-return]

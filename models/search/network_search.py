@@ -1,0 +1,160 @@
+"""``NetworkSearch``: a search in many games at once that asks a network about the leaves of all of them in one call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+from stoneworks.models.search import tree
+
+#: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to act see them, to
+#: logits ``float32[n, num_actions]`` and expected results for the players to act, ``float32[n]`` in [-1, 1].
+Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+
+
+class SearchPolicy(Protocol):
+    """How a search chooses: :class:`stoneworks.models.search.gumbel.Gumbel` or :class:`stoneworks.models.search.puct.PUCT`."""
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+
+    @property
+    def parameters(self) -> npt.NDArray[np.float64]:
+        """What the kernels are given."""
+
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        """Return a table that the kernels are given."""
+
+    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        """Return the random numbers of the roots' actions."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found at its roots.
+
+    Attributes:
+        actions: ``int64[num_games]``, the action to play.
+        values: ``float32[num_games]``, the mean value for the player to act.
+        policies: ``float32[num_games, num_actions]``, what a network is to learn: better than its own policy.
+        visits: ``int32[num_games, num_actions]``, how often each action was taken.
+    """
+
+    actions: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float32]
+    policies: npt.NDArray[np.float32]
+    visits: npt.NDArray[np.int32]
+
+
+class NetworkSearch:
+    """Room for the trees of up to ``max_games`` games, used anew by every search.
+
+    Attributes:
+        network_seconds: time spent in ``evaluate`` so far.
+        search_seconds: time spent in everything else so far.
+        num_simulations_done: simulations so far, over all games.
+    """
+
+    def __init__(
+        self, game: Game, evaluate: Evaluate, policy: SearchPolicy, *, max_games: int, max_simulations: int
+    ) -> None:
+        """Make room.
+
+        Args:
+            game: the game.
+            evaluate: the network.
+            policy: how the search chooses.
+            max_games: greatest number of games of one search, at least 1.
+            max_simulations: greatest number of simulations of one search, at least 1.
+        """
+        for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
+        self.evaluate = evaluate
+        self.policy = policy
+        self.network_seconds = 0.0
+        self.search_seconds = 0.0
+        self.num_simulations_done = 0
+        self._game = game
+        self._max_simulations = int(max_simulations)
+        max_nodes = max_simulations + 1
+        # Memory that is not written to is not taken: the bound of the edges is never near.
+        self._states: npt.NDArray[np.void] = np.empty((max_games, max_nodes), game.state_dtype)
+        self._nodes = np.empty((max_games, max_nodes), tree.NODE)
+        self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
+        self._games = np.empty(max_games, tree.GAME)
+        self._planes = np.empty((max_games, *game.flat_observation_shape), np.float32)
+        self._asked = np.empty(max_games, np.int64)
+        self._plant = game.compiled(tree.plant)
+        self._expand = game.compiled(tree.expand)
+        self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
+        self._descend = game.compiled(tree.descend, policy.kernels)
+        self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
+
+    def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
+        """Search from each of ``roots``.
+
+        Args:
+            roots: ``[num_games]`` records of positions, none of them over.
+            num_simulations: of each game, at least 1.
+            generator: of the noise at the roots.
+        """
+        num_games = len(roots)
+        if not 1 <= num_games <= len(self._games) or not 1 <= num_simulations <= self._max_simulations:
+            raise ValueError(
+                f"{num_games} games with {num_simulations} simulations; allowed are 1 to {len(self._games)} games "
+                f"with 1 to {self._max_simulations} simulations"
+            )
+        begin = time.perf_counter()
+        in_network = self.network_seconds
+        board = self._game.board
+        states, nodes, edges, games, asked = (
+            array[:num_games] for array in (self._states, self._nodes, self._edges, self._games, self._asked)
+        )
+        policy = self.policy
+        parameters, schedule = policy.parameters, policy.schedule(num_simulations)
+
+        num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
+        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked))
+        noise = policy.noise((num_games, self._game.num_actions), generator)
+        self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
+        for _ in range(num_simulations):
+            num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
+            if num_asked:
+                self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked))
+
+        result = SearchResult(
+            np.empty(num_games, np.int64),
+            np.empty(num_games, np.float32),
+            np.empty((num_games, self._game.num_actions), np.float32),
+            np.empty((num_games, self._game.num_actions), np.int32),
+        )
+        self._conclude_all(
+            board,
+            states,
+            nodes,
+            edges,
+            games,
+            parameters,
+            result.actions,
+            result.values,
+            result.policies,
+            result.visits,
+        )
+        self.num_simulations_done += num_games * num_simulations
+        self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
+        return result
+
+    def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        begin = time.perf_counter()
+        planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
+        answers = self.evaluate(planes)
+        self.network_seconds += time.perf_counter() - begin
+        return answers

@@ -1,0 +1,115 @@
+"""PUCT with Dirichlet noise, the search of AlphaZero.
+
+Silver et al.: A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play, Science 362,
+2018; the formulas are those of its pseudocode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.models.search.tree import (
+    Edges,
+    Float32s,
+    Nodes,
+    Parameters,
+    Schedule,
+    mean_value,
+    next_unvisited,
+    sign_of,
+)
+
+_NOISE_FRACTION, _EXPLORATION_BASE, _EXPLORATION = range(3)
+
+
+@dataclass(frozen=True)
+class PUCT:
+    """The settings of a PUCT search.
+
+    Attributes:
+        exploration: the paper's c_init.
+        exploration_base: the paper's c_base.
+        noise_fraction: the share of Dirichlet noise in the root's priors; 0 to play as well as possible.
+        noise_concentration: the Dirichlet's alpha; about 10 divided by the number of legal actions.
+    """
+
+    exploration: float = 1.25
+    exploration_base: float = 19652.0
+    noise_fraction: float = 0.25
+    noise_concentration: float = 0.15
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
+
+    @property
+    def parameters(self) -> npt.NDArray[np.float64]:
+        """What the kernels are given."""
+        return np.array([self.noise_fraction, self.exploration_base, self.exploration], np.float64)
+
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        """Return an empty table: this search has no schedule."""
+        return np.zeros((0, 0), np.int32)
+
+    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        """Return ``float32[num_games, num_actions]`` gamma variates; those of the legal actions, scaled to sum 1, are Dirichlet."""
+        if self.noise_fraction == 0:
+            return np.ones(shape, np.float32)
+        return generator.standard_gamma(self.noise_concentration, shape, np.float32)
+
+
+@kernel
+def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+    """Mix Dirichlet noise into the priors."""
+    total = 1e-30
+    for edge in range(nodes[0].num_edges):
+        total += edges[edge].noise
+    fraction = parameters[_NOISE_FRACTION]
+    for edge in range(nodes[0].num_edges):
+        edges[edge].prior = (1 - fraction) * edges[edge].prior + fraction * edges[edge].noise / total
+
+
+@kernel
+def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+    """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
+
+    N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
+    that of greatest prior.
+    """
+    sign = sign_of(nodes[node].player)
+    visits = nodes[node].visits
+    base = parameters[_EXPLORATION_BASE]
+    factor = (math.log((1 + visits + base) / base) + parameters[_EXPLORATION]) * math.sqrt(visits)
+    first = nodes[node].first_edge
+    best = next_unvisited(nodes, edges, node)
+    best_score = -np.inf
+    if best >= 0:
+        best_score = mean_value(nodes, node, sign) + factor * edges[best].prior
+    for edge in range(first, first + nodes[node].num_visited):
+        child = edges[edge].child
+        score = mean_value(nodes, child, sign) + factor * edges[edge].prior / (1 + nodes[child].visits)
+        if score > best_score:
+            best = edge
+            best_score = score
+    return best  # type: ignore[no-any-return]
+
+
+@kernel
+def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals."""
+    best = 0
+    total_visits = nodes[0].visits - 1
+    for edge in range(nodes[0].num_visited):
+        visits = nodes[edges[edge].child].visits
+        policy[edges[edge].action] = visits / total_visits
+        if visits > nodes[edges[best].child].visits:
+            best = edge
+    return edges[best].action  # type: ignore[no-any-return]

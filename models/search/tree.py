@@ -1,0 +1,379 @@
+"""Trees of searches that ask a network: how they lie in memory, and what every such search does with them.
+
+A search works on many games at once and asks the network about one leaf of each of them in one call. So a simulation has
+two halves, each a template: :func:`descend` goes from the roots to the leaves and writes down what the network is asked,
+:func:`expand` takes its answers and passes the values up. What searches differ in are the three kernels of the contract
+(see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
+
+Values in a tree are player 0's, in [-1, 1]; whoever acts at a node looks at them with its own sign. Nothing assumes
+that players alternate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, TypeAlias
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.kernels import (
+    BoardArray,
+    Float32Table,
+    Float32Tables,
+    Int64s,
+    Record,
+    StateArray,
+    StateTable,
+    kernel,
+)
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
+
+#: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
+#: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
+#: is the sum, ``network_value`` the first, of the values that came up through the node. ``over``: the game ends there.
+NODE = np.dtype(
+    [
+        ("first_edge", np.int32),
+        ("num_edges", np.int32),
+        ("num_visited", np.int32),
+        ("num_ordered", np.int32),
+        ("visits", np.int32),
+        ("parent", np.int32),
+        ("player", np.int8),
+        ("over", np.int8),
+        ("total_value", np.float32),
+        ("network_value", np.float32),
+    ]
+)
+
+#: An edge: an action, the node that it leads to (``NO_NODE`` until it is taken), its prior probability, and the random
+#: number that it has at the root.
+EDGE = np.dtype([("action", np.int32), ("child", np.int32), ("prior", np.float32), ("noise", np.float32)])
+
+#: One game of a search: nodes and edges in use, the leaf that waits for the network (``NO_NODE`` for none), the simulations
+#: done, and the number of edges of the root that are considered, where the search considers but some.
+GAME = np.dtype(
+    [
+        ("num_nodes", np.int32),
+        ("num_edges", np.int32),
+        ("leaf", np.int32),
+        ("simulations", np.int32),
+        ("num_considered", np.int32),
+    ]
+)
+
+NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:, ::1]]
+EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
+GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
+Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
+Schedule: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
+Float32s: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[::1]]
+Int32Table: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
+Nodes: TypeAlias = npt.NDArray[np.void]
+Edges: TypeAlias = npt.NDArray[np.void]
+
+NO_NODE = -1
+
+
+# -- The contract: every search has these three kernels ---------------------------------------------------------------
+
+
+def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
+    """Make the root of one tree ready for the first descent: its edges have priors and noise. It may order them anew."""
+    raise NotImplementedError
+
+
+def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+    """Return the index in ``edges`` of the edge that a descent takes from ``node``, where the game is not over."""
+    raise NotImplementedError
+
+
+def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
+    """Write the policy that the search found at the root to ``policy``, which is zeros, and return the action it plays."""
+    raise NotImplementedError
+
+
+# -- Kernels that searches share ---------------------------------------------------------------------------------------
+
+
+@kernel
+def sign_of(player: int) -> int:
+    """Return the sign with which ``player`` looks at values."""
+    return 1 - 2 * player
+
+
+@kernel
+def mean_value(nodes: Nodes, node: int, sign: int) -> float:
+    """Return the mean of the values that came up through ``node``, seen with ``sign``."""
+    return sign * nodes[node].total_value / nodes[node].visits  # type: ignore[no-any-return]
+
+
+@kernel
+def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
+    """Return the edge of greatest prior among those not taken, which always come after those taken; -1 for none.
+
+    For nodes whose edges are taken in the order of their priors. Edges are put into that order one by one, as needed.
+    """
+    first = nodes[node].first_edge
+    stop = first + nodes[node].num_edges
+    edge = first + nodes[node].num_visited
+    if edge == stop:
+        return -1
+    if nodes[node].num_ordered == nodes[node].num_visited:
+        best = edge
+        for other in range(edge + 1, stop):
+            if edges[other].prior > edges[best].prior:
+                best = other
+        swap_edges(edges, edge, best)
+        nodes[node].num_ordered += 1
+    return edge  # type: ignore[no-any-return]
+
+
+@kernel
+def swap_edges(edges: Edges, one: int, other: int) -> None:
+    """Let two edges change places."""
+    action, child, prior, noise = edges[one].action, edges[one].child, edges[one].prior, edges[one].noise
+    edges[one] = edges[other]
+    edges[other].action = action
+    edges[other].child = child
+    edges[other].prior = prior
+    edges[other].noise = noise
+
+
+@kernel
+def back_up(nodes: Nodes, leaf: int, value: float) -> None:
+    """Count ``value``, player 0's, for ``leaf`` and everything above it."""
+    node = leaf
+    while node != NO_NODE:
+        nodes[node].visits += 1
+        nodes[node].total_value += value
+        node = nodes[node].parent
+
+
+@kernel
+def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
+    """Return a new node of one tree, without edges."""
+    node = game.num_nodes
+    game.num_nodes += 1
+    nodes[node].first_edge = game.num_edges
+    nodes[node].num_edges = 0
+    nodes[node].num_visited = 0
+    nodes[node].num_ordered = 0
+    nodes[node].visits = 0
+    nodes[node].parent = parent
+    nodes[node].player = player
+    nodes[node].over = 0
+    nodes[node].total_value = 0
+    nodes[node].network_value = 0
+    return node  # type: ignore[no-any-return]
+
+
+# -- The templates -----------------------------------------------------------------------------------------------------
+
+
+def plant(
+    board: BoardArray,
+    roots: StateArray,
+    states: StateTable,
+    nodes: NodeTable,
+    games: GameArray,
+    planes: Float32Tables,
+    asked: Int64s,
+) -> int:
+    """Begin a tree for each of ``roots``, none of which is over, and write what the network is asked about them.
+
+    Args:
+        board: the board constants.
+        roots: ``[num_games]``, the positions.
+        states: ``[num_games, max_nodes]``, the positions of the nodes.
+        nodes: ``[num_games, max_nodes]``, of dtype ``NODE``.
+        games: ``[num_games]``, of dtype ``GAME``.
+        planes: ``float32[num_games, planes, height * width]``, written: each position as its player to act sees it.
+        asked: ``int64[num_games]``, written: whose each of ``planes`` is.
+
+    Returns:
+        The number of questions, here all games.
+    """
+    for row in range(roots.shape[0]):
+        game = games[row]
+        game.num_nodes = 0
+        game.num_edges = 0
+        game.simulations = 0
+        game.num_considered = 0
+        game.leaf = add_node(nodes[row], game, NO_NODE, roots[row].current_player)
+        states[row, 0] = roots[row]
+        observe(board[0], states[row, 0], states[row, 0].current_player, planes[row])
+        asked[row] = row
+    return roots.shape[0]
+
+
+def expand(
+    board: BoardArray,
+    states: StateTable,
+    nodes: NodeTable,
+    edges: EdgeTable,
+    games: GameArray,
+    asked: Int64s,
+    num_asked: int,
+    logits: Float32Table,
+    values: Float32s,
+) -> None:
+    """Give the leaves that were asked about their edges, and pass their values up.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        nodes: ``[num_games, max_nodes]``.
+        edges: ``[num_games, max_edges]``, of dtype ``EDGE``.
+        games: ``[num_games]``.
+        asked: ``int64[num_games]``: which game each answer is for.
+        num_asked: the number of answers.
+        logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
+        values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
+    """
+    num_actions = board[0].num_actions
+    mask = np.empty(num_actions, np.int8)
+    for answer in range(num_asked):
+        row = asked[answer]
+        game = games[row]
+        leaf = game.leaf
+        legal_actions(board[0], states[row, leaf], mask)
+        of_game = edges[row]
+        first = game.num_edges
+        num_edges = 0
+        greatest = -np.inf
+        for action in range(num_actions):
+            if mask[action]:
+                of_game[first + num_edges].action = action
+                of_game[first + num_edges].child = NO_NODE
+                num_edges += 1
+                greatest = max(greatest, logits[answer, action])
+        total = 0.0
+        for edge in range(first, first + num_edges):
+            weight = math.exp(logits[answer, of_game[edge].action] - greatest)
+            of_game[edge].prior = weight
+            total += weight
+        for edge in range(first, first + num_edges):
+            of_game[edge].prior /= total
+        nodes[row, leaf].num_edges = num_edges
+        game.num_edges += num_edges
+        game.leaf = NO_NODE
+        value = sign_of(nodes[row, leaf].player) * values[answer]
+        nodes[row, leaf].network_value = value
+        back_up(nodes[row], leaf, value)
+
+
+def prepare_roots(
+    board: BoardArray,
+    states: StateTable,
+    nodes: NodeTable,
+    edges: EdgeTable,
+    games: GameArray,
+    parameters: Parameters,
+    noise: Float32Table,
+) -> None:
+    """Make the expanded roots ready for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
+    for row in range(games.shape[0]):
+        for edge in range(nodes[row, 0].num_edges):
+            edges[row, edge].noise = noise[row, edges[row, edge].action]
+        prepare_root(nodes[row], edges[row], games[row], parameters)
+
+
+def descend(
+    board: BoardArray,
+    states: StateTable,
+    nodes: NodeTable,
+    edges: EdgeTable,
+    games: GameArray,
+    parameters: Parameters,
+    schedule: Schedule,
+    planes: Float32Tables,
+    asked: Int64s,
+) -> int:
+    """Go down each tree once, add the node where the descent leaves it, and write what the network is asked about it.
+
+    A descent that ends where the game is over asks nothing; its value is passed up at once.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        nodes: ``[num_games, max_nodes]``.
+        edges: ``[num_games, max_edges]``.
+        games: ``[num_games]``.
+        parameters: of the search.
+        schedule: ``int32[_, _]``, the search's own.
+        planes: ``float32[num_games, planes, height * width]``: the first entries are written.
+        asked: ``int64[num_games]``, likewise: whose each of them is.
+
+    Returns:
+        The number of questions.
+    """
+    num_asked = 0
+    for row in range(games.shape[0]):
+        game = games[row]
+        node = 0
+        while not nodes[row, node].over:
+            edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
+            child = edges[row, edge].child
+            if child != NO_NODE:
+                node = child
+                continue
+            child = add_node(nodes[row], game, node, 0)
+            edges[row, edge].child = child
+            nodes[row, node].num_visited += 1
+            states[row, child] = states[row, node]
+            state = states[row, child]
+            apply_action(board[0], state, edges[row, edge].action)
+            node = child
+            if not state.ending:
+                nodes[row, node].player = state.current_player
+                game.leaf = node
+                observe(board[0], state, state.current_player, planes[num_asked])
+                asked[num_asked] = row
+                num_asked += 1
+                break
+            nodes[row, node].over = 1
+            if state.winner != NO_WINNER:
+                nodes[row, node].network_value = sign_of(state.winner)
+        if nodes[row, node].over:
+            back_up(nodes[row], node, nodes[row, node].network_value)
+        game.simulations += 1
+    return num_asked
+
+
+def conclude_all(
+    board: BoardArray,
+    states: StateTable,
+    nodes: NodeTable,
+    edges: EdgeTable,
+    games: GameArray,
+    parameters: Parameters,
+    actions: Int64s,
+    values: Float32s,
+    policies: Float32Table,
+    visits: Int32Table,
+) -> None:
+    """Write what the search found at every root.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        nodes: ``[num_games, max_nodes]``.
+        edges: ``[num_games, max_edges]``.
+        games: ``[num_games]``.
+        parameters: of the search.
+        actions: ``int64[num_games]``, written: the action to play.
+        values: ``float32[num_games]``, written: the mean value for the player to act.
+        policies: ``float32[num_games, num_actions]``, written: the policy that a network is to learn.
+        visits: ``int32[num_games, num_actions]``, written: how often each action was taken.
+    """
+    for row in range(games.shape[0]):
+        policies[row, :] = 0
+        visits[row, :] = 0
+        actions[row] = conclude(nodes[row], edges[row], games[row], parameters, policies[row])
+        values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
+        for edge in range(nodes[row, 0].num_edges):
+            if edges[row, edge].child != NO_NODE:
+                visits[row, edges[row, edge].action] = nodes[row, edges[row, edge].child].visits
