@@ -85,3 +85,25 @@ def config_as_dict(config: Config) -> dict[str, Any]:
         return list(value) if isinstance(value, tuple) else value
 
     return {key: plain(value) for key, value in dataclasses.asdict(config).items()}
+
+
+def check_unchanged(before: Any, config: Config, changeable: Sequence[str], source: str) -> None:
+    """Raise :class:`ConfigError` where a run that began with the configuration ``before`` cannot go on with ``config``.
+
+    Args:
+        before: what :func:`config_as_dict` returned then.
+        config: the configuration now.
+        changeable: the keys whose values may change.
+        source: what errors call the run.
+    """
+    if not isinstance(before, dict):
+        raise ConfigError(f"{source}: it does not say with which configuration it was trained")
+    earlier = parse_config(before, source)
+    if type(earlier) is not type(config):
+        raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
+    now = config_as_dict(config)
+    for key, value in config_as_dict(earlier).items():
+        if key not in changeable and now[key] != value:
+            raise ConfigError(
+                f"{source}: {key} is {now[key]!r}; the run began with {value!r}; only {', '.join(changeable)} may change"
+            )

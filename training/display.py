@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from stoneworks.training.ppo import TrainingResult, TrainingStatus, stop_on_signals, train
+from stoneworks.training.interruption import stop_on_signals
+from stoneworks.training.ppo import TrainingResult, TrainingStatus, train
 from stoneworks.training.ppo_config import PPOConfig
 
 

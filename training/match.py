@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +116,20 @@ def _percent(*shares: float) -> str:
 
 def _tally_text(wins: int, draws: int, losses: int) -> str:
     return f"{wins} / {draws} / {losses}"
+
+
+def summarise(result: MatchResult, opponent: str) -> dict[str, Any]:
+    """Return what a checkpoint keeps of a match."""
+    return {
+        "opponent": opponent,
+        "score": result.score,
+        "interval": list(result.interval),
+        "games": result.num_games,
+        "distinct_games": result.num_distinct_games,
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+    }
 
 
 def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:

@@ -6,14 +6,11 @@ The algorithm is sb3-contrib's MaskablePPO; here are the games it learns from, t
 from __future__ import annotations
 
 import os
-import platform
-import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +36,9 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.models.policy_bot import PolicyBot
-from stoneworks.training.config import config_as_dict, parse_config
-from stoneworks.training.config_reading import ConfigError
-from stoneworks.training.match import MatchResult, play_match
+from stoneworks.training.config import check_unchanged, config_as_dict
+from stoneworks.training.hardware import describe_hardware, torch_threads
+from stoneworks.training.match import play_match, summarise
 from stoneworks.training.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo_config import PPOConfig
 from stoneworks.training.sb3_policy import BoardPolicy
@@ -118,38 +115,8 @@ def train(
         ValueError: ``evaluation.opponents`` has an unknown bot.
     """
     run = _Run(config, Path(folder), resume)
-    with _torch_threads(config.threads):
+    with torch_threads(config.threads):
         return run.train(report or (lambda status: None), stop or threading.Event())
-
-
-@contextmanager
-def _torch_threads(number: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(number or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[threading.Event]:
-    """Yield an event that the first SIGINT or SIGTERM sets; a second one interrupts as usual. For the main thread."""
-    stop = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def set_stop(number: int, frame: object) -> None:
-        stop.set()
-        for signal_number, handler in before.items():
-            signal.signal(signal_number, handler)
-
-    for number in before:
-        signal.signal(number, set_stop)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def make_model(game: Game, config: PPOConfig, env: SB3VecEnv) -> MaskablePPO:
@@ -269,17 +236,7 @@ class _Run:
                 f"{self.checkpoint} is a checkpoint already; go on from it with resume, or choose another folder"
             )
         checkpoint = load_checkpoint(self.checkpoint)
-        before = checkpoint.training.get("config")
-        if not isinstance(before, dict):
-            raise CheckpointError(f"{self.checkpoint}: it does not say with which config it was trained")
-        earlier = parse_config(before, str(self.checkpoint))
-        unchanged = replace(earlier, **{key: getattr(self.config, key) for key in CHANGEABLE})
-        for key, value in config_as_dict(unchanged).items():
-            now = config_as_dict(self.config)[key]
-            if now != value:
-                raise ConfigError(
-                    f"{key} is {now!r}; the run in {self.folder} began with {value!r}; only {', '.join(CHANGEABLE)} may change"
-                )
+        check_unchanged(checkpoint.training.get("config"), self.config, CHANGEABLE, str(self.checkpoint))
         return checkpoint
 
     def _restore(self, checkpoint: Checkpoint) -> None:
@@ -403,34 +360,6 @@ class _Session(BaseCallback):
             run.evaluations.append({"frames": frames} | summarise(result, opponent))
             run.model.logger.record(f"evaluation/score_{opponent}", result.score)
             self._report(scores, f"after {frames:,} frames: {result}")
-
-
-def summarise(result: MatchResult, opponent: str) -> dict[str, Any]:
-    """Return what a checkpoint keeps of a match."""
-    return {
-        "opponent": opponent,
-        "score": result.score,
-        "interval": list(result.interval),
-        "games": result.num_games,
-        "distinct_games": result.num_distinct_games,
-        "wins": result.wins,
-        "draws": result.draws,
-        "losses": result.losses,
-    }
-
-
-def describe_hardware() -> dict[str, Any]:
-    """Return what speed depends on: processor, cores, and how many threads torch uses."""
-    return {"processor": _processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
-
-
-def _processor_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _seed(config: PPOConfig, *purpose: int) -> int:

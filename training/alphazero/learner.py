@@ -1,0 +1,131 @@
+"""The learner: a network, its optimiser, and the average of its weights that acts."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stoneworks.models.network import BoardNetwork
+from stoneworks.training.alphazero.config import LearnerConfig
+from stoneworks.training.alphazero.positions import TrainingBatch
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Losses of one gradient step, or means of several.
+
+    Attributes:
+        policy: cross entropy of the search's policy and the network's, in nats.
+        policy_divergence: the same without the entropy of the search's policy: 0 where both agree.
+        value: cross entropy of the result (win, draw, loss) and the network's prediction, in nats.
+        gradient_norm: before clipping.
+    """
+
+    policy: float
+    policy_divergence: float
+    value: float
+    gradient_norm: float
+
+
+class Learner:
+    """Makes a network agree with what searches found.
+
+    Attributes:
+        network: the network that learns.
+        acting_network: the exponential moving average of its weights.
+        num_steps: gradient steps so far.
+    """
+
+    def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device) -> None:
+        self.network = network.to(device).train()
+        self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
+        self.num_steps = 0
+        self._config = config
+        self._device = device
+        decayed = [weights for weights in network.parameters() if weights.ndim > 1]
+        others = [weights for weights in network.parameters() if weights.ndim <= 1]
+        self._optimiser = torch.optim.AdamW(
+            [{"params": decayed, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
+            lr=config.learning_rate,
+        )
+
+    def learning_rate(self, progress: float) -> float:
+        """Return the learning rate when the share ``progress`` of the run is done: half a cosine, after the warm-up."""
+        config = self._config
+        share = (1 + math.cos(math.pi * min(1.0, progress))) / 2
+        rate = config.final_learning_rate + share * (config.learning_rate - config.final_learning_rate)
+        return rate * min(1.0, (self.num_steps + 1) / max(1, config.warm_up_steps))
+
+    def step(self, batch: TrainingBatch, progress: float) -> Losses:
+        """Take one gradient step."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = self.learning_rate(progress)
+        logits, outcomes = self.network.logits_and_value(batch.observations.to(self._device))
+        policy_loss, entropy = policy_losses(
+            logits, batch.legal.to(self._device), batch.actions.to(self._device), batch.probabilities.to(self._device)
+        )
+        value_loss = functional.cross_entropy(outcomes, batch.results.to(self._device))
+        self._optimiser.zero_grad(set_to_none=True)
+        (policy_loss + self._config.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
+        self._optimiser.step()
+        self.num_steps += 1
+        # An average over fewer steps than the decay spans would remember the first weights for too long.
+        decay = min(self._config.ema_decay, self.num_steps / (self.num_steps + 10))
+        with torch.no_grad():
+            for average, weights in zip(
+                self.acting_network.state_dict().values(), self.network.state_dict().values(), strict=True
+            ):
+                average.lerp_(weights, 1 - decay)
+        return Losses(policy_loss.item(), (policy_loss - entropy).item(), value_loss.item(), norm.item())
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that is needed to go on, apart from the acting network's weights: tensors by name."""
+        tensors = {f"network.{name}": weights for name, weights in self.network.state_dict().items()}
+        for number, (_, of_parameter) in enumerate(self._moments()):
+            tensors |= {f"optimiser.{number}.{name}": of_parameter[name] for name in ("step", "exp_avg", "exp_avg_sq")}
+        return tensors | {"num_steps": torch.tensor(self.num_steps)}
+
+    def load_state(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from what ``state`` returned."""
+        self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
+        self.num_steps = int(tensors["num_steps"])
+        if self.num_steps:
+            for number, (parameter, _) in enumerate(self._moments()):
+                self._optimiser.state[parameter] = {
+                    name: tensors[f"optimiser.{number}.{name}"].to("cpu" if name == "step" else self._device)
+                    for name in ("step", "exp_avg", "exp_avg_sq")
+                }
+
+    def _moments(self) -> list[tuple[nn.Parameter, dict[str, Tensor]]]:
+        parameters = [parameter for group in self._optimiser.param_groups for parameter in group["params"]]
+        if not self._optimiser.state and self.num_steps == 0:
+            return []
+        return [(parameter, self._optimiser.state[parameter]) for parameter in parameters]
+
+
+def policy_losses(logits: Tensor, legal: Tensor, actions: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the cross entropy of kept policies and a network's, and the entropy of the kept policies: means, in nats.
+
+    What a kept policy leaves out is one event more: the network is to give all other legal actions together the
+    probability that is missing.
+
+    Args:
+        logits: ``float32[n, num_actions]``.
+        legal: ``bool[n, num_actions]``.
+        actions: ``int64[n, entries]``, those kept; where a probability is 0 the action does not matter.
+        probabilities: ``float32[n, entries]``, sum at most 1.
+    """
+    log_policy = functional.log_softmax(logits.masked_fill(~legal, -torch.inf), dim=1)
+    kept = probabilities > 0
+    log_kept = log_policy.gather(1, actions).masked_fill(~kept, -torch.inf)
+    rest = (1 - probabilities.sum(1)).clamp(min=0)
+    log_rest = torch.log1p(-log_kept.exp().sum(1).clamp(max=1 - 1e-6))
+    cross_entropy = -(probabilities * log_kept.masked_fill(~kept, 0)).sum(1) - rest * log_rest
+    entropy = -(torch.xlogy(probabilities, probabilities).sum(1) + torch.xlogy(rest, rest))
+    return cross_entropy.mean(), entropy.mean()

@@ -1,0 +1,90 @@
+"""The replay buffer: the newest positions in memory, and on disk in files that are each written whole."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.models.checkpoint import CheckpointError
+
+
+class ReplayBuffer:
+    """The newest positions, as many as ``num_bytes`` hold. Positions are numbered in the order in which they came.
+
+    Attributes:
+        num_added: positions that ever came in.
+        capacity: how many are kept.
+    """
+
+    def __init__(self, folder: Path, dtype: np.dtype[Any], num_bytes: int, num_added: int = 0) -> None:
+        """Open the buffer.
+
+        Args:
+            folder: where its files lie; it is made.
+            dtype: of a position.
+            num_bytes: bound of what is kept; as much again lies on disk.
+            num_added: positions to go on from; those in the folder that came later are removed.
+
+        Raises:
+            CheckpointError: a file is damaged or of other positions.
+        """
+        self.capacity = max(1, num_bytes // dtype.itemsize)
+        self.num_added = num_added
+        self._folder = folder
+        self._dtype = dtype
+        self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # taken from the system as it is written to
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.glob(".*"):
+            file.unlink()
+        for first, file in self._files():
+            if first >= num_added:
+                file.unlink()
+            else:
+                self._put(first, self._read(file))
+
+    def __len__(self) -> int:
+        return min(self.num_added, self.capacity)
+
+    def add(self, positions: npt.NDArray[np.void]) -> None:
+        """Take positions in, and write them to disk."""
+        if not len(positions):
+            return
+        file = self._folder / f"{self.num_added:012d}.npy"
+        unfinished = file.with_name(f".{file.name}")
+        with unfinished.open("wb") as target:
+            np.save(target, positions, allow_pickle=False)
+        os.replace(unfinished, file)
+        self._put(self.num_added, positions)
+        self.num_added += len(positions)
+        files = self._files()
+        for (_, old), (first_of_next, _) in pairwise(files):
+            if first_of_next <= self.num_added - self.capacity:
+                old.unlink()
+
+    def sample(self, number: int, window: int, generator: np.random.Generator) -> npt.NDArray[np.void]:
+        """Return ``number`` positions, each drawn from the ``window`` newest, or from all where there are fewer."""
+        width = min(window, len(self))
+        drawn = self.num_added - 1 - generator.integers(width, size=number)
+        return self._ring[drawn % self.capacity]
+
+    def _put(self, first: int, positions: npt.NDArray[np.void]) -> None:
+        kept = positions[-self.capacity :]
+        first += len(positions) - len(kept)
+        self._ring[np.arange(first, first + len(kept)) % self.capacity] = kept
+
+    def _files(self) -> list[tuple[int, Path]]:
+        return sorted((int(file.stem), file) for file in self._folder.glob("[0-9]*.npy"))
+
+    def _read(self, file: Path) -> npt.NDArray[np.void]:
+        try:
+            positions: npt.NDArray[np.void] = np.load(file, allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise CheckpointError(f"{file} is damaged: {error}") from None
+        if positions.dtype != self._dtype:
+            raise CheckpointError(f"{file} holds positions of another layout; allowed are those of the run's game")
+        return positions

@@ -1,0 +1,133 @@
+"""Self-play: many games at once, each action chosen by a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.positions import make_positions, position_dtype
+from stoneworks.training.match import random_opening
+
+
+def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
+    """Apply one legal action to every one of ``states``."""
+    for row in range(actions.shape[0]):
+        apply_action(board[0], states[row], actions[row])
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game of self-play.
+
+    Attributes:
+        positions: what is learned from it (see :func:`stoneworks.training.alphazero.positions.position_dtype`).
+        actions: all its actions.
+        num_opening_actions: how many of them were random.
+        winner: the winning player, or ``NO_WINNER``.
+        resigned: whether the loser gave it up.
+    """
+
+    positions: npt.NDArray[np.void]
+    actions: tuple[int, ...]
+    num_opening_actions: int
+    winner: int
+    resigned: bool
+
+
+class SelfPlay:
+    """Plays ``config.self_play.num_games`` games at once, without end.
+
+    Attributes:
+        search: the search, with its clocks.
+        num_actions_played: actions chosen by a search so far, over all games.
+    """
+
+    def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+        self.search = NetworkSearch(
+            game,
+            evaluate,
+            config.search.search_policy(),
+            max_games=config.self_play.num_games,
+            max_simulations=config.search.simulations,
+        )
+        self.num_actions_played = 0
+        self.generator = np.random.default_rng(seed)
+        self._game = game
+        self._config = config
+        self._dtype = position_dtype(game)
+        self._apply = game.compiled(apply_actions)
+        num_games = config.self_play.num_games
+        self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
+        self._positions: list[list[np.void]] = [[] for _ in range(num_games)]
+        self._actions: list[list[int]] = [[] for _ in range(num_games)]
+        self._num_opening_actions = [0] * num_games
+        for row in range(num_games):
+            self._start(row)
+
+    def step(self) -> list[PlayedGame]:
+        """Play one action in every game, and return the games that are over; new ones begin in their places."""
+        settings = self._config.search
+        learned = self.generator.random() < settings.full_share
+        simulations = settings.simulations if learned else settings.fast_simulations
+        result = self.search.run(self._states, simulations, self.generator)
+        if learned:
+            for row, position in enumerate(make_positions(self._game, self._states, result.policies)):
+                self._positions[row].append(position)
+        actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
+
+        resignation_value = self._config.self_play.resignation_value
+        resigning = (result.values < -resignation_value) if resignation_value > 0 else np.zeros(len(actions), np.bool_)
+        players = self._states["current_player"].copy()
+        self._apply(self._game.board, self._states, actions)
+        self.num_actions_played += len(actions)
+        for row, action in enumerate(actions.tolist()):
+            self._actions[row].append(action)
+        over = self._states["ending"] != 0
+        return [
+            self._finish(row, None if over[row] else 1 - int(players[row])) for row in np.flatnonzero(over | resigning)
+        ]
+
+    def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return actions drawn in proportion to their visits, in games that are young, and the best ones in the others."""
+        cumulative = visits.cumsum(axis=1)
+        draws = self.generator.integers(cumulative[:, -1])[:, None]
+        drawn = (cumulative > draws).argmax(axis=1)
+        sampled_actions = self._config.self_play.sampled_actions
+        young = [
+            len(actions) - opening < sampled_actions
+            for actions, opening in zip(self._actions, self._num_opening_actions, strict=True)
+        ]
+        return np.where(young, drawn, best)
+
+    def _start(self, row: int) -> None:
+        settings = self._config.self_play
+        length = 0
+        if self.generator.random() < settings.random_opening_share:
+            length = int(self.generator.integers(1, settings.random_opening_actions + 1))
+        opening = random_opening(self._game, length, self.generator)
+        self._states[row] = opening.record
+        self._actions[row] = opening.history()
+        self._positions[row] = []
+        self._num_opening_actions[row] = len(self._actions[row])
+
+    def _finish(self, row: int, winner_by_resignation: int | None) -> PlayedGame:
+        winner = int(self._states["winner"][row]) if winner_by_resignation is None else winner_by_resignation
+        positions = np.array(self._positions[row], self._dtype)
+        if winner != NO_WINNER:
+            positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
+        played = PlayedGame(
+            positions,
+            tuple(self._actions[row]),
+            self._num_opening_actions[row],
+            winner,
+            winner_by_resignation is not None,
+        )
+        self._start(row)
+        return played

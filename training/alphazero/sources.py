@@ -1,0 +1,223 @@
+"""Where a run's games come from: this process, by turns with learning, or processes that play all the time."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+
+
+class SelfPlayError(RuntimeError):
+    """A self-play process that ended by itself. The message is what it said last."""
+
+
+@dataclass
+class Clocks:
+    """What self-play did: seconds and counts, summed over processes.
+
+    Attributes:
+        network_seconds: in the network.
+        search_seconds: in the search, without the network.
+        other_seconds: in the rest of self-play.
+        num_simulations: simulations.
+        num_actions: actions that a search chose.
+    """
+
+    network_seconds: float = 0.0
+    search_seconds: float = 0.0
+    other_seconds: float = 0.0
+    num_simulations: int = 0
+    num_actions: int = 0
+
+    def add(self, other: Clocks) -> None:
+        """Count what another one counted."""
+        for item in fields(self):
+            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+
+
+class GameSource(Protocol):
+    """What a run asks for games."""
+
+    clocks: Clocks
+
+    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
+        """Return finished games with at least so many positions, or fewer where ``stop`` is set meanwhile."""
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Let these weights act from now on."""
+
+    def close(self) -> None:
+        """Stop playing."""
+
+
+def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEvaluator:
+    """Return the network that acts, on the device and in the number format that ``config`` says."""
+    from stoneworks.models.evaluator import DTYPES
+
+    device = None if config.device == "auto" else torch.device(config.device)
+    dtype = None if config.inference_dtype == "auto" else DTYPES[config.inference_dtype]
+    return NetworkEvaluator(network, device=device, dtype=dtype)
+
+
+def _timed_step(self_play: SelfPlay) -> tuple[list[PlayedGame], Clocks]:
+    """Play one action in every game; return the games that are over, and what that took."""
+    search = self_play.search
+    before = search.network_seconds, search.search_seconds, search.num_simulations_done, self_play.num_actions_played
+    begin = time.perf_counter()
+    played = self_play.step()
+    seconds = time.perf_counter() - begin
+    in_network, in_search = search.network_seconds - before[0], search.search_seconds - before[1]
+    return played, Clocks(
+        in_network,
+        in_search,
+        seconds - in_network - in_search,
+        search.num_simulations_done - before[2],
+        self_play.num_actions_played - before[3],
+    )
+
+
+class OwnSelfPlay:
+    """Plays in this process, when it is asked to. Games that are not over go on at the next call."""
+
+    def __init__(self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+        self.clocks = Clocks()
+        self._evaluator = make_evaluator(network, config)
+        self._self_play = SelfPlay(load_game(config.game), self._evaluator, config, seed)
+
+    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
+        """See :meth:`GameSource.collect`."""
+        played: list[PlayedGame] = []
+        missing = num_positions
+        while missing > 0 and not stop.is_set():
+            over, clocks = _timed_step(self._self_play)
+            self.clocks.add(clocks)
+            played += over
+            missing -= sum(len(game.positions) for game in over)
+        return played
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """See :meth:`GameSource.load_weights`."""
+        self._evaluator.load_weights(weights)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class SelfPlayProcesses:
+    """Plays in processes of its own, all the time.
+
+    Each begins with the weights of ``network``, and takes over new ones between two actions. They end when this process
+    does, however it ends.
+    """
+
+    def __init__(
+        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, num_processes: int
+    ) -> None:
+        self.clocks = Clocks()
+        context = multiprocessing.get_context("spawn")
+        self._games: Any = context.Queue(maxsize=64)
+        self._weights = [context.Queue() for _ in range(num_processes)]
+        self._processes = [
+            context.Process(
+                target=_play_for_ever,
+                args=(network.architecture, config, own_seed, weights, self._games, os.getpid()),
+                daemon=True,
+            )
+            for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
+        ]
+        self.load_weights(network.state_dict())
+        for process in self._processes:
+            process.start()
+
+    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
+        """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` where a process has ended."""
+        played: list[PlayedGame] = []
+        missing = num_positions
+        while missing > 0 and not stop.is_set():
+            try:
+                over, clocks = self._games.get(timeout=0.2)
+            except queue.Empty:
+                self._check_alive()
+                continue
+            if isinstance(over, str):
+                raise SelfPlayError(f"a self-play process failed:\n{over}")
+            self.clocks.add(clocks)
+            played += over
+            missing -= sum(len(game.positions) for game in over)
+        return played
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """See :meth:`GameSource.load_weights`."""
+        arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
+        for waiting in self._weights:
+            waiting.put(arrays)
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.join()
+        for waiting in (self._games, *self._weights):
+            waiting.cancel_join_thread()
+            waiting.close()
+
+    def _check_alive(self) -> None:
+        for process in self._processes:
+            if process.exitcode is not None:
+                raise SelfPlayError(f"a self-play process ended with exit code {process.exitcode}")
+
+
+def _play_for_ever(
+    architecture: Architecture,
+    config: AlphaZeroConfig,
+    seed: np.random.SeedSequence,
+    weights: Any,
+    games: Any,
+    parent: int,
+) -> None:
+    """Play; put finished games, with the clocks of the time since the last ones, into ``games``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner's ends the others
+    torch.set_num_threads(config.threads)
+    try:
+        network = make_network(architecture)
+        _take_over(network, weights.get())
+        evaluator = make_evaluator(network, config)
+        self_play = SelfPlay(load_game(config.game), evaluator, config, seed)
+        waiting: list[PlayedGame] = []
+        clocks = Clocks()
+        while os.getppid() == parent:
+            with contextlib.suppress(queue.Empty):
+                _take_over(network, weights.get_nowait())
+                evaluator.load_weights(network.state_dict())
+            over, of_step = _timed_step(self_play)
+            waiting += over
+            clocks.add(of_step)
+            if waiting:
+                games.put((waiting, clocks))
+                waiting, clocks = [], Clocks()
+        games.cancel_join_thread()
+    except Exception:
+        games.put((traceback.format_exc(), None))
+
+
+def _take_over(network: BoardNetwork, arrays: Mapping[str, Any]) -> None:
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})

@@ -1,0 +1,37 @@
+"""What speed depends on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Let torch compute with so many threads, 0 for as many as it does already."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def describe_hardware() -> dict[str, Any]:
+    """Return what speed depends on: processor, cores, and how many threads torch uses."""
+    return {"processor": _processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
+
+
+def _processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
