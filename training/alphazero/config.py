@@ -144,8 +144,8 @@ class AlphaZeroConfig:
             core, else one for each core. Only with 0 does a run repeat itself.
         threads: that torch computes with in each process; results may depend on it in their last digits.
         device: ``cpu``, ``cuda``, or ``auto``: a GPU where there is one.
-        inference_dtype: number format of the acting network: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the
-            device multiplies it in hardware.
+        precision: number format in which networks compute: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the device
+            multiplies it in hardware. The learner's weights are float32 in any case.
         network: the network.
         search: the search.
         self_play: the games.
@@ -162,7 +162,7 @@ class AlphaZeroConfig:
     processes: int = at_least(-1, default=-1)
     threads: int = at_least(1, default=1)
     device: str = number("auto, cpu or cuda", lambda value: value in ("auto", "cpu", "cuda"), default="auto")
-    inference_dtype: str = number(
+    precision: str = number(
         "auto, float32 or bfloat16", lambda value: value in ("auto", "float32", "bfloat16"), default="auto"
     )
     network: NetworkConfig = field(default_factory=NetworkConfig)

@@ -41,12 +41,14 @@ class Learner:
         num_steps: gradient steps so far.
     """
 
-    def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device) -> None:
+    def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device, dtype: torch.dtype) -> None:
+        """Make the learner of ``network``, which it moves to ``device`` and changes; convolutions compute in ``dtype``."""
         self.network = network.to(device).train()
         self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
         self.num_steps = 0
         self._config = config
         self._device = device
+        self._dtype = dtype
         decayed = [weights for weights in network.parameters() if weights.ndim > 1]
         others = [weights for weights in network.parameters() if weights.ndim <= 1]
         self._optimiser = torch.optim.AdamW(
@@ -65,11 +67,15 @@ class Learner:
         """Take one gradient step."""
         for group in self._optimiser.param_groups:
             group["lr"] = self.learning_rate(progress)
-        logits, outcomes = self.network.logits_and_value(batch.observations.to(self._device))
+        with torch.autocast(self._device.type, self._dtype, enabled=self._dtype != torch.float32):
+            logits, outcomes = self.network.logits_and_value(batch.observations.to(self._device))
         policy_loss, entropy = policy_losses(
-            logits, batch.legal.to(self._device), batch.actions.to(self._device), batch.probabilities.to(self._device)
+            logits.float(),
+            batch.legal.to(self._device),
+            batch.actions.to(self._device),
+            batch.probabilities.to(self._device),
         )
-        value_loss = functional.cross_entropy(outcomes, batch.results.to(self._device))
+        value_loss = functional.cross_entropy(outcomes.float(), batch.results.to(self._device))
         self._optimiser.zero_grad(set_to_none=True)
         (policy_loss + self._config.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)

@@ -27,7 +27,6 @@ from stoneworks.models.checkpoint import (
     recover,
     save_checkpoint,
 )
-from stoneworks.models.evaluator import fastest_device
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.policy_bot import PolicyBot
 from stoneworks.models.search_bot import SearchBot
@@ -35,7 +34,14 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import BatchMaker, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-from stoneworks.training.alphazero.sources import Clocks, GameSource, OwnSelfPlay, SelfPlayProcesses, make_evaluator
+from stoneworks.training.alphazero.sources import (
+    Clocks,
+    GameSource,
+    OwnSelfPlay,
+    SelfPlayProcesses,
+    device_and_dtype,
+    make_evaluator,
+)
 from stoneworks.training.config import check_unchanged, config_as_dict, dump_config
 from stoneworks.training.hardware import describe_hardware, torch_threads
 from stoneworks.training.match import play_match, summarise
@@ -48,7 +54,7 @@ CHANGEABLE = (
     "processes",
     "threads",
     "device",
-    "inference_dtype",
+    "precision",
     "matches",
     "search",
     "self_play",
@@ -172,8 +178,7 @@ class Run:
                     kind="win_draw_loss_network",
                 )
             )
-        device = fastest_device() if config.device == "auto" else torch.device(config.device)
-        self.learner = Learner(network, config.learner, device)
+        self.learner = Learner(network, config.learner, *device_and_dtype(config))
         self.batches = BatchMaker(self.game)
         self.generator = np.random.default_rng(self._seed(_LEARNING))
         self.games = 0

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from stoneworks.envs.rules import load_game
-from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
@@ -68,12 +68,15 @@ class GameSource(Protocol):
         """Stop playing."""
 
 
-def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEvaluator:
-    """Return the network that acts, on the device and in the number format that ``config`` says."""
-    from stoneworks.models.evaluator import DTYPES
+def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype]:
+    """Return where, and in which number format, the networks of a run compute."""
+    device = fastest_device() if config.device == "auto" else torch.device(config.device)
+    return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
-    device = None if config.device == "auto" else torch.device(config.device)
-    dtype = None if config.inference_dtype == "auto" else DTYPES[config.inference_dtype]
+
+def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEvaluator:
+    """Return the network that acts."""
+    device, dtype = device_and_dtype(config)
     return NetworkEvaluator(network, device=device, dtype=dtype)
 
 
