@@ -57,6 +57,8 @@ class NetworkSearch:
     """Room for the trees of up to ``max_games`` games, used anew by every search.
 
     Attributes:
+        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value.
+        playout_weight: their weight, in [0, 1].
         network_seconds: time spent in ``evaluate`` so far.
         search_seconds: time spent in everything else so far.
         num_simulations_done: simulations so far, over all games.
@@ -79,6 +81,8 @@ class NetworkSearch:
                 raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
         self.evaluate = evaluate
         self.policy = policy
+        self.num_playouts = 0
+        self.playout_weight = 0.0
         self.network_seconds = 0.0
         self.search_seconds = 0.0
         self.num_simulations_done = 0
@@ -122,13 +126,15 @@ class NetworkSearch:
         parameters, schedule = policy.parameters, policy.schedule(num_simulations)
 
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
-        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked))
+        num_playouts = self.num_playouts if self.playout_weight > 0 else 0
+        playouts = num_playouts, np.array([self.playout_weight]), generator.integers(0, 2**64, num_games, np.uint64)
+        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
-                self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked))
+                self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
 
         result = SearchResult(
             np.empty(num_games, np.int64),

@@ -26,8 +26,10 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     StateTable,
+    UInt64s,
     kernel,
 )
+from stoneworks.envs.rules.random_numbers import random_legal_action
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
@@ -219,8 +221,14 @@ def expand(
     num_asked: int,
     logits: Float32Table,
     values: Float32s,
+    num_playouts: int,
+    playout_weight: Parameters,
+    seeds: UInt64s,
 ) -> None:
     """Give the leaves that were asked about their edges, and pass their values up.
+
+    A leaf's value is the network's, mixed with the mean result of random playouts (Silver et al.: Mastering the game of Go
+    with deep neural networks and tree search, Nature 529, 2016, equation 6): ``(1 - w) * network + w * playouts``.
 
     Args:
         board: the board constants.
@@ -232,9 +240,14 @@ def expand(
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
+        num_playouts: random playouts from each leaf; 0 for none.
+        playout_weight: ``float64[1]``, w; 0 where there are no playouts.
+        seeds: ``uint64[num_games]``, of the playouts, advanced.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
+    room = np.empty(1, states.dtype)
+    played = room[0]
     for answer in range(num_asked):
         row = asked[answer]
         game = games[row]
@@ -261,6 +274,16 @@ def expand(
         game.num_edges += num_edges
         game.leaf = NO_NODE
         value = sign_of(nodes[row, leaf].player) * values[answer]
+        if num_playouts > 0:
+            total_result = 0
+            for _ in range(num_playouts):
+                room[0] = states[row, leaf]
+                while not played.ending:
+                    legal_actions(board[0], played, mask)
+                    apply_action(board[0], played, random_legal_action(mask, seeds, row))
+                if played.winner != NO_WINNER:
+                    total_result += sign_of(played.winner)
+            value += playout_weight[0] * (total_result / num_playouts - value)
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
 

@@ -35,6 +35,10 @@ class SearchConfig:
         full_share: the share of full searches.
         max_considered: how many actions of the root a Gumbel search looks at.
         value_scale: how much a Gumbel search trusts values (see :class:`stoneworks.models.search.gumbel.Gumbel`).
+        playouts: random playouts from each leaf of a full search, mixed into the network's value: the network is no help at
+            first, and playouts are. Fast searches make none.
+        playout_weight: their weight at the start.
+        playout_share: the share of the run after which they have none; their weight falls in a straight line.
         exploration: c_init of a PUCT search.
         noise_concentration: of the Dirichlet noise of a PUCT search.
     """
@@ -44,9 +48,16 @@ class SearchConfig:
     fast_simulations: int = at_least(1, default=8)
     full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
     max_considered: int = at_least(2, default=16)
-    value_scale: float = above_0(default=0.2)
+    value_scale: float = above_0(default=0.5)
+    playouts: int = at_least(0, default=4)
+    playout_weight: float = between_0_and_1(default=0.8)
+    playout_share: float = between_0_and_1(default=0.5)
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
+
+    def playout_weight_at(self, progress: float) -> float:
+        """Return the weight of playouts when the share ``progress`` of the run is done."""
+        return self.playout_weight * max(0.0, 1 - progress / self.playout_share) if self.playout_share > 0 else 0.0
 
     def search_policy(self) -> SearchPolicy:
         """Return how the search chooses, exploring."""
@@ -92,6 +103,7 @@ class LearnerConfig:
         ema_decay: of the average of the weights that acts, for each gradient step.
         max_gradient_norm: to which gradients are clipped.
         value_weight: weight of the value's loss beside the policy's.
+        search_value_share: the share of the search's value, beside the game's result, in what the value is to learn.
     """
 
     batch_size: int = at_least(2, default=512)
@@ -106,6 +118,7 @@ class LearnerConfig:
     ema_decay: float = number(">= 0 and < 1", lambda value: 0 <= value < 1, default=0.99)
     max_gradient_norm: float = above_0(default=1.0)
     value_weight: float = above_0(default=1.0)
+    search_value_share: float = between_0_and_1(default=0.3)
 
 
 @dataclass(frozen=True)

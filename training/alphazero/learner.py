@@ -22,7 +22,7 @@ class Losses:
     Attributes:
         policy: cross entropy of the search's policy and the network's, in nats.
         policy_divergence: the same without the entropy of the search's policy: 0 where both agree.
-        value: cross entropy of the result (win, draw, loss) and the network's prediction, in nats.
+        value: cross entropy of what came of the game (win, draw, loss) and the network's prediction, in nats.
         gradient_norm: before clipping.
     """
 
@@ -75,7 +75,7 @@ class Learner:
             batch.actions.to(self._device),
             batch.probabilities.to(self._device),
         )
-        value_loss = functional.cross_entropy(outcomes.float(), batch.results.to(self._device))
+        value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
         self._optimiser.zero_grad(set_to_none=True)
         (policy_loss + self._config.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)

@@ -20,7 +20,8 @@ def position_dtype(game: Game) -> np.dtype[Any]:
     """Return what is kept of a position.
 
     Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
-    greatest first, filled up with action 0 of probability 0; ``result`` of the game for the player to act: 1, 0 or -1.
+    greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
+    player to act, in [-1, 1].
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     return np.dtype(
@@ -28,15 +29,26 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("state", game.state_dtype),
             ("actions", np.int32, entries),
             ("probabilities", np.float32, entries),
+            ("value", np.float32),
             ("result", np.int8),
         ]
     )
 
 
-def make_positions(game: Game, states: npt.NDArray[np.void], policies: npt.NDArray[np.float32]) -> npt.NDArray[np.void]:
-    """Return positions ``[n]`` of records and policies ``float32[n, num_actions]``; their results are still open."""
+def make_positions(
+    game: Game, states: npt.NDArray[np.void], policies: npt.NDArray[np.float32], values: npt.NDArray[np.float32]
+) -> npt.NDArray[np.void]:
+    """Return positions ``[n]``, whose results are still open.
+
+    Args:
+        game: the game.
+        states: records.
+        policies: ``float32[n, num_actions]``, the search's.
+        values: ``float32[n]``, the search's, for the player to act.
+    """
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
+    positions["value"] = values
     entries = positions["actions"].shape[1]
     greatest = np.argpartition(policies, -entries, axis=1)[:, -entries:]
     probabilities = np.take_along_axis(policies, greatest, axis=1)
@@ -56,21 +68,28 @@ class TrainingBatch:
         legal: ``bool[n, num_actions]``.
         actions: ``int64[n, entries]``, see :func:`position_dtype`.
         probabilities: ``float32[n, entries]``.
-        results: ``int64[n]``: 0 a win, 1 a draw, 2 a loss for the player to act.
+        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned.
     """
 
     observations: Tensor
     legal: Tensor
     actions: Tensor
     probabilities: Tensor
-    results: Tensor
+    outcomes: Tensor
 
 
 class BatchMaker:
     """Turns positions into tensors, each under a random symmetry of its game."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, search_value_share: float = 0.0) -> None:
+        """Make it.
+
+        Args:
+            game: the game.
+            search_value_share: the share of the search's value in the outcomes; the rest is the game's result.
+        """
         self._game = game
+        self._search_value_share = search_value_share
         self._fill = game.compiled(templates.fill_batch)
         symmetries = game.symmetries
         self._action_images = np.stack([symmetry.actions for symmetry in symmetries])
@@ -96,5 +115,13 @@ class BatchMaker:
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
             torch.from_numpy(np.ascontiguousarray(positions["probabilities"])),
-            torch.from_numpy(1 - positions["result"].astype(np.int64)),
+            torch.from_numpy(self._outcomes(positions)),
         )
+
+    def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
+        """Return what the value is to learn: the result, and a win or a loss with the search's expectation."""
+        result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
+        outcomes = (1 - share) * np.stack([result == 1, result == 0, result == -1], axis=1).astype(np.float32)
+        outcomes[:, 0] += share * (1 + value) / 2
+        outcomes[:, 2] += share * (1 - value) / 2
+        return outcomes

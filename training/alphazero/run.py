@@ -179,7 +179,7 @@ class Run:
                 )
             )
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
-        self.batches = BatchMaker(self.game)
+        self.batches = BatchMaker(self.game, config.learner.search_value_share)
         self.generator = np.random.default_rng(self._seed(_LEARNING))
         self.games = 0
         self.iterations = 0
@@ -220,6 +220,11 @@ class Run:
         self.save(time.monotonic() - began)
         return self._result(time.monotonic() - began)
 
+    @property
+    def progress(self) -> float:
+        """The share of the run that is done."""
+        return self.buffer.num_added / self.config.positions
+
     def _result(self, seconds: float) -> TrainingResult:
         positions = self.buffer.num_added
         return TrainingResult(
@@ -233,9 +238,9 @@ class Run:
             number = 0 if cores == 1 else cores
         seed = self._seed(_SELF_PLAY, self.iterations)
         network = self.learner.acting_network
-        return (
-            SelfPlayProcesses(network, self.config, seed, number) if number else OwnSelfPlay(network, self.config, seed)
-        )
+        if number == 0:
+            return OwnSelfPlay(network, self.config, seed, self.progress)
+        return SelfPlayProcesses(network, self.config, seed, number, self.progress)
 
     def _iterate(self, source: GameSource, stop: threading.Event, seconds: float) -> TrainingStatus | None:
         """Collect games and learn from them; return None, and change nothing, where ``stop`` is set meanwhile."""
@@ -251,7 +256,7 @@ class Run:
         self.iterations += 1
         played_by = time.perf_counter()
         losses = self._learn()
-        source.load_weights(self.learner.acting_network.state_dict())
+        source.update(self.learner.acting_network.state_dict(), self.progress)
         end = time.perf_counter()
         self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
         busy = max(1e-9, self_play_seconds + end - played_by)
@@ -285,7 +290,7 @@ class Run:
         while self.learner.num_steps < due:
             positions = self.buffer.sample(settings.batch_size, window, self.generator)
             batch = self.batches.make(positions, self.generator)
-            steps.append(self.learner.step(batch, self.buffer.num_added / self.config.positions))
+            steps.append(self.learner.step(batch, self.progress))
         if not steps:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})

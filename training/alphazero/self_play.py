@@ -47,6 +47,7 @@ class SelfPlay:
     Attributes:
         search: the search, with its clocks.
         num_actions_played: actions chosen by a search so far, over all games.
+        playout_weight: the weight of random playouts in full searches.
     """
 
     def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
@@ -58,6 +59,7 @@ class SelfPlay:
             max_simulations=config.search.simulations,
         )
         self.num_actions_played = 0
+        self.playout_weight = config.search.playout_weight_at(0.0)
         self.generator = np.random.default_rng(seed)
         self._game = game
         self._config = config
@@ -76,9 +78,11 @@ class SelfPlay:
         settings = self._config.search
         learned = self.generator.random() < settings.full_share
         simulations = settings.simulations if learned else settings.fast_simulations
+        self.search.num_playouts = settings.playouts
+        self.search.playout_weight = self.playout_weight if learned else 0.0
         result = self.search.run(self._states, simulations, self.generator)
         if learned:
-            for row, position in enumerate(make_positions(self._game, self._states, result.policies)):
+            for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
                 self._positions[row].append(position)
         actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
 

@@ -61,8 +61,8 @@ class GameSource(Protocol):
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
         """Return finished games with at least so many positions, or fewer where ``stop`` is set meanwhile."""
 
-    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """Let these weights act from now on."""
+    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
+        """Let these weights act from now on, when the share ``progress`` of the run is done."""
 
     def close(self) -> None:
         """Stop playing."""
@@ -100,10 +100,14 @@ def _timed_step(self_play: SelfPlay) -> tuple[list[PlayedGame], Clocks]:
 class OwnSelfPlay:
     """Plays in this process, when it is asked to. Games that are not over go on at the next call."""
 
-    def __init__(self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
+    ) -> None:
         self.clocks = Clocks()
+        self._config = config
         self._evaluator = make_evaluator(network, config)
         self._self_play = SelfPlay(load_game(config.game), self._evaluator, config, seed)
+        self._self_play.playout_weight = config.search.playout_weight_at(progress)
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
         """See :meth:`GameSource.collect`."""
@@ -116,9 +120,10 @@ class OwnSelfPlay:
             missing -= sum(len(game.positions) for game in over)
         return played
 
-    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """See :meth:`GameSource.load_weights`."""
+    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
+        """See :meth:`GameSource.update`."""
         self._evaluator.load_weights(weights)
+        self._self_play.playout_weight = self._config.search.playout_weight_at(progress)
 
     def close(self) -> None:
         """Do nothing."""
@@ -132,7 +137,12 @@ class SelfPlayProcesses:
     """
 
     def __init__(
-        self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, num_processes: int
+        self,
+        network: BoardNetwork,
+        config: AlphaZeroConfig,
+        seed: np.random.SeedSequence,
+        num_processes: int,
+        progress: float,
     ) -> None:
         self.clocks = Clocks()
         context = multiprocessing.get_context("spawn")
@@ -146,7 +156,7 @@ class SelfPlayProcesses:
             )
             for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
         ]
-        self.load_weights(network.state_dict())
+        self.update(network.state_dict(), progress)
         for process in self._processes:
             process.start()
 
@@ -167,11 +177,11 @@ class SelfPlayProcesses:
             missing -= sum(len(game.positions) for game in over)
         return played
 
-    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """See :meth:`GameSource.load_weights`."""
+    def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
+        """See :meth:`GameSource.update`."""
         arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
         for waiting in self._weights:
-            waiting.put(arrays)
+            waiting.put((arrays, progress))
 
     def close(self) -> None:
         """End the processes."""
@@ -202,15 +212,18 @@ def _play_for_ever(
     torch.set_num_threads(config.threads)
     try:
         network = make_network(architecture)
-        _take_over(network, weights.get())
+        arrays, progress = weights.get()
+        network.load_state_dict(_as_tensors(arrays))
         evaluator = make_evaluator(network, config)
         self_play = SelfPlay(load_game(config.game), evaluator, config, seed)
+        self_play.playout_weight = config.search.playout_weight_at(progress)
         waiting: list[PlayedGame] = []
         clocks = Clocks()
         while os.getppid() == parent:
             with contextlib.suppress(queue.Empty):
-                _take_over(network, weights.get_nowait())
-                evaluator.load_weights(network.state_dict())
+                arrays, progress = weights.get_nowait()
+                evaluator.load_weights(_as_tensors(arrays))
+                self_play.playout_weight = config.search.playout_weight_at(progress)
             over, of_step = _timed_step(self_play)
             waiting += over
             clocks.add(of_step)
@@ -222,5 +235,5 @@ def _play_for_ever(
         games.put((traceback.format_exc(), None))
 
 
-def _take_over(network: BoardNetwork, arrays: Mapping[str, Any]) -> None:
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+def _as_tensors(arrays: Mapping[str, Any]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
