@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.models import shipped
 from stoneworks.models.errors import UnknownBotError
 
 
@@ -80,7 +82,9 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
     Args:
-        name: ``"random"``, ``"greedy"``, or the path of a checkpoint folder.
+        name: ``"random"``, ``"greedy"``, or a checkpoint: the name of one that is shipped, such as ``"vadus"`` (see
+            :mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy plays as it is;
+            ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
@@ -98,10 +102,38 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         module, class_name = _KINDS[kind].split(":")
         bot_class: type[Bot] = getattr(import_module(module), class_name)
         return bot_class.from_name(argument, loaded, seed)
-    if kind and Path(name).is_dir():
-        from stoneworks.models.policy_bot import PolicyBot
-
-        return PolicyBot.load(Path(name), loaded, seed=seed)
+    if isinstance(name, str) and (bot := _load_checkpoint_bot(name, loaded, seed)) is not None:
+        return bot
     raise UnknownBotError(
-        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, and the path of a checkpoint folder"
+        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, {_shipped_in_words()}, and the path of a "
+        "checkpoint folder, both also with @ and the simulations of a search behind it, from @1 to @999999"
     )
+
+
+def _load_checkpoint_bot(name: str, game: Game, seed: int | None) -> Bot | None:
+    """Return the bot of a checkpoint with or without search, or None where there is no checkpoint of that name."""
+    base, at, digits = name.rpartition("@")
+    if at and not (shipped.find(name) or _is_folder(name)):
+        if re.fullmatch(r"0*[1-9][0-9]{0,5}", digits, re.ASCII) is None:
+            return None
+        folder = shipped.find(base) or (Path(base) if _is_folder(base) else None)
+        if folder is None:
+            return None
+        from stoneworks.models.search_bot import SearchBot
+
+        return SearchBot.load(folder, game, seed, simulations=int(digits), name=name)
+    folder = shipped.find(name) or (Path(name) if _is_folder(name) else None)
+    if folder is None:
+        return None
+    from stoneworks.models.policy_bot import PolicyBot
+
+    return PolicyBot.load(folder, game, seed, name=name)
+
+
+def _is_folder(name: str) -> bool:
+    return bool(name) and "\0" not in name and Path(name).is_dir()
+
+
+def _shipped_in_words() -> str:
+    names = shipped.names()
+    return f"a shipped checkpoint ({', '.join(map(repr, names)) if names else 'there is none'})"

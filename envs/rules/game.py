@@ -90,6 +90,9 @@ class Game(ABC):
     #: Raised whenever equal actions may lead to other results, observations or action indices than before.
     version: ClassVar[int] = 0
     option_types: ClassVar[Mapping[str, Option]]
+    #: The options that say how large a game is, and not by which rules it is played: a network that was trained with one
+    #: value plays with every other. All other options must be as they were in training.
+    scale_options: ClassVar[tuple[str, ...]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
     #: The one of them that marks the cells of the board.

@@ -101,6 +101,7 @@ class Laido(HexhexStonesGame):
 
     name: ClassVar[str] = "laido"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
+    scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
     reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
     observation_planes: ClassVar[tuple[str, ...]] = (

@@ -72,6 +72,7 @@ class Vadus(HexhexStonesGame):
 
     name: ClassVar[str] = "vadus"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION}
+    scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass",)
     reasons: ClassVar[tuple[str, ...]] = ("groups", "draw")
     observation_planes: ClassVar[tuple[str, ...]] = (
