@@ -84,7 +84,8 @@ def network_in_words(network: BoardNetwork) -> str:
     """Return the size of a network in words."""
     architecture = network.architecture
     weights = sum(parameter.numel() for parameter in network.parameters())
-    return f"{architecture.blocks} residual block{'' if architecture.blocks == 1 else 's'} of {architecture.channels} channels, {weights:,} weights"
+    blocks = "1 residual block" if architecture.blocks == 1 else f"{architecture.blocks} residual blocks"
+    return f"{blocks} of {architecture.channels} channels, {weights:,} weights"
 
 
 def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:
