@@ -73,6 +73,8 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
 _KINDS = {
     "random": "stoneworks.models.random_bot:RandomBot",
     "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+    "alphabeta": "stoneworks.models.alphabeta_bot:AlphaBetaBot",
+    "exec": "stoneworks.models.external_bot:ExternalBot",
 }
 
 
