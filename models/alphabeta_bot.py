@@ -13,7 +13,9 @@ from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.evaluations.best_actions import insert_best
 from stoneworks.models.search.alphabeta import MAX_DEPTH, search_depths
 
-DEFAULT_CANDIDATES = 8
+DEFAULT_CANDIDATES = 12
+#: More than any game has actions.
+MAX_CANDIDATES = 10**9
 
 
 class AlphaBetaBot(Bot):
@@ -31,12 +33,11 @@ class AlphaBetaBot(Bot):
             game: the game.
             depth: turns to look ahead, from 1 to 32.
             seed: of the choice among equally good actions; None draws one.
-            num_candidates: actions looked at in each position, at least 1.
+            num_candidates: actions looked at in each position of the first two turns, from 1 to 10^9; later fewer.
         """
-        for option, value, most in (("depth", depth, MAX_DEPTH), ("num_candidates", num_candidates, np.inf)):
+        for option, value, most in (("depth", depth, MAX_DEPTH), ("num_candidates", num_candidates, MAX_CANDIDATES)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-                allowed = "a whole number >= 1" if most == np.inf else f"a whole number from 1 to {most}"
-                raise ValueError(f"{option} is {value!r}; allowed is {allowed}")
+                raise ValueError(f"{option} is {value!r}; allowed is a whole number from 1 to {most}")
         self._game = game
         self._limits = int(depth), int(num_candidates)
         self._generator = np.random.default_rng(seed)
@@ -52,6 +53,10 @@ class AlphaBetaBot(Bot):
                 "as in 'alphabeta:2'"
             )
         parameters = parse_parameters("alphabeta", texts, {"candidates": Parameter(DEFAULT_CANDIDATES, 1)})
+        if parameters["candidates"] > MAX_CANDIDATES:
+            raise UnknownBotError(
+                f"candidates of an alphabeta bot is {parameters['candidates']}; allowed is at most {MAX_CANDIDATES}"
+            )
         return cls(game, int(depth_text), seed, num_candidates=parameters["candidates"])
 
     @property

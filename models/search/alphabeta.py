@@ -7,7 +7,8 @@ Vadus, a whole line in Taugo. A depth in actions would end most lines of Taugo h
 the same player's again. So the sign of a value, too, flips only where the player to act changes.
 
 The search is selective: in each position only the actions that ``rate_actions`` puts first are looked at, and those that it rates
-infinite. A win or loss is then proven only as far as the actions that were left out change nothing.
+infinite; from the third turn on fewer and fewer. Halving them from the second turn on made the search of two turns weaker in
+Taugo than that of one: a reply overlooked costs more than one less deep. A win or loss is then proven only as far as the actions that were left out change nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from stoneworks.models.evaluations.turn_search import WIN_VALUE, evaluate, rate_
 
 #: The most turns that a search may look ahead.
 MAX_DEPTH = 32
-#: Room for the actions of a turn; turns may be longer where others are shorter. Past the room for all, a position is judged as it is.
+#: Room on the way to a leaf for the actions of each turn; one may be longer where another is shorter. Past it, positions are
+#: judged as they are.
 ACTIONS_PER_TURN = 24
+#: From the third turn on, half as many actions are looked at as in the turn before, but never fewer than these.
+LEAST_CANDIDATES = 4
 #: What a value must reach to be that of a won game: a win is worth less by one for each action until then.
 PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
 #: Entries of the transposition table, a power of two.
@@ -80,7 +84,8 @@ def search_depths(
         board: the board constants.
         states: the positions; ``NO_ACTION`` is written for one that is over.
         depth: turns to look ahead, 1 to ``MAX_DEPTH``; the first one is the rest of the turn in progress.
-        num_candidates: actions looked at in a position, at least 1; those rated infinite come on top.
+        num_candidates: actions looked at in a position of the first two turns, at least 1; from turn to turn half as many
+            after that, but not fewer than ``LEAST_CANDIDATES`` unless this is. Those rated infinite come on top.
         seeds: one for each position, advanced; they decide between actions of equal value.
         values: ``float32[len(states), num_actions]``, written, for who is to act: the greatest value, exact wherever it
             stands; for other actions a bound from above; minus infinity where none was looked at.
@@ -89,10 +94,10 @@ def search_depths(
     """
     num_actions = board[0].num_actions
     last_ply = ACTIONS_PER_TURN * depth
-    limit = min(num_candidates, num_actions)
+    limit = num_candidates
     mask = np.empty(num_actions, np.int8)
     ratings = np.empty(num_actions, np.float32)
-    best_rated = np.empty(limit, np.int64)
+    best_rated = np.empty(min(limit, num_actions), np.int64)
     # The way from the root to the present position, and of each position on it what is left to do.
     path = np.empty(last_ply + 1, states.dtype)
     path_bytes = path.view(np.uint8)
@@ -149,11 +154,12 @@ def search_depths(
                         candidates[ply, 0] = first_actions[ply]
                         chosen = 1
                     num_best = 0
+                    width = max(limit >> max(0, iteration - turns_left[ply] - 1), min(limit, LEAST_CANDIDATES))
                     for action in range(num_actions):
                         if not mask[action]:
                             continue
                         if num_legal > 1 and ratings[action] < np.inf:
-                            num_best = insert_best(best_rated, num_best, limit, ratings, action)
+                            num_best = insert_best(best_rated, num_best, width, ratings, action)
                         elif action != first_actions[ply]:
                             candidates[ply, chosen] = action
                             chosen += 1
@@ -199,7 +205,7 @@ def search_depths(
                                 bound = table_bounds[entry]
                                 known = bound == EXACT or (value >= beta if bound == AT_LEAST else value <= alpha)
                         if not known and (left == 0 or ply + 1 == last_ply):
-                            value = np.float32(evaluate(board[0], child, child.current_player))
+                            value = float(np.float32(evaluate(board[0], child, child.current_player)))
                             if left == 0 and table_keys[entry] != key:
                                 table_keys[entry] = key
                                 table_values[entry] = value
@@ -224,7 +230,9 @@ def search_depths(
                     table_keys[entry] = keys[ply]
                     table_values[entry] = relative_to(value, ply)
                     table_depths[entry] = turns_left[ply]
-                    table_bounds[entry] = AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
+                    table_bounds[entry] = (
+                        AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
+                    )
                     table_actions[entry] = best_actions[ply]
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
