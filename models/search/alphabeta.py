@@ -7,8 +7,9 @@ Vadus, a whole line in Taugo. A depth in actions would end most lines of Taugo h
 the same player's again. So the sign of a value, too, flips only where the player to act changes.
 
 The search is selective: in each position only the actions that ``rate_actions`` puts first are looked at, and those that it rates
-infinite; from the third turn on fewer and fewer. Halving them from the second turn on made the search of two turns weaker in
-Taugo than that of one: a reply overlooked costs more than one less deep. A win or loss is then proven only as far as the actions that were left out change nothing.
+infinite; from the third turn on fewer and fewer, but not in the second, as a reply that is overlooked costs most (measured on
+Taugo 8, two turns against one: 15 of 40 games won with half as many replies, 28 with all). A win or loss is then proven only as
+far as the actions that were left out change nothing.
 """
 
 from __future__ import annotations
