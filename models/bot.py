@@ -16,7 +16,14 @@ from stoneworks.models.errors import UnknownBotError
 
 
 class Bot(ABC):
-    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate."""
+    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate.
+
+    Attributes:
+        one_game_at_a_time: whether the bot must be asked with ``step``, through one game from ``restart`` to its end, with
+            states that know their history. Such a bot may raise ``BotForfeit``.
+    """
+
+    one_game_at_a_time: bool = False
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
@@ -51,6 +58,9 @@ class Bot(ABC):
     def restart(self) -> None:  # noqa: B027 - most bots remember nothing
         """Be ready for a new game. As in OpenSpiel, random numbers go on from where they are."""
 
+    def close(self) -> None:  # noqa: B027
+        """Let go of what the bot holds outside of this process, which is nothing for most."""
+
 
 def check_game_goes_on(bot: Bot, state: State) -> None:
     """Raise ``ValueError`` where the game is over."""
@@ -75,6 +85,8 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
 _KINDS = {
     "random": "stoneworks.models.random_bot:RandomBot",
     "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+    "alphabeta": "stoneworks.models.alphabeta_bot:AlphaBetaBot",
+    "exec": "stoneworks.models.external_bot:ExternalBot",
 }
 
 
@@ -82,9 +94,11 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
     Args:
-        name: ``"random"``, ``"greedy"``, or a checkpoint: the name of one that is shipped, such as ``"vadus"`` (see
-            :mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy plays as it is;
-            ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
+        name: ``"random"``, ``"greedy"``, ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`),
+            ``"exec:<command>"``, an external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or a
+            checkpoint: the name of one that is shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path
+            of its folder. A checkpoint's policy plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64
+            simulations with its network.
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 

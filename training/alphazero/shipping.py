@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -152,15 +153,16 @@ def evaluate(
         seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
         of_opponent, of_openings = map(int, seeds)
         began = time.monotonic()
-        result = play_match(
-            game,
-            bot,
-            load_bot(opponent, game, of_opponent),
-            num_pairs=matches.num_pairs,
-            opening_actions=matches.opening_actions,
-            seed=of_openings,
-            progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
-        )
+        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
+            result = play_match(
+                game,
+                bot,
+                other,
+                num_pairs=matches.num_pairs,
+                opening_actions=matches.opening_actions,
+                seed=of_openings,
+                progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
+            )
         rows.append(
             {"player": player}
             | summarise(result, opponent)
@@ -191,7 +193,7 @@ def evaluate(
 def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
     """Yield players by name with their opponents, all of whom there are."""
     for opponent in (*matches.policy_opponents, *matches.search_opponents):
-        load_bot(opponent, game)
+        load_bot(opponent, game).close()
     for opponent in matches.policy_opponents:
         yield "policy", PolicyBot(checkpoint.network, game, deterministic=True), opponent
     evaluator = NetworkEvaluator(checkpoint.network)
