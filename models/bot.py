@@ -126,26 +126,25 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
 def _load_checkpoint_bot(name: str, game: Game, seed: int | None) -> Bot | None:
     """Return the bot of a checkpoint with or without search, or None where there is no checkpoint of that name."""
-    base, at, digits = name.rpartition("@")
-    if at and not (shipped.find(name) or _is_folder(name)):
-        if re.fullmatch(r"0*[1-9][0-9]{0,5}", digits, re.ASCII) is None:
-            return None
-        folder = shipped.find(base) or (Path(base) if _is_folder(base) else None)
-        if folder is None:
-            return None
-        from stoneworks.models.search_bot import SearchBot
+    folder = _checkpoint_folder(name)
+    if folder is not None:
+        from stoneworks.models.policy_bot import PolicyBot
 
-        return SearchBot.load(folder, game, seed, simulations=int(digits), name=name)
-    folder = shipped.find(name) or (Path(name) if _is_folder(name) else None)
-    if folder is None:
+        return PolicyBot.load(folder, game, seed, name=name)
+    base, _, simulations = name.rpartition("@")
+    folder = _checkpoint_folder(base)
+    if folder is None or re.fullmatch("[1-9][0-9]{0,5}", simulations, re.ASCII) is None:
         return None
-    from stoneworks.models.policy_bot import PolicyBot
+    from stoneworks.models.search_bot import SearchBot
 
-    return PolicyBot.load(folder, game, seed, name=name)
+    return SearchBot.load(folder, game, seed, simulations=int(simulations), name=name)
 
 
-def _is_folder(name: str) -> bool:
-    return bool(name) and "\0" not in name and Path(name).is_dir()
+def _checkpoint_folder(name: str) -> Path | None:
+    shipped_folder = shipped.find(name)
+    if shipped_folder is None and name and Path(name).is_dir():
+        return Path(name)
+    return shipped_folder
 
 
 def _shipped_in_words() -> str:

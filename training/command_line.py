@@ -173,7 +173,7 @@ def play(
         list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
     ] = None,
     size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
-    opponent: Annotated[str, typer.Option(help="random, greedy, or the path of a checkpoint folder.")] = "greedy",
+    opponent: Annotated[str, typer.Option(help="A bot: random, greedy, vadus@64, a checkpoint folder ...")] = "greedy",
     seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
@@ -197,7 +197,7 @@ def play(
 
 @app.command()
 def evaluate(
-    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, or the path of a checkpoint folder.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, vadus@64, a checkpoint folder ...")],
     b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
     game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: one opening, seats swapped.")] = 100,
