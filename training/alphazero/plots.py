@@ -79,6 +79,7 @@ def _thinned(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
 def _finish(axes: Axes, title: str) -> None:
     axes.set_title(title, fontsize=10, loc="left")
     axes.set_xlabel("positions learned from")
+    axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(alpha=0.3)
     for side in ("top", "right"):

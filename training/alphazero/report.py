@@ -188,6 +188,8 @@ def _policies(run: FinishedRun) -> Iterator[str]:
     """Show what the network makes of positions of the game against the last opponent."""
     game = run.checkpoint.game
     yield "## What the network would play\n"
+    if run.match_files():
+        yield "In positions of the last of these games, without search.\n"
     if game.num_action_planes > 1:
         yield (
             f"A cell's colour is the sum of the probabilities of its actions, of which there are {game.num_action_planes} "
