@@ -203,9 +203,11 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
         write_json(where / "results.json", fields)
         console.print(table_of(fields))
         if test := fields.get("sprt"):
+            players = settings.pairings[0]
             low, high = test["bounds"]
             console.print(
-                f"SPRT {test['test']}: {test['decision']}, log-likelihood ratio {test['log_likelihood_ratio']:.2f} "
+                f"SPRT of {players[0]} against {players[1]}, {test['test']}: {test['decision']}, "
+                f"log-likelihood ratio {test['log_likelihood_ratio']:.2f} "
                 f"({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
                 soft_wrap=True,
             )

@@ -4,9 +4,10 @@ With strengths r in natural units and a seat term s, player A scores against B, 
 
     p = 1 / (1 + exp(-(r_A - r_B + s)))   from seat 0, and with -s in place of s from seat 1.
 
-A draw is half a win and half a loss. Strengths have the same Gaussian prior around 0, :data:`PRIOR_ELO` wide, and the seat term
+A draw is half a win and half a loss. Each strength has a Gaussian prior around 0, :data:`PRIOR_ELO` wide, and the seat term
 has one of :data:`PRIOR_SEAT_ELO`, so a clean sweep has a finite rating; only differences of strengths are reported, to an anchor
-at 0. The posterior is strictly concave; Newton's method with the full Hessian finds its top. One natural unit is 400 / ln 10 = 173.7 Elo.
+at 0. The posterior is strictly concave; Newton's method with the full Hessian finds its top. One natural unit is
+400 / ln 10 = 173.7 Elo.
 
 The covariance H⁻¹ M H⁻¹ is that of the estimate where M is the covariance of the gradient. M is taken from the pairs, since both
 games of a pair share an opening: the sum of g gᵀ over pairs, g being a pair's gradient, plus the precision of the prior.

@@ -74,7 +74,7 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
     left.errorbar(elo, positions, xerr=errors, fmt="o", capsize=3, color="tab:blue")
     left.axvline(0, color="grey", linewidth=0.8)
     left.set_yticks(positions, order)
-    left.invert_yaxis()
+    left.set_ylim(len(order) - 0.5, -0.5)
     left.set_xlabel(f"Elo, {ratings.anchor} = 0, one standard error to each side")
     left.grid(axis="x", alpha=0.3)
 
@@ -85,7 +85,7 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
     right.set_yticks(positions, order)
     for row, column in zip(*np.nonzero(~np.isnan(scores)), strict=True):
         right.text(column, row, f"{100 * scores[row, column]:.0f}", ha="center", va="center")
-    right.set_xlabel("score of the row against the column, per cent")
+    right.set_xlabel("score of row against column, %")
 
     target = Path(path)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)

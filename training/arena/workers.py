@@ -7,7 +7,7 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 
 from stoneworks.envs.rules import Game, load_game
@@ -67,7 +67,7 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
 
 def play_chunks(
     settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
-) -> Iterator[_Played]:
+) -> Generator[_Played, None, None]:
     """Yield each portion with its games when it is finished: with one worker in this process and in order, else in any order.
 
     Leaving the iterator early ends the workers at once.
@@ -109,8 +109,8 @@ class _Team:
             if waiting:
                 self._give(pipe, playing, waiting)
         while playing:
-            for pipe in wait(list(playing)):
-                assert isinstance(pipe, Connection)
+            ready = wait(list(playing))
+            for pipe in [pipe for pipe in playing if pipe in ready]:
                 chunk = playing.pop(pipe)
                 try:
                     answer = pipe.recv()
