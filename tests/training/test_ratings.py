@@ -69,14 +69,15 @@ def test_strengths_are_those_of_choix(prior_elo: float) -> None:
     results = simulated(generator, true, 40)
     results[0].scores[:20:3, 0] = 0.5
     names = list(true)
-    # choix knows no draws: a win is two comparisons, a draw one each way, and so the prior weighs twice as well.
+    # choix knows no draws: a win is two comparisons, a draw one each way, so the prior has to weigh twice. Its penalty is
+    # alpha times the squares, not half of that, so alpha is half the precision of the prior.
     data = []
     for result in results:
         first, second = (names.index(name) for name in result.names)
         for score in result.scores.ravel():
             data += [(first, second)] * int(2 * score) + [(second, first)] * int(2 - 2 * score)
-    precision = 2 * (ELO_PER_UNIT / prior_elo) ** 2
-    strengths = choix.opt_pairwise(len(names), data, alpha=precision, tol=1e-12)
+    alpha = 2 * (ELO_PER_UNIT / prior_elo) ** 2 / 2
+    strengths = choix.opt_pairwise(len(names), data, alpha=alpha, tol=1e-12)
     ratings = rate_players(results, prior_elo=prior_elo, seat_term=False)
     assert ratings.names == tuple(names)
     assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,7 @@ def rate(
     *,
     name: str | None = None,
     ladder: Ladder | None = None,
+    anchors: Mapping[str, Player] | None = None,
     num_pairs: int = 50,
     num_anchors: int = 4,
     scout_pairs: int = 2,
@@ -118,6 +119,7 @@ def rate(
         folder: where the games are kept, in ``scouting/`` and ``rating/``.
         name: what results call the player; by default the name of the bot, with "(rated)" behind it where an anchor has it.
         ladder: the ladder; by default the one that comes with stoneworks.
+        anchors: what plays under the names of those of the ladder's players that are not bots' names.
         num_pairs: pairs of games with each of the nearest anchors.
         num_anchors: how many of those there are.
         scout_pairs: pairs of games with each anchor at first.
@@ -141,15 +143,16 @@ def rate(
         called += " (rated)"
     seeds = np.random.SeedSequence(seed).generate_state(2).tolist()
 
-    def play(part: str, anchors: tuple[str, ...], pairs: int, part_seed: int) -> tuple[MatchResult, ...]:
+    def play(part: str, opponents: tuple[str, ...], pairs: int, part_seed: int) -> tuple[MatchResult, ...]:
         settings = ArenaSettings(
             steps.game,
-            tuple((called, anchor) for anchor in anchors),
+            tuple((called, opponent) for opponent in opponents),
             num_pairs=pairs,
             opening_actions=steps.opening_actions,
             seed=part_seed,
         )
-        return play_arena(settings, Path(folder) / part, {called: player}, workers=workers, progress=progress).matches
+        players = {name: bot for name, bot in (anchors or {}).items() if name in opponents} | {called: player}
+        return play_arena(settings, Path(folder) / part, players, workers=workers, progress=progress).matches
 
     scouted = play("scouting", ratings.order, scout_pairs, seeds[0])
     estimate, _ = rate_against(ratings, called, scouted)
