@@ -18,6 +18,8 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.checkpoint import save_checkpoint
+from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.training.arena import (
     ArenaFolderError,
     ArenaPlayError,
@@ -241,6 +243,20 @@ def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_pat
         with pytest.raises(ArenaFolderError, match=difference):
             play_arena(settings, tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_checkpoint_that_was_trained_on_is_another_player(tmp_path: Path) -> None:
+    game = load_game(GAME)
+    network = BoardNetwork(Architecture.of_game(game, channels=4, blocks=1))
+    agent = tmp_path / "agent"
+    settings = ArenaSettings(GAME, ((str(agent), "random"),), 2)
+    save_checkpoint(agent, game=game, network=network, training={"frames": 1})
+    result = play_arena(settings, tmp_path / "arena")
+    assert play_arena(settings, tmp_path / "arena").records == result.records
+    save_checkpoint(agent, game=game, network=network, training={"frames": 2})
+    with pytest.raises(ArenaFolderError, match="checkpoints is"):
+        play_arena(settings, tmp_path / "arena")
+    assert load_arena(tmp_path / "arena").records == result.records
 
 
 def test_a_folder_of_something_else_is_an_error_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -501,6 +517,14 @@ def test_the_command_arena_tells_what_its_test_decided(run: Run) -> None:
     assert "the games are in here" in out
 
 
+@pytest.mark.parametrize("command", [("arena",), ("rate",), ("ladder",), ("ladder", "show"), ("ladder", "make")])
+def test_every_command_has_a_help_text(run: Run, command: tuple[str, ...]) -> None:
+    code, out, err = run(*command, "--help")
+    assert (code, err) == (0, "")
+    assert "Usage" in out
+    assert command[-1] in run(*command[:-1], "--help")[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -529,6 +553,7 @@ def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, argumen
 def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ladders").mkdir()
     making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
+    making += ["--neighbours", "2"]
     code, out, _ = run(*making)
     assert code == 0
     assert "the ladder is ladders/vadus-size-3.json" in out
@@ -537,7 +562,7 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     command = made.fields["made"]["command"]
     assert command == (
         "stoneworks ladder make 'vadus(size=3)' random greedy "
-        "--pairs 10 --neighbours 3 --opening-actions 3 --chunk-pairs 8 --seed 0"
+        "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbours 2"
     )
 
     code, out, _ = run("ladder", "show", GAME, "--file", file)

@@ -165,21 +165,23 @@ def make_ladder(
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps what was played; the same command goes on."""
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
-    from stoneworks.training.arena.schedule import neighbours
+    from stoneworks.training.arena.schedule import neighbours, round_robin
     from stoneworks.training.arena.settings import ArenaSettings
 
     if not output.is_dir():
         raise ValueError(f"output is {str(output)!r}; allowed is a folder that exists")
+    anchors = players or ANCHORS
     settings = ArenaSettings(
         game,
-        neighbours(players or ANCHORS, next_ones),
+        round_robin(anchors) if next_ones is None else neighbours(anchors, next_ones),
         num_pairs=pairs,
         chunk_pairs=chunk_pairs,
         opening_actions=opening_actions,
         seed=seed,
     )
-    options = {"pairs": pairs, "neighbours": next_ones, "opening-actions": opening_actions}
-    options |= {"chunk-pairs": chunk_pairs, "seed": seed}
+    options = {"pairs": pairs, "opening-actions": opening_actions, "chunk-pairs": chunk_pairs, "seed": seed}
+    if next_ones is not None:
+        options["neighbours"] = next_ones
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,18 @@ def write_json(path: Path, fields: dict[str, Any]) -> None:
 class ArenaFolder:
     """Where the games of an arena are kept."""
 
-    def __init__(self, path: str | os.PathLike[str], settings: ArenaSettings) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: ArenaSettings,
+        checkpoints: Mapping[str, str] | None = None,
+    ) -> None:
         """Make the folder, or take one that an arena of equal settings has begun.
+
+        Args:
+            path: the folder.
+            settings: the arena's settings.
+            checkpoints: a hash of each player that is a checkpoint; None where that does not matter.
 
         Raises:
             ArenaFolderError: the folder holds another arena, or something else; the difference is named, nothing is changed.
@@ -54,14 +64,21 @@ class ArenaFolder:
         self.settings = settings
         file = self.path / _SETTINGS
         if file.exists():
-            _check_equal(file, read_settings(self.path), settings)
+            there, here = _read_fields(file), settings.to_fields()
+            if checkpoints is not None:
+                here["checkpoints"] = dict(checkpoints)
+            for name, value in here.items():
+                if there.get(name) != value:
+                    raise ArenaFolderError(
+                        f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
+                    )
         else:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
                 raise ArenaFolderError(
                     f"{self.path} holds no arena; allowed is a new or empty folder, or that of an arena"
                 )
             self.path.mkdir(parents=True, exist_ok=True)
-            write_json(file, settings.to_fields())
+            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
         self._games = self.path / "games"
         self._games.mkdir(exist_ok=True)
 
@@ -99,13 +116,10 @@ class ArenaFolder:
 def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` where there is none."""
     file = Path(path) / _SETTINGS
+    fields = _read_fields(file)
+    fields.pop("checkpoints", None)
     try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(fields, dict):
-            raise ValueError("no JSON object")
         return ArenaSettings.from_fields(fields)
-    except FileNotFoundError:
-        raise ArenaFolderError(f"{path} holds no arena: there is no {_SETTINGS}") from None
     except ValueError as error:
         raise ArenaFolderError(f"{file}: {error}") from None
 
@@ -142,11 +156,16 @@ def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
     return scores
 
 
-def _check_equal(file: Path, found: ArenaSettings, given: ArenaSettings) -> None:
-    there, here = found.to_fields(), given.to_fields()
-    for name in here:
-        if there[name] != here[name]:
-            raise ArenaFolderError(f"{name} is {there[name]!r} in {file} and {here[name]!r} here; give another folder")
+def _read_fields(file: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ArenaFolderError(f"{file.parent} holds no arena: there is no {_SETTINGS}") from None
+    except ValueError as error:
+        raise ArenaFolderError(f"{file}: {error}") from None
+    if not isinstance(fields, dict):
+        raise ArenaFolderError(f"{file}: no JSON object")
+    return fields
 
 
 def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -118,22 +120,22 @@ def play_arena(
             raise ValueError(
                 f"workers is {workers}; allowed is 1 where a player, here {name!r}, is not the name of a bot"
             )
-    kept = ArenaFolder(folder, settings)
-    played = kept.read()
-    result = _result(settings, played)
+    kept = ArenaFolder(folder, settings, _checkpoints(everyone))
+    standing = _Standing(settings, kept.read())
+    result = standing.result()
     if progress is not None:
         progress(result)
-    left = [] if result.finished else [chunk for chunk in settings.chunks if chunk not in played]
-    with closing(play_chunks(settings, everyone, left, int(workers))) as portions:
-        for chunk, records in portions if left else ():
-            kept.write(chunk, records)
-            played[chunk] = records
-            result = _result(settings, played)
-            if progress is not None:
-                progress(result)
-            if result.finished:
-                break
-    for chunk in played.keys() - set(_counted(settings, played)):
+    if not result.finished:
+        with closing(play_chunks(settings, everyone, standing.missing(), int(workers))) as portions:
+            for chunk, records in portions:
+                kept.write(chunk, records)
+                standing.add(chunk, records)
+                result = standing.result()
+                if progress is not None:
+                    progress(result)
+                if result.finished:
+                    break
+    for chunk in standing.uncounted() if result.finished else ():
         kept.remove(chunk)  # workers had run ahead of the test's decision
     return result
 
@@ -145,30 +147,60 @@ def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
         ArenaFolderError: there is no arena, or a file does not hold what it should.
     """
     settings = read_settings(folder)
-    return _result(settings, ArenaFolder(folder, settings).read())
+    return _Standing(settings, ArenaFolder(folder, settings).read()).result()
 
 
-def _counted(settings: ArenaSettings, played: Mapping[Chunk, Sequence[GameRecord]]) -> list[Chunk]:
-    """Return the portions that count: all, but with a sequential test those without a gap, to its decision."""
-    if settings.sprt is None:
-        return [chunk for chunk in settings.chunks if chunk in played]
-    counted: list[Chunk] = []
-    counts = np.zeros(5, np.int64)
-    for chunk in settings.chunks:
-        if chunk not in played or settings.sprt.decide(counts) is not SprtDecision.GOING_ON:
-            break
-        counted.append(chunk)
-        counts += pentanomial(match_of(settings, 0, played[chunk]).scores)
-    return counted
+def _checkpoints(players: Mapping[str, Player]) -> dict[str, str]:
+    """Return the SHA-256 hash of the description of each player that is a checkpoint: a later one is another player."""
+    files = {name: Path(player) / "checkpoint.json" for name, player in players.items() if isinstance(player, str)}
+    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
 
 
-def _result(settings: ArenaSettings, played: Mapping[Chunk, Sequence[GameRecord]]) -> ArenaResult:
-    games: dict[int, list[GameRecord]] = {}
-    for chunk in _counted(settings, played):
-        games.setdefault(chunk.pairing, []).extend(played[chunk])
-    matches = tuple(match_of(settings, pairing, records) for pairing, records in sorted(games.items()))
-    decision = None
-    if settings.sprt is not None:
-        counts = pentanomial(matches[0].scores) if matches else np.zeros(5, np.int64)
-        decision = settings.sprt.decide(counts)
-    return ArenaResult(settings, matches, decision)
+class _Standing:
+    """The portions that are played, and what they come to."""
+
+    def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:
+        self._settings = settings
+        self._played = dict(played)
+        # With a sequential test those portions count that come without a gap, to its decision.
+        self._counted: list[Chunk] = []
+        self._counts = np.zeros(5, np.int64)
+        self._decision = SprtDecision.GOING_ON if settings.sprt is not None else None
+        self._count()
+
+    def add(self, chunk: Chunk, records: tuple[GameRecord, ...]) -> None:
+        """Take the games of a portion."""
+        self._played[chunk] = records
+        self._count()
+
+    def missing(self) -> list[Chunk]:
+        """Return the portions that are not played."""
+        return [chunk for chunk in self._settings.chunks if chunk not in self._played]
+
+    def uncounted(self) -> set[Chunk]:
+        """Return the portions that are played and do not count."""
+        return self._played.keys() - set(self._counting())
+
+    def result(self) -> ArenaResult:
+        """Return what the arena came to so far."""
+        games: dict[int, list[GameRecord]] = {}
+        for chunk in self._counting():
+            games.setdefault(chunk.pairing, []).extend(self._played[chunk])
+        matches = tuple(match_of(self._settings, pairing, records) for pairing, records in sorted(games.items()))
+        return ArenaResult(self._settings, matches, self._decision)
+
+    def _counting(self) -> list[Chunk]:
+        if self._settings.sprt is not None:
+            return self._counted
+        return [chunk for chunk in self._settings.chunks if chunk in self._played]
+
+    def _count(self) -> None:
+        test = self._settings.sprt
+        if test is None:
+            return
+        for chunk in self._settings.chunks[len(self._counted) :]:
+            if chunk not in self._played or self._decision is not SprtDecision.GOING_ON:
+                break
+            self._counted.append(chunk)
+            self._counts += pentanomial(match_of(self._settings, 0, self._played[chunk]).scores)
+            self._decision = test.decide(self._counts)

@@ -60,7 +60,7 @@ class RateResult:
         """Return the scores against each anchor beside what the rating gives, as a table."""
         table = Table(title=str(self))
         for heading in ("anchor", "its rating", "score", "by the ratings", "games", "distinct"):
-            table.add_column(heading, justify="left" if heading == "anchor" else "right")
+            table.add_column(heading, justify="left" if heading == "anchor" else "right", overflow="fold")
         for match in sorted(self.matches, key=lambda match: -self.ladder.ratings.rating(match.names[1])[0]):
             anchor = match.names[1]
             table.add_row(

@@ -20,16 +20,18 @@ PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 def table_of(results: dict[str, Any], title: str | None = None) -> Table:
     """Return the table of results that :func:`stoneworks.training.arena.results.results_of` made.
 
-    ``±`` is the standard error of the rating, as the difference to the anchor; ``stronger than next`` the likelihood of
-    superiority over the player below.
+    ``±`` is the standard error of the rating, as the difference to the anchor; ``LOS`` the likelihood of superiority over
+    the player below.
     """
     seat = results["seat"]
     table = Table(
         title=title or f"{results['game']}: {results['games']} games, {results['distinct_games']} distinct",
-        caption=f"Elo, {results['anchor']} = 0; player 0's seat is worth {seat['elo']:+.0f} ± {seat['error']:.0f}",
+        caption=f"Elo, {results['anchor']} = 0; player 0's seat is worth {seat['elo']:+.0f} ± {seat['error']:.0f}; "
+        "LOS: likelihood of superiority over the next",
     )
-    for heading in ("", "player", "rating", "±", "score", "games", "distinct", "stronger than next"):
-        table.add_column(heading, justify="left" if heading == "player" else "right", no_wrap=heading != "player")
+    for heading in ("", "player", "rating", "±", "score", "games", "distinct", "LOS"):
+        name = heading == "player"
+        table.add_column(heading, justify="left" if name else "right", no_wrap=not name, overflow="fold")
     for player in results["players"]:
         over = player.get("over_next")
         table.add_row(
