@@ -503,6 +503,8 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     for text in ("greedy", "random", f"{results['players'][0]['elo']:.0f}", "24 games", "random = 0"):
         assert text in out
+    row = next(line for line in out.splitlines() if "random" in line and "greedy" in line)
+    assert [cell.strip() for cell in row.split("│")][3:8] == list(map(str, results["pairings"][0]["pentanomial"]))
     assert load_arena(folder).finished
     again = run(*arguments)
     assert again[:2] == (0, out), "the same command finds all played"

@@ -194,7 +194,7 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
     from stoneworks.training.arena.folder import write_json
     from stoneworks.training.arena.play import load_arena, play_arena
     from stoneworks.training.arena.ratings import RatingError
-    from stoneworks.training.arena.report import table_of
+    from stoneworks.training.arena.report import pairings_table_of, table_of
     from stoneworks.training.arena.results import results_of
 
     where = folder or _folder_of("arena", settings.game, settings.to_fields())
@@ -203,6 +203,7 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
     def tell(result: ArenaResult) -> None:
         fields = results_of(result)
         write_json(where / "results.json", fields)
+        console.print(pairings_table_of(fields))
         console.print(table_of(fields))
         if test := fields.get("sprt"):
             players = settings.pairings[0]

@@ -47,6 +47,24 @@ def table_of(results: dict[str, Any], title: str | None = None) -> Table:
     return table
 
 
+def pairings_table_of(results: dict[str, Any]) -> Table:
+    """Return the table of the pairings: in how many pairs of games the first player had 0, ½, 1, 1½ and 2 points."""
+    table = Table(title="pairs of games by the points of the first player")
+    for heading in ("first", "second", "0", "½", "1", "1½", "2", "score", "distinct games"):
+        names = heading in ("first", "second")
+        table.add_column(heading, justify="left" if names else "right", no_wrap=not names, overflow="fold")
+    for pairing in results["pairings"]:
+        counts = pairing["pentanomial"]
+        points = sum(half_points * count for half_points, count in enumerate(counts)) / 2
+        table.add_row(
+            *pairing["names"],
+            *map(str, counts),
+            f"{100 * points / (2 * pairing['pairs']):.1f} %",
+            str(pairing["distinct_games"]),
+        )
+    return table
+
+
 def check_picture_path(path: str | os.PathLike[str]) -> None:
     """Raise ``ValueError`` where no picture can be written to ``path``: another suffix, or no such folder."""
     if Path(path).suffix not in PICTURE_SUFFIXES or not Path(path).parent.is_dir():
