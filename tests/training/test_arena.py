@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ from stoneworks.training.arena import (
 )
 from stoneworks.training.arena.ladder import file_name_of, ladder_table_markdown
 from stoneworks.training.arena.page import page_with_ladders
-from stoneworks.training.arena.report import save_picture
+from stoneworks.training.arena.report import pairings_table_of, save_picture
 from stoneworks.training.arena.workers import play_chunks
 from stoneworks.training.command_line import main
 from stoneworks.training.records import read_records, write_records
@@ -309,6 +310,29 @@ def test_a_player_that_errs_is_an_error_that_names_the_pairing(tmp_path: Path, b
         play_arena(ArenaSettings(GAME, (("mine", "random"),), 2), tmp_path, {"mine": bot})
 
 
+class HoldingBot(WeakenedBot):
+    """Counts how many of its kind are open."""
+
+    num_open = 0
+
+    def __init__(self, game: Game, seed: int) -> None:
+        super().__init__(game, seed, 0.5)
+        HoldingBot.num_open += 1
+
+    def close(self) -> None:
+        HoldingBot.num_open -= 1
+
+
+def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Path) -> None:
+    settings = ArenaSettings(GAME, (("mine", "random"),), 6, chunk_pairs=2)
+    play_arena(settings, tmp_path / "made", {"mine": HoldingBot})
+    assert HoldingBot.num_open == 0
+    bot = HoldingBot(load_game(GAME), 0)
+    play_arena(settings, tmp_path / "given", {"mine": bot})
+    assert HoldingBot.num_open == 1
+    bot.close()
+
+
 def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
     for settings, players, workers, complaint in (
         (ArenaSettings(GAME, (("nobody", "random"),)), {}, 1, "there is no bot 'nobody'"),
@@ -354,6 +378,18 @@ def test_results_say_what_the_games_say(tmp_path: Path) -> None:
     assert sum(pairing["won_drawn_lost_as_player_0"]) == sum(pairing["won_drawn_lost_as_player_1"]) == 12
     won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in result.records)
     assert pairing["won_drawn_lost_as_player_0"][0] + pairing["won_drawn_lost_as_player_1"][0] == won
+
+
+def test_forfeits_are_counted_and_shown(tmp_path: Path) -> None:
+    result = play_arena(match(), tmp_path)
+    (played,) = result.matches
+    lost = next(index for index, record in enumerate(played.records) if record.winner == 0 and index % 2 == 0)
+    records = list(played.records)
+    records[lost] = replace(records[lost], metadata={**records[lost].metadata, "forfeit": "fell asleep"})
+    fields = results_of(replace(result, matches=(replace(played, records=tuple(records)),)))
+    assert fields["pairings"][0]["forfeits"] == [0, 1]
+    assert pairings_table_of(fields).caption == "random has forfeited 1 games of greedy against random"
+    assert pairings_table_of(results_of(result)).caption is None
 
 
 @pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])

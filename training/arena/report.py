@@ -53,6 +53,7 @@ def pairings_table_of(results: dict[str, Any]) -> Table:
     for heading in ("first", "second", "0", "½", "1", "1½", "2", "score", "distinct games"):
         names = heading in ("first", "second")
         table.add_column(heading, justify="left" if names else "right", no_wrap=not names, overflow="fold")
+    forfeits: list[str] = []
     for pairing in results["pairings"]:
         counts = pairing["pentanomial"]
         points = sum(half_points * count for half_points, count in enumerate(counts)) / 2
@@ -62,6 +63,10 @@ def pairings_table_of(results: dict[str, Any]) -> Table:
             f"{100 * points / (2 * pairing['pairs']):.1f} %",
             str(pairing["distinct_games"]),
         )
+        for name, number in zip(pairing["names"], pairing["forfeits"], strict=True):
+            if number:
+                forfeits.append(f"{name} has forfeited {number} games of {' against '.join(pairing['names'])}")
+    table.caption = "; ".join(forfeits) or None
     return table
 
 

@@ -111,6 +111,11 @@ def _player_fields(result: ArenaResult, name: str, rank: int) -> dict[str, Any]:
 
 
 def _pairing_fields(match: MatchResult) -> dict[str, Any]:
+    forfeited_by = [
+        record.players[1 - record.winner]
+        for record in match.records
+        if "forfeit" in record.metadata and record.winner is not None
+    ]
     return {
         "names": list(match.names),
         "pairs": len(match.scores),
@@ -118,4 +123,5 @@ def _pairing_fields(match: MatchResult) -> dict[str, Any]:
         "pentanomial": pentanomial(match.scores).tolist(),
         "won_drawn_lost_as_player_0": list(match.by_seat[0]),
         "won_drawn_lost_as_player_1": list(match.by_seat[1]),
+        "forfeits": [forfeited_by.count(name) for name in match.names],
     }

@@ -34,14 +34,19 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ch
     names = settings.pairings[chunk.pairing]
     seed_of_openings, *seeds = chunk.seeds(settings.seed)
     try:
-        bots = [make_bot(players[name], game, seed) for name, seed in zip(names, seeds, strict=True)]
-        result = play_match(
-            game,
-            *bots,
-            num_pairs=chunk.num_pairs,
-            opening_actions=settings.opening_actions,
-            seed=seed_of_openings,
-        )
+        with contextlib.ExitStack() as stack:
+            bots = []
+            for name, seed in zip(names, seeds, strict=True):
+                bots.append(make_bot(players[name], game, seed))
+                if bots[-1] is not players[name] and hasattr(bots[-1], "close"):
+                    stack.callback(bots[-1].close)  # a program that the bot has started
+            result = play_match(
+                game,
+                *bots,
+                num_pairs=chunk.num_pairs,
+                opening_actions=settings.opening_actions,
+                seed=seed_of_openings,
+            )
     except Exception as error:  # a bot is anybody's code
         raise ArenaPlayError(f"{names[0]!r} against {names[1]!r}: {type(error).__name__}: {error}") from error
     return records_of_chunk(settings, chunk, result)
