@@ -49,6 +49,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Int8s: TypeAlias = npt.NDArray[np.int8]
 Int16Table: TypeAlias = npt.NDArray[np.int16]
 Int32s: TypeAlias = npt.NDArray[np.int32]
+Int32Table: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 UInt64s: TypeAlias = npt.NDArray[np.uint64]
 Int8Table: TypeAlias = npt.NDArray[np.int8]
@@ -67,6 +68,7 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "Int8s": numba.int8[::1],
         "Int16Table": numba.int16[:, ::1],
         "Int32s": numba.int32[::1],
+        "Int32Table": numba.int32[:, ::1],
         "Int64s": numba.int64[::1],
         "UInt64s": numba.uint64[::1],
         "Int8Table": numba.int8[:, ::1],
@@ -74,6 +76,7 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "Float32Tables": numba.float32[:, :, ::1],
         "bool": numba.boolean,
         "int": numba.int64,
+        "float": numba.float64,
     }
 
 
