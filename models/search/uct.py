@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Int32Table, Int64s, StateArray, UInt64s, kernel
-from stoneworks.envs.rules.random_numbers import random_below, random_legal_action
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
+from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
 from stoneworks.models.search.root_statistics import RootStatistics
 
 # The columns of the table of nodes; node 0 is the root.
@@ -177,9 +177,7 @@ def search_tree(
             node = edges[edge, CHILD]
 
         if result == OPEN:
-            while not state.ending:
-                legal_actions(board[0], state, mask)
-                apply_action(board[0], state, random_legal_action(mask, seeds, 0))
+            finish_at_random(board[0], state, mask, seeds, 0)
             result = 0
             if state.winner != NO_WINNER:
                 result = 1 if state.winner == 0 else -1
@@ -263,17 +261,13 @@ class SearchTree:
 
     def descend(self, actions: list[int], record: np.void) -> bool:
         """Keep what lies below the actions that lead to ``record``; return False, the tree unusable, where there is nothing."""
-        node = 0
-        for action in actions:
-            edges = self._edges_of(node)
-            edge = edges[edges[:, ACTION] == action]
-            if not edge.size or edge[0, CHILD] == NO_NODE:
-                return False
-            node = int(edge[0, CHILD])
+        node = self._node_after(actions)
+        if node == NO_NODE:
+            return False
         if node:
             self._keep(self._nodes, self._edges, self._sizes, node)
         self._states[0] = record
-        return self.num_nodes > 0
+        return True
 
     def search(self, num_simulations: int, exploration: float) -> int:
         """Play simulations and return how many: fewer than asked for only where the root is proven."""
@@ -294,20 +288,31 @@ class SearchTree:
         """The number of nodes."""
         return int(self._sizes[NODES_IN_USE])
 
-    @property
-    def root_statistics(self) -> RootStatistics:
-        """The statistics of the root, once it has been searched."""
-        edges = self._edges_of(0)
+    def statistics(self, actions: list[int] | None = None) -> RootStatistics | None:
+        """Return the statistics of the position after ``actions``, of the root without them; None for one without a node."""
+        node = self._node_after(actions or [])
+        if node == NO_NODE:
+            return None
+        edges = self._edges_of(node)
         edges = edges[edges[:, ACTION].argsort()]
-        player = int(self._nodes[0, PLAYER])
+        player = int(self._nodes[node, PLAYER])
         sign = 1 if player == 0 else -1
         visits = edges[:, VISITS].astype(np.int64)
         values = sign * edges[:, SUM_OF_RESULTS] / np.maximum(visits, 1)
         proven = np.where(edges[:, RESULT] == OPEN, np.nan, sign * edges[:, RESULT])
         return RootStatistics(player, edges[:, ACTION].astype(np.int64), visits, values, proven)
 
+    def _node_after(self, actions: list[int]) -> int:
+        """Return the node of the position after ``actions``, or ``NO_NODE``."""
+        node = 0 if self.num_nodes else NO_NODE
+        for action in actions:
+            if node == NO_NODE:
+                break
+            edges = self._edges_of(node)
+            (found,) = np.flatnonzero(edges[:, ACTION] == action)
+            node = int(edges[found, CHILD])
+        return node
+
     def _edges_of(self, node: int) -> npt.NDArray[np.int32]:
-        if not self.num_nodes:
-            return self._edges[:0]
         first = int(self._nodes[node, FIRST_EDGE])
         return self._edges[first : first + int(self._nodes[node, NUM_EDGES])]
