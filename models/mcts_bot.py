@@ -139,7 +139,7 @@ class MCTSBot(Bot):
         return f"mcts:{','.join(parts)}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is each action's share of the visits, or certainty of a proven win."""
+        """See :meth:`Bot.step_with_policy`. The policy is the shares of the visits, or certainty of what is proven."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
         if not self._keep_what_is_ahead(state):
@@ -149,7 +149,8 @@ class MCTSBot(Bot):
         self.root_statistics = statistics
         action = self._choose(statistics)
         visits = statistics.visits
-        if statistics.result == 1 or not visits[statistics.actions == action].any():
+        chosen = statistics.actions == action
+        if not visits[chosen].any() or not np.isnan(statistics.proven[chosen]).any():
             return [(action, 1.0)], action
         return list(zip(statistics.actions.tolist(), (visits / visits.sum()).tolist(), strict=True)), action
 
@@ -205,7 +206,7 @@ class MCTSBot(Bot):
                 for tree, budget in zip(self._trees, budgets, strict=True)
             ]
             _wait_for(searches, stop.set)
-        return RootStatistics.sum_of([tree.root_statistics for tree in self._trees if tree.num_nodes])
+        return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
 
     def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:
         """Search one tree until the budget is spent, the deadline has come, the root is proven, or ``stop`` is set."""

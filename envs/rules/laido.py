@@ -107,8 +107,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     num_empty = list_empty_cells(board, state, empty)
     played = 0
     while not state.ending:
-        num_global = np.int64(pass_is_legal(board, state)) + np.int64(swap_is_legal(board, state))
-        choice = random_below(seeds, game, num_empty + num_global)
+        choice = random_below(seeds, game, num_empty + pass_is_legal(board, state) + swap_is_legal(board, state))
         if choice >= num_empty:  # the swap is legal only where the pass is
             apply_action(board, state, board.num_cells + choice - num_empty)
         else:

@@ -38,14 +38,23 @@ class RootStatistics:
     def best(self) -> npt.NDArray[np.int64]:
         """The actions to choose from, all equally good.
 
-        Those that are proven best where the root is proven, else those that are not proven to lose; of these the most
-        visited; of these the ones of greatest value.
+        Where the root is proven, they are those that are proven best; else those that are not proven. But where the
+        choice would fall on one whose value is not above 0, it is on those proven to draw, if there are such. Of all
+        these it is the most visited ones, and of them the ones of greatest value.
         """
         result = self.result
-        allowed = self.proven != -1 if np.isnan(result) else self.proven == result
-        allowed &= self.visits == self.visits[allowed].max()
-        allowed &= self.values == self.values[allowed].max()
-        return self.actions[allowed]
+        if not np.isnan(result):
+            return self.actions[self._most_visited(self.proven == result)]
+        best = self._most_visited(np.isnan(self.proven))
+        draws = self.proven == 0
+        if draws.any() and self.values[best].max() <= 0:
+            best = self._most_visited(draws)
+        return self.actions[best]
+
+    def _most_visited(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return which of the ``allowed``, at least one, have most visits, and of these the greatest value."""
+        most = allowed & (self.visits == self.visits[allowed].max())
+        return most & (self.values == self.values[most].max())
 
     @classmethod
     def sum_of(cls, parts: Sequence[RootStatistics]) -> RootStatistics:

@@ -3,7 +3,9 @@
 UCT (Kocsis and Szepesvári, Bandit based Monte-Carlo planning, 2006) plays simulations from the root: down the tree by
 upper confidence bounds, then at random to the end of the game. MCTS-Solver (Winands, Björnsson and Saito, Monte-Carlo
 tree search solver, 2008) adds what is proven: an end of the game is, and so is a position with an action that is
-proven to win for who acts there, and one all of whose actions are proven.
+proven to win for who acts there, and one all of whose actions are proven. Simulations go where nothing is proven yet. Where
+who acts has a proven draw and does worse on average with the action that a simulation tries, the simulation counts as
+a draw further up: so the mean of a position does not fall below what its player can have.
 
 The tree is two tables. A *node* is a position that simulations have gone through at least twice. Its *edges*, one for
 each legal action, are a contiguous block. Positions are not kept: a simulation replays its actions from the root.
@@ -25,8 +27,8 @@ from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_r
 from stoneworks.models.search.root_statistics import RootStatistics
 
 # The columns of the table of nodes; node 0 is the root.
-FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(8)
-NUM_NODE_COLUMNS = 8
+FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, CAN_DRAW, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(9)
+NUM_NODE_COLUMNS = 9
 # The columns of the table of edges. Those that have been tried stand first in their block.
 ACTION, CHILD, VISITS, SUM_OF_RESULTS, RESULT = range(5)
 NUM_EDGE_COLUMNS = 5
@@ -45,8 +47,7 @@ def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: fl
 
     Edges that have not been tried come first, in random order. Then it is that of the greatest upper confidence bound
     (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(visits of the node) / visits of the edge)``, with
-    the mean result of who acts in the node. Edges that are proven to lose are left out. One that is proven to draw has
-    its bound as any other, so that the mean of the node does not fall below what its player can have.
+    the mean result of who acts in the node. Edges that are proven are left out.
     """
     first = nodes[node, FIRST_EDGE]
     stop = first + nodes[node, NUM_EDGES]
@@ -64,7 +65,7 @@ def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: fl
     best_edge = first
     best = -np.inf
     for edge in range(first, stop):
-        if edges[edge, RESULT] == -sign:
+        if edges[edge, RESULT] != OPEN:
             continue
         visits = edges[edge, VISITS]
         bound = (sign * edges[edge, SUM_OF_RESULTS] + width * math.sqrt(visits)) / visits
@@ -83,6 +84,8 @@ def prove(nodes: Int32Table, edges: Int32Table, node: int, edge: int, result: in
     if result == sign:
         nodes[node, NODE_RESULT] = result
         return True
+    if result == 0:
+        nodes[node, CAN_DRAW] = 1
     if nodes[node, NUM_OPEN] > 0:
         return False
     first = nodes[node, FIRST_EDGE]
@@ -129,9 +132,7 @@ def search_tree(
         room[0] = states[0]
         depth = 0
         node = 0 if sizes[NODES_IN_USE] > 0 else NO_NODE
-        result = OPEN
-        proven = False
-        while result == OPEN:
+        while True:
             if node == NO_NODE:
                 legal_actions(board[0], state, mask)
                 num_legal = 0
@@ -147,6 +148,7 @@ def search_tree(
                 nodes[node, NUM_EDGES] = num_legal
                 nodes[node, NUM_TRIED] = 0
                 nodes[node, NUM_OPEN] = num_legal
+                nodes[node, CAN_DRAW] = 0
                 nodes[node, PLAYER] = state.current_player
                 nodes[node, NODE_VISITS] = 0
                 nodes[node, NODE_RESULT] = OPEN
@@ -165,22 +167,16 @@ def search_tree(
             path[depth, 0] = node
             path[depth, 1] = edge
             depth += 1
-            if edges[edge, RESULT] != OPEN:  # a proven draw
-                result = edges[edge, RESULT]
-                break
             apply_action(board[0], state, edges[edge, ACTION])
-            if state.ending:
-                proven = True
-                break
-            if edges[edge, VISITS] == 0:
+            if state.ending or edges[edge, VISITS] == 0:
                 break
             node = edges[edge, CHILD]
 
-        if result == OPEN:
-            finish_at_random(board[0], state, mask, seeds, 0)
-            result = 0
-            if state.winner != NO_WINNER:
-                result = 1 if state.winner == 0 else -1
+        proven = depth > 0 and state.ending != 0
+        finish_at_random(board[0], state, mask, seeds, 0)
+        result = 0
+        if state.winner != NO_WINNER:
+            result = 1 if state.winner == 0 else -1
 
         for level in range(depth - 1, -1, -1):
             node = path[level, 0]
@@ -192,6 +188,9 @@ def search_tree(
                 proven = prove(nodes, edges, node, edge, result)
                 if proven:
                     result = nodes[node, NODE_RESULT]
+            sign = 1 if nodes[node, PLAYER] == 0 else -1
+            if not proven and nodes[node, CAN_DRAW] and sign * edges[edge, SUM_OF_RESULTS] < 0:
+                result = 0  # who acts here would not go that way, but draw
     return num_simulations
 
 

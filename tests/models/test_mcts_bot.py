@@ -101,7 +101,7 @@ def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: 
     tree = searched(state, 3000)
     assert known(tree.statistics()).visits.sum() == 3000
     waiting: list[list[int]] = [[]]
-    num_nodes = 0
+    num_nodes = num_compared = 0
     while waiting:
         actions = waiting.pop()
         here = state.clone()
@@ -116,11 +116,15 @@ def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: 
             if below is None:
                 continue
             assert below.visits.sum() == visits - 1
+            waiting.append([*actions, action])
+            if not np.isnan(below.proven).all():  # what is proven below counts above in place of results
+                continue
+            num_compared += 1
             sign = 1 if below.player == found.player else -1
             first_result = visits * value - sign * (below.visits * below.values).sum()
             assert min(abs(first_result - result) for result in (-1, 0, 1)) < 1e-6
-            waiting.append([*actions, action])
     assert num_nodes == tree.num_nodes > 10
+    assert num_compared > 10
 
 
 @pytest.mark.parametrize(
@@ -424,11 +428,13 @@ def test_what_one_tree_proves_is_proven_in_the_sum() -> None:
         ([9, 7, 9], [0.1, 0.9, 0.2], [-1, np.nan, -1], [1]),
         ([9, 7, 9], [0.1, 0.9, 0.2], [np.nan, 1, np.nan], [1]),
         ([9, 7, 9], [0.1, 0.9, 0.2], [-1, 0, -1], [1]),
+        ([9, 1, 8], [-0.1, 0.0, 0.2], [np.nan, 0, np.nan], [1]),
+        ([9, 1, 8], [0.1, 0.0, 0.2], [np.nan, 0, np.nan], [0]),
         ([9, 7, 9], [-0.1, -0.9, -0.2], [-1, -1, -1], [0]),
         ([1, 0, 0], [-1.0, 0.0, 0.0], [-1, np.nan, np.nan], [1, 2]),
     ],
 )
-def test_the_choice_is_a_proven_win_then_the_most_visited_that_is_not_lost_then_the_greater_value(
+def test_the_choice_is_what_is_proven_best_or_most_visited_and_a_draw_is_better_than_what_looks_worse(
     visits: list[int], values: list[float], proven: list[float], best: list[int]
 ) -> None:
     statistics = RootStatistics(0, np.arange(3), np.array(visits), np.array(values), np.array(proven, float))

@@ -94,7 +94,13 @@ def test_the_bench_prints_a_table_with_every_reference_that_is_installed(tmp_pat
     rows = run_bench(rounds=1, seconds=0.01, with_training=False)
     text = io.StringIO()
     Console(width=250, file=text).print(table_of(rows))
-    for expected in ("AEC do-nothing", "connect_four", "Batch(vadus(size=9), 1024)", "random playout actions", "mcts:2000"):
+    for expected in (
+        "AEC do-nothing",
+        "connect_four",
+        "Batch(vadus(size=9), 1024)",
+        "random playout actions",
+        "mcts:2000",
+    ):
         assert expected in text.getvalue()
     for row in rows:
         assert row.rate.median > 0
