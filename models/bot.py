@@ -83,6 +83,7 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
 _KINDS = {
     "random": "stoneworks.models.random_bot:RandomBot",
     "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+    "mcts": "stoneworks.models.mcts_bot:MCTSBot",
     "alphabeta": "stoneworks.models.alphabeta_bot:AlphaBetaBot",
     "exec": "stoneworks.models.external_bot:ExternalBot",
 }
@@ -92,9 +93,9 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
     Args:
-        name: ``"random"``, ``"greedy"``, ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`),
-            ``"exec:<command>"``, an external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or the path
-            of a checkpoint folder.
+        name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.mcts_bot.MCTSBot`),
+            ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
+            external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or the path of a checkpoint folder.
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 

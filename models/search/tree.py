@@ -22,6 +22,7 @@ from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
     Float32Tables,
+    Int32Table,
     Int64s,
     Record,
     StateArray,
@@ -70,9 +71,7 @@ NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:,
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
-Schedule: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
 Float32s: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[::1]]
-Int32Table: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
 Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
 
@@ -87,7 +86,9 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
     raise NotImplementedError
 
 
-def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+def choose_edge(
+    nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
+) -> int:
     """Return the index in ``edges`` of the edge that a descent takes from ``node``, where the game is not over."""
     raise NotImplementedError
 
@@ -311,7 +312,7 @@ def descend(
     edges: EdgeTable,
     games: GameArray,
     parameters: Parameters,
-    schedule: Schedule,
+    schedule: Int32Table,
     planes: Float32Tables,
     asked: Int64s,
 ) -> int:
