@@ -127,7 +127,7 @@ class NetworkSearch:
 
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
         num_playouts = self.num_playouts if self.playout_weight > 0 else 0
-        playouts = num_playouts, np.array([self.playout_weight]), generator.integers(0, 2**64, num_games, np.uint64)
+        playouts = num_playouts, self.playout_weight, generator.integers(0, 2**64, num_games, np.uint64)
         self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)

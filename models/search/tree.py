@@ -30,8 +30,7 @@ from stoneworks.envs.rules.kernels import (
     UInt64s,
     kernel,
 )
-from stoneworks.envs.rules.random_numbers import random_legal_action
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions, observe
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
 #: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
@@ -223,7 +222,7 @@ def expand(
     logits: Float32Table,
     values: Float32s,
     num_playouts: int,
-    playout_weight: Parameters,
+    playout_weight: float,
     seeds: UInt64s,
 ) -> None:
     """Give the leaves that were asked about their edges, and pass their values up.
@@ -242,7 +241,7 @@ def expand(
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
         num_playouts: random playouts from each leaf; 0 for none.
-        playout_weight: ``float64[1]``, w; 0 where there are no playouts.
+        playout_weight: w; 0 where there are no playouts.
         seeds: ``uint64[num_games]``, of the playouts, advanced.
     """
     num_actions = board[0].num_actions
@@ -279,12 +278,10 @@ def expand(
             total_result = 0
             for _ in range(num_playouts):
                 room[0] = states[row, leaf]
-                while not played.ending:
-                    legal_actions(board[0], played, mask)
-                    apply_action(board[0], played, random_legal_action(mask, seeds, row))
+                finish_at_random(board[0], played, mask, seeds, row)
                 if played.winner != NO_WINNER:
                     total_result += sign_of(played.winner)
-            value += playout_weight[0] * (total_result / num_playouts - value)
+            value += playout_weight * (total_result / num_playouts - value)
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
 
