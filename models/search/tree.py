@@ -221,14 +221,8 @@ def expand(
     num_asked: int,
     logits: Float32Table,
     values: Float32s,
-    num_playouts: int,
-    playout_weight: float,
-    seeds: UInt64s,
 ) -> None:
     """Give the leaves that were asked about their edges, and pass their values up.
-
-    A leaf's value is the network's, mixed with the mean result of random playouts (Silver et al.: Mastering the game of Go
-    with deep neural networks and tree search, Nature 529, 2016, equation 6): ``(1 - w) * network + w * playouts``.
 
     Args:
         board: the board constants.
@@ -240,14 +234,9 @@ def expand(
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
-        num_playouts: random playouts from each leaf; 0 for none.
-        playout_weight: w; 0 where there are no playouts.
-        seeds: ``uint64[num_games]``, of the playouts, advanced.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
-    room = np.empty(1, states.dtype)
-    played = room[0]
     for answer in range(num_asked):
         row = asked[answer]
         game = games[row]
@@ -274,16 +263,46 @@ def expand(
         game.num_edges += num_edges
         game.leaf = NO_NODE
         value = sign_of(nodes[row, leaf].player) * values[answer]
-        if num_playouts > 0:
-            total_result = 0
-            for _ in range(num_playouts):
-                room[0] = states[row, leaf]
-                finish_at_random(board[0], played, mask, seeds, row)
-                if played.winner != NO_WINNER:
-                    total_result += sign_of(played.winner)
-            value += playout_weight * (total_result / num_playouts - value)
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
+
+
+def play_out_leaves(
+    board: BoardArray,
+    states: StateTable,
+    games: GameArray,
+    asked: Int64s,
+    num_asked: int,
+    num_playouts: int,
+    seeds: UInt64s,
+    results: Float32s,
+) -> None:
+    """Play on at random from the leaves that the network is asked about.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        games: ``[num_games]``.
+        asked: ``int64[num_games]``: which game each question is of.
+        num_asked: the number of questions.
+        num_playouts: random playouts from each leaf, at least 1.
+        seeds: ``uint64[num_games]``, advanced.
+        results: ``float32[num_asked]``, written: the mean result for the player to act, in [-1, 1].
+    """
+    mask = np.empty(board[0].num_actions, np.int8)
+    room = np.empty(1, states.dtype)
+    played = room[0]
+    for answer in range(num_asked):
+        row = asked[answer]
+        leaf = games[row].leaf
+        player = states[row, leaf].current_player
+        total_result = 0
+        for _ in range(num_playouts):
+            room[0] = states[row, leaf]
+            finish_at_random(board[0], played, mask, seeds, row)
+            if played.winner != NO_WINNER:
+                total_result += 1 if played.winner == player else -1
+        results[answer] = total_result / num_playouts
 
 
 def prepare_roots(
