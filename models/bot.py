@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
@@ -85,6 +84,7 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
 _KINDS = {
     "random": "stoneworks.models.random_bot:RandomBot",
     "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+    "mcts": "stoneworks.models.mcts_bot:MCTSBot",
     "alphabeta": "stoneworks.models.alphabeta_bot:AlphaBetaBot",
     "exec": "stoneworks.models.external_bot:ExternalBot",
 }
@@ -94,11 +94,11 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
     Args:
-        name: ``"random"``, ``"greedy"``, ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`),
-            ``"exec:<command>"``, an external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or a
-            checkpoint: the name of one that is shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path
-            of its folder. A checkpoint's policy plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64
-            simulations with its network.
+        name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.mcts_bot.MCTSBot`),
+            ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
+            external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or a checkpoint: the name of one that is
+            shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
+            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
@@ -116,35 +116,23 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         module, class_name = _KINDS[kind].split(":")
         bot_class: type[Bot] = getattr(import_module(module), class_name)
         return bot_class.from_name(argument, loaded, seed)
-    if isinstance(name, str) and (bot := _load_checkpoint_bot(name, loaded, seed)) is not None:
-        return bot
+    if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
+        return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
     raise UnknownBotError(
         f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, {_shipped_in_words()}, and the path of a "
         "checkpoint folder, both also with @ and the simulations of a search behind it, from @1 to @999999"
     )
 
 
-def _load_checkpoint_bot(name: str, game: Game, seed: int | None) -> Bot | None:
-    """Return the bot of a checkpoint with or without search, or None where there is no checkpoint of that name."""
-    folder = _checkpoint_folder(name)
-    if folder is not None:
-        from stoneworks.models.policy_bot import PolicyBot
+def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:
+    """Return the bot of a checkpoint, with search where there are ``simulations``."""
+    if simulations:
+        from stoneworks.models.search_bot import SearchBot
 
-        return PolicyBot.load(folder, game, seed, name=name)
-    base, _, simulations = name.rpartition("@")
-    folder = _checkpoint_folder(base)
-    if folder is None or re.fullmatch("[1-9][0-9]{0,5}", simulations, re.ASCII) is None:
-        return None
-    from stoneworks.models.search_bot import SearchBot
+        return SearchBot.load(folder, game, seed, simulations=simulations, name=name)
+    from stoneworks.models.policy_bot import PolicyBot
 
-    return SearchBot.load(folder, game, seed, simulations=int(simulations), name=name)
-
-
-def _checkpoint_folder(name: str) -> Path | None:
-    shipped_folder = shipped.find(name)
-    if shipped_folder is None and name and Path(name).is_dir():
-        return Path(name)
-    return shipped_folder
+    return PolicyBot.load(folder, game, seed, name=name)
 
 
 def _shipped_in_words() -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.training.arena import commands as arena_commands
 
 app = typer.Typer(
     name="stoneworks",
@@ -237,6 +238,11 @@ def evaluate(
     for row in result.summary():
         table.add_row(*row)
     Console(markup=False, highlight=False).print(table)
+
+
+app.command()(arena_commands.arena)
+app.command()(arena_commands.rate)
+app.add_typer(arena_commands.ladder_app, name="ladder")
 
 
 def _check_folder_of(file: Path | None) -> None:

@@ -116,7 +116,7 @@ class Game(ABC):
     @property
     @abstractmethod
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels by name (see :mod:`stoneworks.envs.rules.templates`)."""
+        """The four kernels by name, and the optional one where the game has it (see :mod:`stoneworks.envs.rules.templates`)."""
 
     @abstractmethod
     def max_game_length(self) -> int:
@@ -312,7 +312,7 @@ class Game(ABC):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
-            merged = {**self.kernels, **others}
+            merged = {**_all_kernels(self), **others}
             function = kernels.specialise(template, name, merged, self.board.dtype, self.state_dtype)
             _COMPILED[key] = function
         return function
@@ -368,6 +368,18 @@ class Game(ABC):
 
 
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+_FINISHING: dict[type[Game], Callable[..., Any]] = {}
+
+
+def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
+    """Return the game's kernels, with the common one in place of an optional one that it lacks."""
+    if "finish_at_random" in game.kernels:
+        return game.kernels
+    if type(game) not in _FINISHING:
+        _FINISHING[type(game)] = kernels.specialised_kernel(templates.finish_at_random, game.name, game.kernels)
+    return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}
 
 
 def game_names() -> tuple[str, ...]:

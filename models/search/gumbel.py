@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     NO_NODE,
     Edges,
     Float32s,
     Nodes,
     Parameters,
-    Schedule,
     mean_value,
     next_unvisited,
     sign_of,
@@ -144,7 +143,9 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 
 
 @kernel
-def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+def choose_edge(
+    nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
+) -> int:
     """Return the edge that a descent takes."""
     sign = sign_of(nodes[node].player)
     if node == 0:

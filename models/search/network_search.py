@@ -57,8 +57,10 @@ class NetworkSearch:
     """Room for the trees of up to ``max_games`` games, used anew by every search.
 
     Attributes:
-        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value.
-        playout_weight: their weight, in [0, 1].
+        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value: the leaf's value is
+            (1 - w) network + w playouts (Silver et al.: Mastering the game of Go with deep neural networks and tree search,
+            Nature 529, 2016).
+        playout_weight: w, in [0, 1].
         network_seconds: time spent in ``evaluate`` so far.
         search_seconds: time spent in everything else so far.
         num_simulations_done: simulations so far, over all games.
@@ -98,6 +100,7 @@ class NetworkSearch:
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant)
         self._expand = game.compiled(tree.expand)
+        self._play_out_leaves = game.compiled(tree.play_out_leaves)
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._descend = game.compiled(tree.descend, policy.kernels)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
@@ -126,15 +129,15 @@ class NetworkSearch:
         parameters, schedule = policy.parameters, policy.schedule(num_simulations)
 
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
-        num_playouts = self.num_playouts if self.playout_weight > 0 else 0
-        playouts = num_playouts, np.array([self.playout_weight]), generator.integers(0, 2**64, num_games, np.uint64)
-        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
+        seeds = generator.integers(0, 2**64, num_games, np.uint64)
+        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked, num_games, seeds))
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
-                self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
+                answers = self._ask(num_asked, num_games, seeds)
+                self._expand(board, states, nodes, edges, games, asked, num_asked, *answers)
 
         result = SearchResult(
             np.empty(num_games, np.int64),
@@ -158,9 +161,17 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return result
 
-    def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _ask(
+        self, num_asked: int, num_games: int, seeds: npt.NDArray[np.uint64]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return logits and values of the leaves that wait for them."""
         begin = time.perf_counter()
         planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
-        answers = self.evaluate(planes)
+        logits, values = self.evaluate(planes)
         self.network_seconds += time.perf_counter() - begin
-        return answers
+        if self.num_playouts > 0 and self.playout_weight > 0:
+            results = np.empty(num_asked, np.float32)
+            states, games, asked = self._states[:num_games], self._games[:num_games], self._asked[:num_games]
+            self._play_out_leaves(self._game.board, states, games, asked, num_asked, self.num_playouts, seeds, results)
+            values = values + np.float32(self.playout_weight) * (results - values)
+        return logits, values

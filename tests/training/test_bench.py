@@ -47,7 +47,14 @@ def test_contestants_take_turns_and_each_has_a_rate_per_round(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "make", [ours.state_steps, ours.aec_steps, lambda game: ours.batch_steps(game, 8), ours.playout_actions]
+    "make",
+    [
+        ours.state_steps,
+        ours.aec_steps,
+        lambda game: ours.batch_steps(game, 8),
+        ours.playout_actions,
+        lambda game: ours.search_simulations(game, 30),
+    ],
 )
 def test_our_contestants_do_at_least_what_they_are_asked_for(make):
     assert make(load_game("vadus(size=3)")).play(100) >= 100
@@ -87,7 +94,13 @@ def test_the_bench_prints_a_table_with_every_reference_that_is_installed(tmp_pat
     rows = run_bench(rounds=1, seconds=0.01, with_training=False)
     text = io.StringIO()
     Console(width=250, file=text).print(table_of(rows))
-    for expected in ("AEC do-nothing", "connect_four", "Batch(vadus(size=9), 1024)", "random playout actions"):
+    for expected in (
+        "AEC do-nothing",
+        "connect_four",
+        "Batch(vadus(size=9), 1024)",
+        "random playout actions",
+        "mcts:2000",
+    ):
         assert expected in text.getvalue()
     for row in rows:
         assert row.rate.median > 0

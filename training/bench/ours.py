@@ -6,6 +6,7 @@ import numpy as np
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.models.mcts_bot import MCTSBot
 from stoneworks.training.bench.contestant import Contestant
 from stoneworks.training.bench.random_play import play_aec_at_random
 
@@ -57,3 +58,19 @@ def playout_actions(game: Game) -> Contestant:
         return done
 
     return Contestant(f"random_playouts() of {game}", play)
+
+
+def search_simulations(game: Game, simulations: int) -> Contestant:
+    """Simulations of ``mcts:<simulations>`` searching the start of the game, each time anew, on one thread."""
+    state = game.new_initial_state()
+    bot = MCTSBot(game, 0, simulations=simulations)
+
+    def play(amount: int) -> int:
+        done = 0
+        while done < amount:
+            bot.restart()
+            bot.step(state)
+            done += simulations
+        return done
+
+    return Contestant(f"{bot.name} of {game}", play)

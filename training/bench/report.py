@@ -16,6 +16,7 @@ from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
 
 BATCH_SIZE = 1024
+SIMULATIONS = 2000
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.playout_actions(small),
         ours.playout_actions(laido),
     )
+    openspiel_search = references.openspiel_search_simulations(SIMULATIONS)
+    searches = [ours.search_simulations(of_game, SIMULATIONS) for of_game in (vadus, small)]
     other_playouts = [ours.playout_actions(load_game(name)) for name in ("taugo(size=16)", "taigo", "trugo")]
     pairs: list[tuple[str, Contestant, Contestant | None]] = [
         ("single-state steps", state, openspiel_state),
@@ -90,6 +93,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
         *(("random playout actions", of_game, playouts) for of_game in other_playouts),
+        *(("simulations of a search", search, openspiel_search) for search in searches),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)
