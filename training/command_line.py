@@ -75,6 +75,7 @@ def train(
 
         run = alphazero_display.train_with_display(loaded, run_folder, resume=resume)
         finished, seconds, checkpoint = run.finished, run.seconds, run.checkpoint
+        print(f"the report is {run_folder / 'report.md'}")
         print(f"{run.positions} positions of {run.games} games", end=" ")
     else:
         from stoneworks.training import ppo_display

@@ -68,23 +68,32 @@ def test_the_games_are_those_of_the_latest_matches(alphazero_run: Path) -> None:
 
 
 def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None:
+    write_report(alphazero_run)
     shutil.rmtree(alphazero_run / "matches")
     (alphazero_run / "metrics.jsonl").unlink()
     text = write_report(alphazero_run).read_text()
     assert "## Losses" not in text
-    assert "policy-1.png" in text
+    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == [
+        "policy-1.png",
+        "policy-2.png",
+        "policy-3.png",
+        "scores.png",
+    ], "pictures of the report before are gone"
 
 
-def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(alphazero_run: Path, tmp_path: Path) -> None:
-    game = load_game("taugo(size=3)")
+@pytest.mark.parametrize("name", ["taugo(size=3)", "taigo(radius=2,tiles=3)", "trugo(radius=2,tiles=4)"])
+def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
+    name: str, alphazero_run: Path, tmp_path: Path
+) -> None:
+    game = load_game(name)
     training = read_run(alphazero_run).training
     network = make_network(Architecture.of_game(game, channels=2, blocks=0, kind="win_draw_loss_network"))
-    save_checkpoint(
-        tmp_path / "taugo" / "checkpoint", game=game, network=network, training={**training, "evaluations": []}
-    )
-    text = write_report(tmp_path / "taugo").read_text()
-    assert "sum of the probabilities of its actions, of which there are 5 kinds" in text
+    folder = tmp_path / "other"
+    save_checkpoint(folder / "checkpoint", game=game, network=network, training={**training, "evaluations": []})
+    text = write_report(folder).read_text()
+    assert f"sum of the probabilities of its actions, of which there are {game.num_action_planes} kinds" in text
     assert "No match has been played yet" in text
+    assert (folder / "report" / "policy-3.png").is_file()
 
 
 def test_what_is_no_run_of_alphazero_is_refused(alphazero_run: Path, tmp_path: Path) -> None:

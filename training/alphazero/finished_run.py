@@ -70,9 +70,11 @@ def duration(seconds: float) -> str:
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:
     """Return what :func:`stoneworks.training.hardware.describe_hardware` found, in words."""
-    words = f"{hardware['processor']}, {hardware['cores']} cores, torch with {hardware['torch_threads']} thread(s)"
-    others = {name: value for name, value in hardware.items() if name not in ("processor", "cores", "torch_threads")}
-    return words + "".join(f", {name.replace('_', ' ')} {value}" for name, value in others.items() if value)
+    threads = hardware["torch_threads"]
+    words = (
+        f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
+    )
+    return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
 
 
 def percent(*shares: float) -> str:

@@ -63,7 +63,11 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
         f"## Configuration\n\n```yaml\n{yaml.safe_dump(run.training['config'], sort_keys=False)}```\n",
     ]
     target = run.folder / REPORT_FILE
-    write_whole(target, "\n".join(sections))
+    text = "\n".join(sections)
+    write_whole(target, text)
+    for file in pictures.glob("*.png"):  # those of an earlier report
+        if f"({PICTURES}/{file.name})" not in text:
+            file.unlink()
     return target
 
 

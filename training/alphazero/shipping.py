@@ -101,7 +101,7 @@ def ship(
     source = Path(run_folder) / "checkpoint"
     target = Path(into) / name
     with tempfile.TemporaryDirectory() as staging:
-        new = Path(staging) / name
+        new = Path(staging) / "checkpoint"
         checkpoint = _copy_for_playing(source, new)
         game = checkpoint.game
         if re.fullmatch(rf"{game.name}(-[a-z0-9]+)*", name) is None:
