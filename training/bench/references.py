@@ -133,8 +133,9 @@ def openspiel_search_simulations(simulations: int) -> Contestant | None:
 
     game = pyspiel.load_game("havannah(board_size=8)")
     start = game.new_initial_state()
-    # The least exploration constant, memory in MB and solver that make it search as ours does: sqrt(2), plenty, on.
-    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 0), 2**0.5, simulations, 1000, True, 0, False)
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 0)  # one rollout, seed 0
+    exploration, max_memory_mb, solve, seed, verbose = 1.0, 1000, True, 0, False
+    bot = pyspiel.MCTSBot(game, evaluator, exploration, simulations, max_memory_mb, solve, seed, verbose)
 
     def play(amount: int) -> int:
         done = 0
