@@ -114,7 +114,7 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
         child = edges[edge].child
         if child == NO_NODE:
             continue
-        prior = max(edges[edge].prior, 1e-30)
+        prior = edges[edge].prior
         visits = nodes[child].visits
         prior_taken += prior
         weighted_value += prior * mean_value(nodes, child, sign)
@@ -131,7 +131,7 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
     """Bring the edges of greatest logit plus Gumbel variate to the front, best first; their ``noise`` becomes that sum."""
     num_edges = nodes[0].num_edges
     for edge in range(num_edges):
-        edges[edge].noise += math.log(max(edges[edge].prior, 1e-30))
+        edges[edge].noise += math.log(edges[edge].prior)
     num_considered = min(int(parameters[_MAX_CONSIDERED]), num_edges)
     for place in range(num_considered):
         best = place

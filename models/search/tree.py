@@ -78,6 +78,9 @@ Edges: TypeAlias = npt.NDArray[np.void]
 
 NO_NODE = -1
 
+#: The least prior probability that an edge has.
+LEAST_PRIOR = 1e-30
+
 
 # -- The contract: every search has these three kernels ---------------------------------------------------------------
 
@@ -269,7 +272,8 @@ def expand(
             of_game[edge].prior = weight
             total += weight
         for edge in range(first, first + num_edges):
-            of_game[edge].prior /= total
+            # A prior of 0 would leave nothing to divide by where only its action has a value worth having.
+            of_game[edge].prior = max(of_game[edge].prior / total, LEAST_PRIOR)
         nodes[row, leaf].num_edges = num_edges
         game.num_edges += num_edges
         game.leaf = NO_NODE

@@ -698,3 +698,45 @@ def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -
             state.apply_action(int(rng.choice(state.legal_actions())))
     assert len(positions) >= number // 3
     return list(positions.values())
+
+
+# -- Networks that answer badly ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [Gumbel(value_scale=1.0), PUCT()], ids=["gumbel", "puct"])
+def test_a_network_as_sure_as_can_be_does_not_blind_the_search(settings: Any) -> None:
+    """Priors that are 0 in single precision, against values that say the opposite."""
+    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() == winner)
+    game, passing = root.get_game(), root.string_to_action("pass")
+    logits = np.zeros(game.num_actions, np.float32)
+    logits[passing] = -1000
+
+    def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
+        return np.tile(logits, (len(planes), 1)), np.full(len(planes), -1.0, np.float32)
+
+    result = search(root, evaluate, settings, 3000)
+    assert np.isfinite(result.policies).all()
+    assert result.policies.sum() == pytest.approx(1, abs=1e-5)
+    assert result.visits.sum() == 3000
+    if isinstance(settings, Gumbel):
+        assert result.actions[0] == passing
+
+
+@pytest.mark.parametrize("policy", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@pytest.mark.parametrize("which", ["logits", "values"])
+def test_a_network_that_does_not_answer_with_numbers_is_an_error(policy: SearchPolicy, which: str) -> None:
+    game = load_game("vadus(size=2)")
+
+    def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
+        logits, values = no_network(game)(planes)
+        {"logits": logits, "values": values}[which][-1] = np.nan
+        return logits, values
+
+    with pytest.raises(ValueError, match="network's answers are not all numbers"):
+        search(game.new_initial_state(), evaluate, policy, 30)
+
+
+def test_a_network_of_another_game_is_an_error() -> None:
+    game = load_game("vadus(size=3)")
+    with pytest.raises(ValueError, match=r"network's logits have the shape \(1, 10\) .* are \(1, 26\) and \(1,\)"):
+        search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
