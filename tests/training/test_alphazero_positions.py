@@ -143,7 +143,7 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
 def test_the_image_is_the_position_that_playing_the_images_of_the_actions_leads_to() -> None:
     game = load_game("vadus(size=3)")
     rng = np.random.default_rng(3)
-    actions = [int(rng.choice([a for a in game.new_initial_state().legal_actions()]))]
+    actions = [int(rng.choice(game.new_initial_state().legal_actions()))]
     state = game.new_initial_state()
     state.apply_action(actions[0])
     for _ in range(4):

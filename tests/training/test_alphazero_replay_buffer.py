@@ -136,7 +136,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes
     filled(tmp_path, 3, 3)
     file = tmp_path / f"{3:012d}.npy"
     file.write_bytes(file.read_bytes()[:-5] if content is None else content)
-    with pytest.raises(CheckpointError, match="000000000003.npy is damaged"):
+    with pytest.raises(CheckpointError, match=r"000000000003\.npy is damaged"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 6)
 
 
@@ -144,7 +144,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes
 def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, foreign: np.ndarray) -> None:
     filled(tmp_path, 3)
     np.save(tmp_path / f"{0:012d}.npy", foreign)
-    with pytest.raises(CheckpointError, match="000000000000.npy holds positions of another layout"):
+    with pytest.raises(CheckpointError, match=r"000000000000\.npy holds positions of another layout"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
 
 
