@@ -113,7 +113,7 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
         child = edges[edge].child
         if child == NO_NODE:
             continue
-        prior = max(edges[edge].prior, 1e-30)
+        prior = edges[edge].prior
         visits = nodes[child].visits
         prior_taken += prior
         weighted_value += prior * mean_value(nodes, child, sign)
@@ -130,7 +130,7 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
     """Bring the edges of greatest logit plus Gumbel variate to the front, best first; their ``noise`` becomes that sum."""
     num_edges = nodes[0].num_edges
     for edge in range(num_edges):
-        edges[edge].noise += math.log(max(edges[edge].prior, 1e-30))
+        edges[edge].noise += math.log(edges[edge].prior)
     num_considered = min(int(parameters[_MAX_CONSIDERED]), num_edges)
     for place in range(num_considered):
         best = place
@@ -176,7 +176,7 @@ def choose_edge(
         if score > best_score:
             best = edge
             best_score = score
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @kernel
@@ -221,4 +221,4 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
         total_weight += weight
     for edge in range(nodes[0].num_edges):
         policy[edges[edge].action] /= total_weight
-    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action  # type: ignore[no-any-return]
+    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action

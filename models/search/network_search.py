@@ -112,6 +112,10 @@ class NetworkSearch:
             roots: ``[num_games]`` records of positions, none of them over.
             num_simulations: of each game, at least 1.
             generator: of the noise at the roots.
+
+        Raises:
+            ValueError: there is no room for so many games or simulations, or the network's answers are no numbers or do
+                not fit the game.
         """
         num_games = len(roots)
         if not 1 <= num_games <= len(self._games) or not 1 <= num_simulations <= self._max_simulations:
@@ -169,6 +173,16 @@ class NetworkSearch:
         planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
         logits, values = self.evaluate(planes)
         self.network_seconds += time.perf_counter() - begin
+        shapes = (num_asked, self._game.num_actions), (num_asked,)
+        if (logits.shape, values.shape) != shapes:
+            raise ValueError(
+                f"the network's logits have the shape {logits.shape} and its values {values.shape}; allowed for {num_asked} "
+                f"positions of {self._game} are {shapes[0]} and {shapes[1]}"
+            )
+        if np.isnan(logits).any() or not np.isfinite(values).all():
+            raise ValueError(
+                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
+            )
         if self.num_playouts > 0 and self.playout_weight > 0:
             results = np.empty(num_asked, np.float32)
             states, games, asked = self._states[:num_games], self._games[:num_games], self._asked[:num_games]

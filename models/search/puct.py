@@ -100,7 +100,7 @@ def choose_edge(
         if score > best_score:
             best = edge
             best_score = score
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @kernel
@@ -113,4 +113,4 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
         policy[edges[edge].action] = visits / total_visits
         if visits > nodes[edges[best].child].visits:
             best = edge
-    return edges[best].action  # type: ignore[no-any-return]
+    return edges[best].action

@@ -76,6 +76,9 @@ Edges: TypeAlias = npt.NDArray[np.void]
 
 NO_NODE = -1
 
+#: The least prior probability that an edge has.
+LEAST_PRIOR = 1e-30
+
 
 # -- The contract: every search has these three kernels ---------------------------------------------------------------
 
@@ -109,7 +112,7 @@ def sign_of(player: int) -> int:
 @kernel
 def mean_value(nodes: Nodes, node: int, sign: int) -> float:
     """Return the mean of the values that came up through ``node``, seen with ``sign``."""
-    return sign * nodes[node].total_value / nodes[node].visits  # type: ignore[no-any-return]
+    return sign * nodes[node].total_value / nodes[node].visits
 
 
 @kernel
@@ -130,7 +133,7 @@ def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
                 best = other
         swap_edges(edges, edge, best)
         nodes[node].num_ordered += 1
-    return edge  # type: ignore[no-any-return]
+    return edge
 
 
 @kernel
@@ -169,7 +172,7 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
     nodes[node].over = 0
     nodes[node].total_value = 0
     nodes[node].network_value = 0
-    return node  # type: ignore[no-any-return]
+    return node
 
 
 # -- The templates -----------------------------------------------------------------------------------------------------
@@ -258,7 +261,8 @@ def expand(
             of_game[edge].prior = weight
             total += weight
         for edge in range(first, first + num_edges):
-            of_game[edge].prior /= total
+            # A prior of 0 would leave nothing to divide by where only its action has a value worth having.
+            of_game[edge].prior = max(of_game[edge].prior / total, LEAST_PRIOR)
         nodes[row, leaf].num_edges = num_edges
         game.num_edges += num_edges
         game.leaf = NO_NODE

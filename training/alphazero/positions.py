@@ -114,7 +114,7 @@ class BatchMaker:
             torch.from_numpy(flat.reshape(number, *game.observation_shape)),
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
-            torch.from_numpy(np.ascontiguousarray(positions["probabilities"])),
+            torch.from_numpy(positions["probabilities"].copy()),
             torch.from_numpy(self._outcomes(positions)),
         )
 

@@ -31,7 +31,7 @@ class ReplayBuffer:
             num_added: positions to go on from; those in the folder that came later are removed.
 
         Raises:
-            CheckpointError: a file is damaged or of other positions.
+            CheckpointError: a file is damaged, missing, or of other positions.
         """
         self.capacity = max(1, num_bytes // dtype.itemsize)
         self.num_added = num_added
@@ -41,14 +41,25 @@ class ReplayBuffer:
         folder.mkdir(parents=True, exist_ok=True)
         for file in folder.glob(".*"):
             file.unlink()
+        # The oldest may be gone: they were out of bound when a run that was killed later had come further.
+        kept = [(first, file) for first, file in self._files() if first < num_added]
+        self._oldest = next_number = kept[0][0] if kept else 0
+        for first, file in kept:
+            if first != next_number:
+                raise CheckpointError(f"{folder} lacks the positions from {next_number} to {first - 1}")
+            positions = self._read(file)
+            self._put(first, positions)
+            next_number += len(positions)
+        if next_number != num_added:
+            raise CheckpointError(
+                f"{folder} holds positions up to {next_number - 1}; allowed is up to {num_added - 1}, as the checkpoint says"
+            )
         for first, file in self._files():
             if first >= num_added:
                 file.unlink()
-            else:
-                self._put(first, self._read(file))
 
     def __len__(self) -> int:
-        return min(self.num_added, self.capacity)
+        return min(self.num_added - self._oldest, self.capacity)
 
     def add(self, positions: npt.NDArray[np.void]) -> None:
         """Take positions in, and write them to disk."""
@@ -78,13 +89,13 @@ class ReplayBuffer:
         self._ring[np.arange(first, first + len(kept)) % self.capacity] = kept
 
     def _files(self) -> list[tuple[int, Path]]:
-        return sorted((int(file.stem), file) for file in self._folder.glob("[0-9]*.npy"))
+        return sorted((int(file.stem), file) for file in self._folder.glob("*.npy") if file.stem.isdecimal())
 
     def _read(self, file: Path) -> npt.NDArray[np.void]:
         try:
             positions: npt.NDArray[np.void] = np.load(file, allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise CheckpointError(f"{file} is damaged: {error}") from None
-        if positions.dtype != self._dtype:
+        if positions.dtype != self._dtype or positions.ndim != 1:
             raise CheckpointError(f"{file} holds positions of another layout; allowed are those of the run's game")
         return positions

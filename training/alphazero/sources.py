@@ -151,7 +151,7 @@ class SelfPlayProcesses:
         self._processes = [
             context.Process(
                 target=_play_for_ever,
-                args=(network.architecture, config, own_seed, weights, self._games, os.getpid()),
+                args=(network.architecture, config, own_seed, weights, self._games),
                 daemon=True,
             )
             for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
@@ -165,10 +165,14 @@ class SelfPlayProcesses:
         played: list[PlayedGame] = []
         missing = num_positions
         while missing > 0 and not stop.is_set():
+            ended = [process.exitcode for process in self._processes if process.exitcode is not None]
+            if any(ended):
+                raise SelfPlayError(f"a self-play process ended with exit code {max(ended, key=abs)}")
             try:
                 over, clocks = self._games.get(timeout=0.2)
             except queue.Empty:
-                self._check_alive()
+                if ended:
+                    raise SelfPlayError("a self-play process ended by itself") from None
                 continue
             if isinstance(over, str):
                 raise SelfPlayError(f"a self-play process failed:\n{over}")
@@ -193,10 +197,13 @@ class SelfPlayProcesses:
             waiting.cancel_join_thread()
             waiting.close()
 
-    def _check_alive(self) -> None:
-        for process in self._processes:
-            if process.exitcode is not None:
-                raise SelfPlayError(f"a self-play process ended with exit code {process.exitcode}")
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, whatever this process is waiting for."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _play_for_ever(
@@ -205,10 +212,10 @@ def _play_for_ever(
     seed: np.random.SeedSequence,
     weights: Any,
     games: Any,
-    parent: int,
 ) -> None:
     """Play; put finished games, with the clocks of the time since the last ones, into ``games``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner's ends the others
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(config.threads)
     try:
         network = make_network(architecture)
@@ -219,7 +226,7 @@ def _play_for_ever(
         self_play.playout_weight = config.search.playout_weight_at(progress)
         waiting: list[PlayedGame] = []
         clocks = Clocks()
-        while os.getppid() == parent:
+        while True:
             with contextlib.suppress(queue.Empty):
                 arrays, progress = weights.get_nowait()
                 evaluator.load_weights(_as_tensors(arrays))
@@ -230,7 +237,6 @@ def _play_for_ever(
             if waiting:
                 games.put((waiting, clocks))
                 waiting, clocks = [], Clocks()
-        games.cancel_join_thread()
     except Exception:
         games.put((traceback.format_exc(), None))
 

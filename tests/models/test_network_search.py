@@ -1,0 +1,742 @@
+"""The searches that ask a network: small trees worked out by hand, a slow second implementation, and solved positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
+from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult
+from stoneworks.models.search.puct import PUCT
+
+Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+GAMES = (
+    "vadus(size=3)",
+    "laido(size=3)",
+    "taugo(size=4)",
+    "taigo(tiles=6,cones=2,radius=3)",
+    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
+)
+
+
+@dataclass(frozen=True)
+class WithNoise:
+    """A search policy whose noise at the root is given."""
+
+    policy: SearchPolicy
+    given: npt.NDArray[np.float32]
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        return self.policy.kernels
+
+    @property
+    def parameters(self) -> npt.NDArray[np.float64]:
+        return self.policy.parameters
+
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        return self.policy.schedule(num_simulations)
+
+    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        assert self.given.shape == shape
+        return self.given
+
+
+class MadeUpNetwork:
+    """Answers at random, but the same for the same position, whatever it is asked with."""
+
+    def __init__(self, game: Game, spread: float = 2.0) -> None:
+        rng = np.random.default_rng(5)
+        size = math.prod(game.observation_shape)
+        self._of_logits = rng.normal(size=(size, game.num_actions))
+        self._of_value = rng.normal(size=size)
+        self._spread = spread
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
+        positions = planes.reshape(len(planes), -1).astype(np.float64)
+        logits = [self._spread * np.sin(position @ self._of_logits) for position in positions]
+        values = [np.sin(position @ self._of_value) for position in positions]
+        return np.array(logits, np.float32), np.array(values, np.float32)
+
+
+class TableNetwork:
+    """Answers what a table says of a position, and notes which were asked about. Positions are named by actions from the root."""
+
+    def __init__(self, root: State, depth: int = 2) -> None:
+        self.root = root
+        self.logits: dict[tuple[int, ...], dict[int, float]] = {}
+        self.values: dict[tuple[int, ...], float] = {}
+        self.asked: list[tuple[int, ...]] = []
+        self._names: dict[bytes, tuple[int, ...]] = {}
+        self._name(root, (), depth)
+
+    def _name(self, state: State, actions: tuple[int, ...], depth: int) -> None:
+        if not state.is_terminal():
+            self._names.setdefault(state.observation_tensor().tobytes(), actions)
+            if depth:
+                for action in state.legal_actions():
+                    self._name(state.child(action), (*actions, action), depth - 1)
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
+        names = [self._names[position.tobytes()] for position in planes]
+        self.asked += names
+        logits = np.zeros((len(planes), self.root.num_distinct_actions()), np.float32)
+        for row, name in enumerate(names):
+            for action, logit in self.logits.get(name, {}).items():
+                logits[row, action] = logit
+        return logits, np.array([self.values.get(name, 0.0) for name in names], np.float32)
+
+
+def search(
+    states: State | list[State],
+    evaluate: Callable[[npt.NDArray[np.float32]], Answers],
+    policy: SearchPolicy,
+    simulations: int,
+    seed: int = 0,
+    **attributes: float,
+) -> SearchResult:
+    states = [states] if isinstance(states, State) else states
+    game = states[0].get_game()
+    searching = NetworkSearch(game, evaluate, policy, max_games=len(states), max_simulations=simulations)
+    for name, value in attributes.items():
+        setattr(searching, name, value)
+    roots = np.array([state.record for state in states], game.state_dtype)
+    return searching.run(roots, simulations, np.random.default_rng(seed))
+
+
+def no_network(game: Game) -> Callable[[npt.NDArray[np.float32]], Answers]:
+    """The same prior for all actions, and values of 0."""
+    return lambda planes: (np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32))
+
+
+def softmax(logits: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    weights = np.exp(np.asarray(logits, np.float64) - np.max(logits))
+    return weights / weights.sum()
+
+
+def played(game: str | Game, texts: str = "") -> State:
+    state = (load_game(game) if isinstance(game, str) else game).new_initial_state()
+    for text in texts.split():
+        state.apply_action(state.string_to_action(text))
+    return state
+
+
+def random_positions(game: Game, number: int, seed: int) -> list[State]:
+    """Positions of random games, from all their length."""
+    rng = np.random.default_rng(seed)
+    positions: list[State] = []
+    while len(positions) < number:
+        states = [game.new_initial_state()]
+        while not states[-1].is_terminal():
+            states.append(states[-1].child(int(rng.choice(states[-1].legal_actions()))))
+        positions.append(states[int(rng.integers(len(states) - 1))])
+    return positions
+
+
+def visits_of(result: SearchResult, row: int = 0) -> dict[int, int]:
+    return {int(action): int(result.visits[row, action]) for action in np.flatnonzero(result.visits[row])}
+
+
+# -- A small tree by hand ----------------------------------------------------------------------------------------------
+#
+# The first stone of Vadus 2 may go to seven cells, and then the opponent acts: its values count with the other sign.
+
+
+@pytest.fixture
+def first_stone() -> TableNetwork:
+    network = TableNetwork(played("vadus(size=2)"))
+    a, b, c, d, *others = network.root.legal_actions()
+    network.logits[()] = {a: 3.0, b: 2.0, c: 1.0, d: 0.0, **dict.fromkeys(others, -5.0)}
+    network.values = {(): 0.1, (a,): 0.6, (b,): -0.2, (c,): -0.3, (d,): 0.5}
+    return network
+
+
+GREEDY = Gumbel(max_considered=4, visit_offset=50, value_scale=0.1, gumbel_scale=0)
+
+
+def test_one_visit_each_goes_in_the_order_of_the_logits(first_stone: TableNetwork) -> None:
+    a, b, c, d, *_ = first_stone.root.legal_actions()
+    result = search(first_stone.root, first_stone, GREEDY, 4)
+    assert first_stone.asked == [(), (a,), (b,), (c,), (d,)]
+    assert visits_of(result) == {a: 1, b: 1, c: 1, d: 1}
+    assert result.values[0] == pytest.approx((0.1 - 0.6 + 0.2 + 0.3 - 0.5) / 5)
+
+
+def test_the_policy_is_the_softmax_of_logits_and_completed_values_by_hand(first_stone: TableNetwork) -> None:
+    legal = first_stone.root.legal_actions()
+    result = search(first_stone.root, first_stone, GREEDY, 4)
+    logits = np.array([3.0, 2.0, 1.0, 0.0, -5.0, -5.0, -5.0])
+    prior = softmax(logits)
+    values = np.array([-0.6, 0.2, 0.3, -0.5])
+    mixed = (0.1 + 4 * (prior[:4] @ values) / prior[:4].sum()) / 5
+    completed = np.array([*values, mixed, mixed, mixed])
+    expected = softmax(logits + (50 + 1) * 0.1 * completed)
+    np.testing.assert_allclose(result.policies[0, legal], expected, atol=1e-6)
+    assert result.policies[0].sum() == pytest.approx(1)
+    # 3 - 3.06, 2 + 1.02, 1 + 1.53, 0 - 2.55: the second is the best.
+    assert result.actions[0] == legal[1]
+
+
+def test_sequential_halving_keeps_the_better_half(first_stone: TableNetwork) -> None:
+    """Of 8 simulations in 2 phases, the first takes each of 4 actions once; then the best 2, b and c, share what is left."""
+    a, b, c, d, *_ = first_stone.root.legal_actions()
+    result = search(first_stone.root, first_stone, GREEDY, 8)
+    assert [name[0] for name in first_stone.asked[1:]] == [a, b, c, d, b, c, b, c]
+    assert visits_of(result) == {a: 1, b: 3, c: 3, d: 1}
+
+
+def test_noise_decides_which_actions_are_considered(first_stone: TableNetwork) -> None:
+    legal = first_stone.root.legal_actions()
+    noise = np.zeros((1, first_stone.root.num_distinct_actions()), np.float32)
+    noise[0, legal[4:]] = 20, 30, 10  # -5 + 20, -5 + 30, -5 + 10 against 3 at most
+    result = search(first_stone.root, first_stone, WithNoise(Gumbel(max_considered=3), noise), 3)
+    assert [name[0] for name in first_stone.asked[1:]] == [legal[5], legal[4], legal[6]]
+    assert result.actions[0] == legal[5]
+    # The noise is no part of the policy: these actions have values alike, so the ratios are those of the priors.
+    chances = result.policies[0, legal]
+    np.testing.assert_allclose(chances[:4] / chances[0], np.exp([0, -1, -2, -3]), rtol=1e-5)
+
+
+def test_one_simulation_visits_the_action_of_greatest_prior_and_plays_it(first_stone: TableNetwork) -> None:
+    legal = first_stone.root.legal_actions()
+    result = search(first_stone.root, first_stone, GREEDY, 1)
+    assert visits_of(result) == {legal[0]: 1}
+    assert result.actions[0] == legal[0]
+    mixed = (0.1 - 0.6) / 2
+    logits = np.array([3.0, 2.0, 1.0, 0.0, -5.0, -5.0, -5.0])
+    expected = softmax(logits + 51 * 0.1 * np.array([-0.6, *[mixed] * 6]))
+    np.testing.assert_allclose(result.policies[0, legal], expected, atol=1e-6)
+
+
+def test_below_the_root_visits_follow_the_improved_policy() -> None:
+    """With one action considered, all goes through it; there, values alike, visits come near to the priors."""
+    root = played("laido(size=2,pie_rule=False)")
+    a = root.legal_actions()[0]
+    replies = root.child(a).legal_actions()
+    network = TableNetwork(root, depth=3)
+    network.logits[(a,)] = {replies[0]: math.log(2), replies[1]: math.log(4)}  # against e^0 = 1 for the others
+    network.logits[()] = {a: 9.0}
+    search(root, network, Gumbel(max_considered=1, gumbel_scale=0), 12)
+    assert network.asked[:2] == [(), (a,)]
+    second = [name[1] for name in network.asked[2:]]
+    assert len(second) == 11
+    # Each step takes the greatest pi'(a) - N(a) / (1 + sum of N).
+    chances = np.array([2, 4, *[1] * (len(replies) - 2)]) / (len(replies) + 4)
+    visits = np.zeros(len(replies))
+    for reply in second:
+        scores = chances - visits / (1 + visits.sum())
+        assert scores[replies.index(reply)] == pytest.approx(scores.max(), abs=1e-6)
+        visits[replies.index(reply)] += 1
+    assert visits[:2].tolist() == [2, 4]
+
+
+def test_puct_takes_the_greatest_upper_bound_by_hand(first_stone: TableNetwork) -> None:
+    a, b, *_ = first_stone.root.legal_actions()
+    policy = PUCT(noise_fraction=0, exploration=1.0)
+    result = search(first_stone.root, first_stone, policy, 2)
+    prior = softmax([3.0, 2.0, 1.0, 0.0, -5.0, -5.0, -5.0])
+    # After the first visit, to a: Q(a) = -0.6, and the mean of the node, (0.1 - 0.6) / 2, stands for the others' Q.
+    of_a = -0.6 + prior[0] * math.sqrt(2) / 2
+    of_b = -0.25 + prior[1] * math.sqrt(2)
+    assert of_a < of_b
+    assert first_stone.asked == [(), (a,), (b,)]
+    assert visits_of(result) == {a: 1, b: 1}
+    assert result.policies[0, [a, b]].tolist() == [0.5, 0.5]
+    assert result.values[0] == pytest.approx((0.1 - 0.6 + 0.2) / 3)
+    assert result.actions[0] == a
+
+
+# -- Who acts ----------------------------------------------------------------------------------------------------------
+
+BOTH = pytest.mark.parametrize("policy", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"])
+
+
+@BOTH
+def test_values_count_for_the_same_player_where_it_acts_again_and_against_it_where_the_opponent_acts(
+    policy: SearchPolicy,
+) -> None:
+    first_of_two = played("vadus(size=2)", "b2")
+    second_of_two = first_of_two.child(first_of_two.legal_actions()[0])
+    for root, sign in ((first_of_two, 1), (second_of_two, -1)):
+        action = root.legal_actions()[0]
+        assert root.current_player() == 1
+        assert (root.child(action).current_player() == 1) == (sign == 1)
+        network = TableNetwork(root, depth=1)
+        network.logits[()] = {action: 5.0}
+        network.values = {(): 0.25, (action,): 0.75}
+        result = search(root, network, policy, 1)
+        assert visits_of(result) == {action: 1}
+        assert result.values[0] == pytest.approx((0.25 + sign * 0.75) / 2)
+
+
+def last_pass(winner: int | None) -> State:
+    """A position of Vadus 2 in which a pass ends the game, and how the player to act fares then is ``winner``'s doing."""
+    rng = np.random.default_rng(3)
+    game = load_game("vadus(size=2)")
+    passing = game.string_to_action("pass")
+    while True:
+        state = game.new_initial_state()
+        for _ in range(int(rng.integers(1, 5))):
+            state.apply_action(int(rng.choice([action for action in state.legal_actions() if action != passing])))
+        if passing not in state.legal_actions():
+            continue
+        state.apply_action(passing)
+        outcome = state.child(passing).outcome()
+        if len(state.legal_actions()) > 1 and outcome is not None and outcome.winner == winner:
+            return state
+
+
+@pytest.mark.parametrize(
+    "policy", [Gumbel(max_considered=1, gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"]
+)
+@pytest.mark.parametrize("winner", [0, 1, None])
+def test_the_end_of_the_game_counts_as_it_is_and_asks_nothing(policy: SearchPolicy, winner: int | None) -> None:
+    root = last_pass(winner)
+    passing = root.string_to_action("pass")
+    network = TableNetwork(root, depth=4)
+    network.logits[()] = {passing: 30.0}
+    result = search(root, network, policy, 3)
+    expected = 0.0 if winner is None else 1.0 if winner == root.current_player() else -1.0
+    visits = visits_of(result)
+    assert len(network.asked) == 1 + 3 - visits[passing]
+    if expected == 1:
+        assert visits == {passing: 3}
+        assert network.asked == [()]
+    assert result.values[0] == pytest.approx(expected * visits[passing] / 4)
+
+
+@BOTH
+def test_the_only_legal_action_gets_everything(policy: SearchPolicy) -> None:
+    root = full_board()
+    passing = root.string_to_action("pass")
+    result = search(root, no_network(root.get_game()), policy, 7)
+    assert visits_of(result) == {passing: 7}
+    assert result.actions[0] == passing
+    assert result.policies[0, passing] == 1
+    assert result.policies[0].sum() == 1
+
+
+def full_board() -> State:
+    state = played("vadus(size=2)")
+    passing = state.string_to_action("pass")
+    while state.legal_actions() != [passing]:
+        state.apply_action(state.legal_actions()[0])
+    return state
+
+
+@pytest.mark.parametrize("simulations", [1, 2, 5, 16, 50])
+def test_fewer_legal_actions_than_are_considered_share_the_simulations(simulations: int) -> None:
+    root = last_pass(None)
+    num_legal = len(root.legal_actions())
+    assert 1 < num_legal < 16
+    result = search(root, MadeUpNetwork(root.get_game()), Gumbel(max_considered=16), simulations)
+    visits = visits_of(result)
+    assert sum(visits.values()) == simulations
+    assert len(visits) == min(num_legal, simulations)
+    assert result.actions[0] in [action for action in visits if visits[action] == max(visits.values())]
+
+
+# -- A slow second implementation ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Node:
+    """A node of the slow search. Values are those of the player to act at the node, which is said wherever they change hands."""
+
+    state: State
+    prior: dict[int, float] = field(default_factory=dict)
+    network_value: float = 0.0
+    children: dict[int, Node] = field(default_factory=dict)
+    visits: dict[int, int] = field(default_factory=dict)
+    totals: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> float:
+        return (self.network_value + sum(self.totals.values())) / (1 + sum(self.visits.values()))
+
+    def q(self, action: int) -> float:
+        return self.totals[action] / self.visits[action]
+
+
+class SlowSearch:
+    """One game, one position at a time, trees of Python objects; every formula over all legal actions, as the papers write it."""
+
+    def __init__(self, root: State, evaluate: Callable[[npt.NDArray[np.float32]], Answers]) -> None:
+        self.evaluate = evaluate
+        self.root = self.node_of(root)
+
+    def node_of(self, state: State) -> Node:
+        node = Node(state)
+        if not state.is_terminal():
+            logits, values = self.evaluate(state.observation_tensor()[None])
+            legal = state.legal_actions()
+            node.prior = dict(zip(legal, softmax(logits[0, legal]).tolist(), strict=True))
+            node.network_value = float(values[0])
+        return node
+
+    def simulate(self, node: Node, forced: int | None = None) -> list[float]:
+        """Go down once from ``node``; return the values for both players of the leaf."""
+        if node.state.is_terminal():
+            return node.state.returns()
+        action = self.choose(node) if forced is None else forced
+        if action in node.children:
+            values = self.simulate(node.children[action])
+        else:
+            child = node.children[action] = self.node_of(node.state.child(action))
+            values = [child.network_value, -child.network_value]
+            if child.state.is_terminal():
+                values = child.state.returns()
+            elif child.state.current_player() == 1:
+                values = values[::-1]
+        node.visits[action] = node.visits.get(action, 0) + 1
+        node.totals[action] = node.totals.get(action, 0.0) + values[node.state.current_player()]
+        return values
+
+    def choose(self, node: Node) -> int:
+        raise NotImplementedError
+
+
+class SlowGumbel(SlowSearch):
+    def __init__(self, root: State, evaluate: Any, settings: Gumbel, noise: npt.NDArray[np.float32]) -> None:
+        super().__init__(root, evaluate)
+        self.settings = settings
+        self.noise = noise
+
+    def scaled_completed_values(self, node: Node) -> dict[int, float]:
+        """Equation 8 of the completed Q-values, which have v_mix (equation 33) for actions without visits."""
+        visited = list(node.visits)
+        num_visits = sum(node.visits.values())
+        mixed = node.network_value
+        if visited:
+            probability = sum(node.prior[action] for action in visited)
+            weighted = sum(node.prior[action] * node.q(action) for action in visited)
+            mixed = (node.network_value + num_visits / probability * weighted) / (1 + num_visits)
+        scale = (self.settings.visit_offset + max(node.visits.values(), default=0)) * self.settings.value_scale
+        return {action: scale * (node.q(action) if action in node.visits else mixed) for action in node.prior}
+
+    def improved_policy(self, node: Node) -> dict[int, float]:
+        values = self.scaled_completed_values(node)
+        logits = [math.log(node.prior[action]) + values[action] for action in node.prior]
+        return dict(zip(node.prior, softmax(logits).tolist(), strict=True))
+
+    def choose(self, node: Node) -> int:
+        policy = self.improved_policy(node)
+        total = sum(node.visits.values())
+        return max(policy, key=lambda action: policy[action] - node.visits.get(action, 0) / (1 + total))
+
+    def best(self, actions: list[int]) -> int:
+        values = self.scaled_completed_values(self.root)
+        return max(actions, key=lambda a: self.noise[a] + math.log(self.root.prior[a]) + values[a])
+
+    def order_of_root_actions(self, simulations: int) -> Iterator[int]:
+        """Sequential halving: each phase begins with a round in which the better ones of those that are left are found."""
+        root = self.root
+        in_order = sorted(root.prior, key=lambda a: -(self.noise[a] + math.log(root.prior[a])))
+        left = in_order[: self.settings.max_considered]
+        phases = max(1, math.ceil(math.log2(len(left))))
+        number = len(left)
+        while True:
+            for _ in range(max(1, simulations // (phases * number))):
+                waiting, taken = list(left), []
+                while len(taken) < number:
+                    taken.append(self.best(waiting))
+                    waiting.remove(taken[-1])
+                    yield taken[-1]
+                left = taken
+            number = max(min(2, len(left)), number // 2)
+
+    def run(self, simulations: int) -> tuple[int, float, dict[int, float], dict[int, int]]:
+        root = self.root
+        for _, action in zip(range(simulations), self.order_of_root_actions(simulations), strict=False):
+            self.simulate(root, forced=action)
+        most = max(root.visits.values())
+        action = self.best([action for action, visits in root.visits.items() if visits == most])
+        return action, root.mean, self.improved_policy(root), root.visits
+
+
+class SlowPUCT(SlowSearch):
+    def __init__(self, root: State, evaluate: Any, settings: PUCT, noise: npt.NDArray[np.float32]) -> None:
+        super().__init__(root, evaluate)
+        self.settings = settings
+        total = sum(float(noise[action]) for action in self.root.prior)
+        share = settings.noise_fraction
+        for action in self.root.prior:
+            self.root.prior[action] *= 1 - share
+            self.root.prior[action] += share * float(noise[action]) / total
+
+    def choose(self, node: Node) -> int:
+        visits = 1 + sum(node.visits.values())
+        base = self.settings.exploration_base
+        factor = math.log((1 + visits + base) / base) + self.settings.exploration
+
+        def score(action: int) -> float:
+            times = node.visits.get(action, 0)
+            return (node.q(action) if times else node.mean) + factor * node.prior[action] * math.sqrt(visits) / (
+                1 + times
+            )
+
+        return max(node.prior, key=score)
+
+    def run(self, simulations: int) -> tuple[int, float, dict[int, float], dict[int, int]]:
+        root = self.root
+        for _ in range(simulations):
+            self.simulate(root)
+        policy = {action: visits / simulations for action, visits in root.visits.items()}
+        return max(root.visits, key=root.visits.__getitem__), root.mean, policy, root.visits
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize(
+    ("settings", "slow", "simulations"),
+    [
+        (Gumbel(max_considered=8, value_scale=0.1), SlowGumbel, 60),
+        (Gumbel(max_considered=5, value_scale=0.05, visit_offset=10), SlowGumbel, 37),
+        (Gumbel(max_considered=16, value_scale=0.02), SlowGumbel, 6),
+        (PUCT(), SlowPUCT, 60),
+        (PUCT(noise_fraction=0, exploration=3), SlowPUCT, 37),
+    ],
+    ids=["gumbel", "gumbel-few", "gumbel-fewer-than-actions", "puct", "puct-without-noise"],
+)
+def test_a_slow_second_implementation_finds_the_same(
+    game_name: str, settings: Any, slow: type[SlowGumbel] | type[SlowPUCT], simulations: int
+) -> None:
+    game = load_game(game_name)
+    network = MadeUpNetwork(game)
+    positions = [game.new_initial_state(), *random_positions(game, 7, seed=11)]
+    noise = settings.noise((len(positions), game.num_actions), np.random.default_rng(1))
+    result = search(positions, network, WithNoise(settings, noise), simulations)
+    for row, position in enumerate(positions):
+        action, value, policy, visits = slow(position, network, settings, noise[row]).run(simulations)
+        assert visits_of(result, row) == visits
+        assert result.actions[row] == action
+        assert result.values[row] == pytest.approx(value, abs=1e-5)
+        expected = np.zeros(game.num_actions)
+        expected[list(policy)] = list(policy.values())
+        np.testing.assert_allclose(result.policies[row], expected, atol=1e-5)
+
+
+# -- Sequential halving ------------------------------------------------------------------------------------------------
+
+
+def test_the_schedule_of_the_paper() -> None:
+    """Each of log2(m) phases has an equal share of the simulations, and at least one round, as long as there are any."""
+    assert visits_to_consider(4, 16).tolist() == [0] * 4 + [1] * 4 + [2, 2, 3, 3, 4, 4, 5, 5]
+    assert visits_to_consider(16, 32).tolist() == [0] * 16 + [1] * 8 + [2] * 4 + [3] * 4
+    assert visits_to_consider(1, 3).tolist() == [0, 1, 2]
+    assert visits_to_consider(3, 2).tolist() == [0, 0]
+
+
+# -- Many games --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+def test_each_game_of_a_search_is_searched_as_if_alone(settings: Any) -> None:
+    game = load_game("vadus(size=3)")
+    network = MadeUpNetwork(game)
+    positions = random_positions(game, 6, seed=2)
+    noise = settings.noise((6, game.num_actions), np.random.default_rng(1))
+    together = search(positions, network, WithNoise(settings, noise), 24)
+    for row, position in enumerate(positions):
+        alone = search(position, network, WithNoise(settings, noise[row : row + 1]), 24)
+        assert together.actions[row] == alone.actions[0]
+        np.testing.assert_array_equal(together.visits[row], alone.visits[0])
+        np.testing.assert_array_equal(together.policies[row], alone.policies[0])
+
+
+@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@pytest.mark.parametrize("attributes", [{}, {"num_playouts": 2, "playout_weight": 0.5}], ids=["network", "playouts"])
+def test_equal_seeds_search_equally_and_other_seeds_otherwise(settings: Any, attributes: dict[str, float]) -> None:
+    game = load_game("vadus(size=3)")
+    positions = [game.new_initial_state()] * 8
+    network = MadeUpNetwork(game)
+    one, again, other = (search(positions, network, settings, 20, seed, **attributes) for seed in (1, 1, 2))
+    for name in ("actions", "values", "policies", "visits"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
+    assert (one.visits != other.visits).any()
+    assert len({row.tobytes() for row in one.visits}) > 1  # each game has noise of its own
+
+
+def test_a_search_is_used_again_as_if_it_were_new() -> None:
+    game = load_game("vadus(size=3)")
+    searching = NetworkSearch(game, MadeUpNetwork(game), Gumbel(gumbel_scale=0), max_games=4, max_simulations=30)
+    roots = np.array([state.record for state in random_positions(game, 4, seed=8)], game.state_dtype)
+    rng = np.random.default_rng(0)
+    first = searching.run(roots, 30, rng)
+    searching.run(roots[:1], 3, rng)
+    again = searching.run(roots, 30, rng)
+    np.testing.assert_array_equal(first.visits, again.visits)
+    assert searching.num_simulations_done == 4 * 30 + 3 + 4 * 30
+    assert searching.network_seconds > 0
+    assert searching.search_seconds > 0
+
+
+@pytest.mark.parametrize("name", ["max_games", "max_simulations"])
+@pytest.mark.parametrize("value", [0, -1, True, 1.5])
+def test_there_is_room_for_at_least_one(name: str, value: Any) -> None:
+    game = load_game("vadus(size=2)")
+    with pytest.raises(ValueError, match=f"{name} is {value!r}; allowed is a whole number >= 1"):
+        NetworkSearch(game, no_network(game), Gumbel(), **{"max_games": 1, "max_simulations": 1, name: value})
+
+
+@pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
+def test_a_search_that_has_no_room_is_refused(games: int, simulations: int) -> None:
+    game = load_game("vadus(size=2)")
+    searching = NetworkSearch(game, no_network(game), Gumbel(), max_games=2, max_simulations=8)
+    roots = np.array([game.new_initial_state().record] * games, game.state_dtype)
+    with pytest.raises(ValueError, match="allowed are 1 to 2 games with 1 to 8 simulations"):
+        searching.run(roots, simulations, np.random.default_rng(0))
+
+
+# -- Playouts ----------------------------------------------------------------------------------------------------------
+
+
+def mean_result(state: State) -> float:
+    """What player 0 gets on average where both play uniformly at random from here."""
+    if state.is_terminal():
+        return state.returns()[0]
+    legal = state.legal_actions()
+    return sum(mean_result(state.child(action)) for action in legal) / len(legal)
+
+
+def test_with_weight_1_values_are_means_of_playouts() -> None:
+    root = played("vadus(size=2)", "b2")
+    for _ in range(3):
+        root.apply_action(root.legal_actions()[0])
+    number = 20_000
+    network = TableNetwork(root, depth=1)
+    network.values = dict.fromkeys([(), *[(action,) for action in root.legal_actions()]], 0.9)  # which does not count
+    network.logits[()] = {root.legal_actions()[0]: 9.0}
+    result = search(root, network, Gumbel(gumbel_scale=0), 1, num_playouts=number, playout_weight=1.0)
+    sign = 1 - 2 * root.current_player()
+    expected = sign * (mean_result(root) + mean_result(root.child(root.legal_actions()[0]))) / 2
+    assert 0.05 < abs(expected) < 0.95
+    assert result.values[0] == pytest.approx(expected, abs=5 / math.sqrt(number))
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
+def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> None:
+    """On a full board both can but pass: each playout is the result."""
+    root = full_board()
+    result_of_game = root.child(root.legal_actions()[0])
+    while not result_of_game.is_terminal():
+        result_of_game.apply_action(result_of_game.legal_actions()[0])
+    outcome = result_of_game.player_return(root.current_player())
+    assert outcome != 0
+    network = TableNetwork(root)
+    network.values = {(): 0.5, (root.legal_actions()[0],): 0.5}
+    result = search(root, network, Gumbel(gumbel_scale=0), 1, num_playouts=3, playout_weight=weight)
+    below = 0.5 if root.child(root.legal_actions()[0]).current_player() == root.current_player() else -0.5
+    expected = (1 - weight) * (0.5 + below) / 2 + weight * outcome
+    assert result.values[0] == pytest.approx(expected, abs=1e-6)
+
+
+# -- Solved positions --------------------------------------------------------------------------------------------------
+
+
+class Solver:
+    """Plain minimax with a memory."""
+
+    def __init__(self) -> None:
+        self.memory: dict[bytes, float] = {}
+
+    def value(self, state: State) -> float:
+        """Player 0's."""
+        if state.is_terminal():
+            return state.returns()[0]
+        key = state.record.tobytes()
+        if key not in self.memory:
+            values = [self.value(state.child(action)) for action in state.legal_actions()]
+            self.memory[key] = max(values) if state.current_player() == 0 else min(values)
+        return self.memory[key]
+
+
+@pytest.mark.parametrize(
+    ("game_name", "earliest", "simulations"),
+    [
+        ("vadus(size=2)", 0, 16_000),
+        ("laido(size=2)", 3, 10_000),
+        ("taugo(size=3)", 9, 4_000),
+        ("trugo(tiles=4,pieces=2,max_turns=8,radius=2)", 0, 2_000),
+    ],
+)
+@pytest.mark.parametrize(
+    "settings",
+    [Gumbel(max_considered=64, gumbel_scale=0, value_scale=1.0), PUCT(noise_fraction=0)],
+    ids=["gumbel", "puct"],
+)
+def test_without_a_network_the_search_plays_solved_positions_right(
+    game_name: str, earliest: int, simulations: int, settings: Any
+) -> None:
+    game = load_game(game_name)
+    solver = Solver()
+    positions = decisive_positions(game, solver, earliest, number=24)
+    result = search(positions, no_network(game), settings, simulations)
+    for position, action in zip(positions, result.actions.tolist(), strict=True):
+        text = f"{position}\n{position.action_to_string(action)}"
+        assert solver.value(position.child(action)) == solver.value(position), text
+
+
+def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -> list[State]:
+    """Different positions of random games, at least ``earliest`` actions old, in which some action is a mistake."""
+    rng = np.random.default_rng(4)
+    positions: dict[bytes, State] = {}
+    for _ in range(400):
+        state = game.new_initial_state()
+        while not state.is_terminal() and len(positions) < number:
+            if state.move_number() >= earliest and rng.random() < 0.5:
+                values = {solver.value(state.child(action)) for action in state.legal_actions()}
+                if len(values) > 1:
+                    positions.setdefault(state.record.tobytes(), state.clone())
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert len(positions) >= number // 3
+    return list(positions.values())
+
+
+# -- Networks that answer badly ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [Gumbel(value_scale=1.0), PUCT()], ids=["gumbel", "puct"])
+def test_a_network_as_sure_as_can_be_does_not_blind_the_search(settings: Any) -> None:
+    """Priors that are 0 in single precision, against values that say the opposite."""
+    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() == winner)
+    game, passing = root.get_game(), root.string_to_action("pass")
+    logits = np.zeros(game.num_actions, np.float32)
+    logits[passing] = -1000
+
+    def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
+        return np.tile(logits, (len(planes), 1)), np.full(len(planes), -1.0, np.float32)
+
+    result = search(root, evaluate, settings, 3000)
+    assert np.isfinite(result.policies).all()
+    assert result.policies.sum() == pytest.approx(1, abs=1e-5)
+    assert result.visits.sum() == 3000
+    if isinstance(settings, Gumbel):
+        assert result.actions[0] == passing
+
+
+@pytest.mark.parametrize("policy", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@pytest.mark.parametrize("which", ["logits", "values"])
+def test_a_network_that_does_not_answer_with_numbers_is_an_error(policy: SearchPolicy, which: str) -> None:
+    game = load_game("vadus(size=2)")
+
+    def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
+        logits, values = no_network(game)(planes)
+        {"logits": logits, "values": values}[which][-1] = np.nan
+        return logits, values
+
+    with pytest.raises(ValueError, match="network's answers are not all numbers"):
+        search(game.new_initial_state(), evaluate, policy, 30)
+
+
+def test_a_network_of_another_game_is_an_error() -> None:
+    game = load_game("vadus(size=3)")
+    with pytest.raises(ValueError, match=r"network's logits have the shape \(1, 10\) .* are \(1, 26\) and \(1,\)"):
+        search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)

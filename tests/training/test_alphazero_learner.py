@@ -1,0 +1,249 @@
+"""The learner: its losses against plain numpy, its schedule, its average, and that it goes on where it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero.config import LearnerConfig
+from stoneworks.training.alphazero.learner import Learner, policy_losses
+from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, make_positions
+
+GAME = load_game("vadus(size=2)")
+CPU = torch.device("cpu")
+SETTINGS = LearnerConfig(learning_rate=1e-2, final_learning_rate=1e-3, warm_up_steps=4, ema_decay=0.9)
+
+
+def some_network(seed: int = 0) -> BoardNetwork:
+    torch.manual_seed(seed)
+    return make_network(Architecture.of_game(GAME, channels=8, blocks=1, kind="win_draw_loss_network"))
+
+
+def make_learner(settings: LearnerConfig = SETTINGS, seed: int = 0, dtype: torch.dtype = torch.float32) -> Learner:
+    return Learner(some_network(seed), settings, CPU, dtype)
+
+
+def some_batch(number: int = 16, seed: int = 0) -> TrainingBatch:
+    """Different positions, with policies and results that have nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    states = {}
+    while len(states) < number:
+        state = GAME.new_initial_state()
+        while not state.is_terminal():
+            states.setdefault(state.record.tobytes(), state.clone())
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    chosen = list(states.values())[:number]
+    masks = np.array([state.legal_actions_mask() for state in chosen])
+    weights = masks * rng.random(masks.shape) ** 4
+    policies = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    records = np.array([state.record for state in chosen], GAME.state_dtype)
+    positions = make_positions(GAME, records, policies, np.zeros(number, np.float32))
+    positions["result"] = rng.integers(-1, 2, number)
+    return BatchMaker(GAME).make(positions, None)
+
+
+# -- Losses ------------------------------------------------------------------------------------------------------------
+
+
+def policies_of(number: int, num_actions: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Logits, and policies that are 0 for some actions of each row, which are illegal."""
+    rng = np.random.default_rng(seed)
+    logits = 2 * rng.normal(size=(number, num_actions))
+    weights = rng.random((number, num_actions)) * (rng.random((number, num_actions)) < 0.7)
+    weights[:, 0] += 0.1
+    return logits, weights / weights.sum(axis=1, keepdims=True)
+
+
+def log_softmax(logits: npt.NDArray[np.float64], legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    masked = np.where(legal, logits, -np.inf)
+    return masked - np.log(np.exp(masked - masked.max()).sum()) - masked.max()
+
+
+def losses_of(
+    logits: npt.NDArray[np.float64], policies: npt.NDArray[np.float64], entries: int
+) -> tuple[float, float, torch.Tensor]:
+    """``policy_losses`` of policies of which ``entries`` are kept, and its gradient."""
+    actions = np.argsort(-policies, axis=1, kind="stable")[:, :entries]
+    given = torch.tensor(logits, dtype=torch.float32, requires_grad=True)
+    loss, entropy = policy_losses(
+        given,
+        torch.from_numpy(policies > 0),
+        torch.from_numpy(actions),
+        torch.from_numpy(np.take_along_axis(policies, actions, 1).astype(np.float32)),
+    )
+    loss.backward()
+    assert given.grad is not None
+    return loss.item(), entropy.item(), given.grad
+
+
+def test_with_all_entries_the_policy_loss_is_the_cross_entropy() -> None:
+    logits, policies = policies_of(20, 9, seed=1)
+    cross_entropies, entropies, gradients = [], [], []
+    for row in range(20):
+        legal = policies[row] > 0
+        log_policy = log_softmax(logits[row], legal)
+        cross_entropies.append(-(policies[row, legal] * log_policy[legal]).sum())
+        entropies.append(-(policies[row, legal] * np.log(policies[row, legal])).sum())
+        gradients.append((np.exp(log_policy) - policies[row]) / 20)
+    loss, entropy, gradient = losses_of(logits, policies, entries=9)
+    assert loss == pytest.approx(np.mean(cross_entropies), abs=1e-5)
+    assert entropy == pytest.approx(np.mean(entropies), abs=1e-5)
+    np.testing.assert_allclose(gradient.numpy(), gradients, atol=1e-5)
+
+
+def test_with_few_entries_all_others_together_are_one_event() -> None:
+    logits, policies = policies_of(20, 9, seed=2)
+    cross_entropies, entropies = [], []
+    for row in range(20):
+        legal = policies[row] > 0
+        chances = np.exp(log_softmax(logits[row], legal))
+        kept = np.argsort(-policies[row], kind="stable")[:3]
+        kept = kept[policies[row, kept] > 0]
+        target = np.array([*policies[row, kept], 1 - policies[row, kept].sum()])
+        predicted = np.array([*chances[kept], 1 - chances[kept].sum()])
+        there = target > 1e-9
+        cross_entropies.append(-(target[there] * np.log(predicted[there])).sum())
+        entropies.append(-(target[there] * np.log(target[there])).sum())
+    loss, entropy, gradient = losses_of(logits, policies, entries=3)
+    assert loss == pytest.approx(np.mean(cross_entropies), abs=1e-4)
+    assert entropy == pytest.approx(np.mean(entropies), abs=1e-4)
+    assert np.isfinite(gradient.numpy()).all()
+    full_loss, full_entropy, _ = losses_of(logits, policies, entries=9)
+    assert loss - entropy < full_loss - full_entropy  # a coarser view cannot tell more apart
+
+
+def test_a_network_that_agrees_has_no_divergence_and_no_gradient() -> None:
+    _, policies = policies_of(10, 9, seed=3)
+    with np.errstate(divide="ignore"):
+        logits = np.maximum(np.log(policies), -50)
+    for entries in (2, 9):
+        loss, entropy, gradient = losses_of(logits, policies, entries)
+        assert loss - entropy == pytest.approx(0, abs=1e-5)
+        np.testing.assert_allclose(gradient.numpy(), 0, atol=1e-6)
+
+
+def test_a_network_sure_of_something_else_has_a_finite_loss_and_gradient() -> None:
+    policies = np.array([[0.5, 0.5, 0.0, 0.0]])
+    for logits in ([[100.0, -100.0, 0.0, 0.0]], [[-100.0, -100.0, 0.0, 0.0]], [[100.0, 100.0, -100.0, -100.0]]):
+        for entries in (1, 2, 4):
+            loss, _, gradient = losses_of(np.array(logits), policies, entries)
+            assert np.isfinite(loss)
+            assert np.isfinite(gradient.numpy()).all()
+
+
+def test_the_value_loss_is_the_cross_entropy_of_the_outcomes() -> None:
+    learner, batch = make_learner(), some_batch()
+    with torch.no_grad():
+        outcomes = learner.network.logits_and_value(batch.observations)[1].double().numpy()
+    log_chances = outcomes - np.log(np.exp(outcomes).sum(axis=1, keepdims=True))
+    expected = -(batch.outcomes.numpy() * log_chances).sum(axis=1).mean()
+    losses = learner.step(batch, 0)
+    assert losses.value == pytest.approx(expected, abs=1e-5)
+    assert losses.policy > losses.policy_divergence > 0
+
+
+# -- Steps -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_a_batch_is_learned_by_heart(dtype: torch.dtype) -> None:
+    learner, batch = make_learner(dtype=dtype), some_batch(8)
+    first = learner.step(batch, 0)
+    for _ in range(250):
+        last = learner.step(batch, 0)
+    assert first.policy_divergence > 0.3
+    assert last.policy_divergence < 0.05
+    assert last.value < 0.1 < first.value
+    assert learner.num_steps == 251
+    logits, values = learner.acting_network(batch.observations)
+    wanted = batch.outcomes[:, 0] - batch.outcomes[:, 2]
+    assert (values - wanted).abs().max() < 0.2
+    best = logits.masked_fill(~batch.legal, -torch.inf).argmax(1)
+    assert (best == batch.actions[:, 0]).float().mean() > 0.8
+
+
+def test_the_learning_rate_rises_and_then_falls_along_a_cosine() -> None:
+    learner = make_learner()
+    assert learner.learning_rate(0) == pytest.approx(1e-2 / 4)
+    learner.num_steps = 1
+    assert learner.learning_rate(0) == pytest.approx(1e-2 / 2)
+    for num_steps in (3, 1000):
+        learner.num_steps = num_steps
+        assert learner.learning_rate(0) == pytest.approx(1e-2)
+        assert learner.learning_rate(0.5) == pytest.approx((1e-2 + 1e-3) / 2)
+        assert learner.learning_rate(0.25) == pytest.approx(1e-3 + 9e-3 * (1 + math.cos(math.pi / 4)) / 2)
+        assert learner.learning_rate(1) == learner.learning_rate(1.5) == pytest.approx(1e-3)
+    assert make_learner(dataclasses.replace(SETTINGS, warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
+
+
+def test_the_learning_rate_is_the_optimisers() -> None:
+    """Adam's first step is of the length of the learning rate, wherever there is a gradient."""
+    for progress, rate in ((0.0, 1e-2 / 4), (1.0, 1e-3 / 4)):
+        learner = make_learner(dataclasses.replace(SETTINGS, weight_decay=0.0))
+        before = learner.network.value.weight.detach().clone()
+        learner.step(some_batch(), progress)
+        step = (learner.network.value.weight - before).abs()
+        assert step.max().item() == pytest.approx(rate, rel=0.02)
+
+
+def test_the_acting_network_is_the_average_of_the_weights() -> None:
+    learner, batch = make_learner(), some_batch()
+    average = {name: weights.clone().double() for name, weights in learner.network.state_dict().items()}
+    for step in range(1, 15):
+        learner.step(batch, 0)
+        decay = min(0.9, step / (step + 10))
+        for name, weights in learner.network.state_dict().items():
+            average[name] = decay * average[name] + (1 - decay) * weights.double()
+    for name, weights in learner.acting_network.state_dict().items():
+        torch.testing.assert_close(weights.double(), average[name], atol=1e-5, rtol=1e-4)
+    assert not torch.equal(learner.acting_network.stem.weight, learner.network.stem.weight)
+    assert not any(weights.requires_grad for weights in learner.acting_network.parameters())
+
+
+def test_gradients_are_clipped_and_their_norm_is_told() -> None:
+    batch = some_batch()
+    norms = [
+        make_learner(dataclasses.replace(SETTINGS, max_gradient_norm=norm)).step(batch, 0).gradient_norm
+        for norm in (1e-3, 100.0)
+    ]
+    assert norms[0] == pytest.approx(norms[1])
+    assert norms[0] > 0.05
+    learner = make_learner(dataclasses.replace(SETTINGS, max_gradient_norm=1e-3))
+    learner.step(batch, 0)
+    gradients = torch.cat(
+        [weights.grad.flatten() for weights in learner.network.parameters() if weights.grad is not None]
+    )
+    assert gradients.norm().item() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_a_learner_goes_on_from_its_state_exactly() -> None:
+    whole, batches = make_learner(), [some_batch(seed=seed) for seed in range(6)]
+    for batch in batches[:3]:
+        whole.step(batch, 0.1)
+    saved = {name: tensor.clone() for name, tensor in whole.state().items()}
+    acting = {name: tensor.clone() for name, tensor in whole.acting_network.state_dict().items()}
+    part = make_learner(seed=1)
+    part.load_state(saved)
+    part.acting_network.load_state_dict(acting)
+    assert part.num_steps == 3
+    for batch in batches[3:]:
+        assert whole.step(batch, 0.2) == part.step(batch, 0.2)
+    for name, tensor in whole.state().items():
+        assert torch.equal(tensor, part.state()[name]), name
+    for name, tensor in whole.acting_network.state_dict().items():
+        assert torch.equal(tensor, part.acting_network.state_dict()[name]), name
+
+
+def test_a_learner_that_has_not_begun_has_a_state_too() -> None:
+    one, other = make_learner(seed=0), make_learner(seed=1)
+    other.load_state({name: tensor.clone() for name, tensor in one.state().items()})
+    other.acting_network.load_state_dict(one.acting_network.state_dict())
+    batch = some_batch()
+    assert one.step(batch, 0) == other.step(batch, 0)

@@ -1,0 +1,193 @@
+"""Positions to learn from: nothing of a policy that matters is lost, and images under symmetries fit together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
+
+GAMES = (
+    "vadus(size=3)",
+    "laido(size=3)",
+    "taugo(size=4)",
+    "taigo(tiles=6,cones=2,radius=3)",
+    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
+)
+
+
+def random_states(game: Game, number: int, seed: int = 0) -> list[State]:
+    rng = np.random.default_rng(seed)
+    states: list[State] = []
+    while len(states) < number:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            states.append(state.clone())
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    return [states[index] for index in rng.permutation(len(states))[:number]]
+
+
+def random_policies(states: list[State], seed: int = 0, sharpness: float = 3.0) -> npt.NDArray[np.float32]:
+    rng = np.random.default_rng(seed)
+    masks = np.array([state.legal_actions_mask() for state in states])
+    weights = masks * np.exp(sharpness * rng.normal(size=masks.shape))
+    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def positions_of(game: Game, states: list[State], policies: npt.NDArray[np.float32]) -> npt.NDArray[np.void]:
+    records = np.array([state.record for state in states], game.state_dtype)
+    return make_positions(game, records, policies, np.linspace(-1, 1, len(states), dtype=np.float32))
+
+
+def dense(actions: npt.NDArray[Any], probabilities: npt.NDArray[Any], num_actions: int) -> npt.NDArray[np.float32]:
+    """The kept policies as rows of all actions."""
+    policies = np.zeros((len(actions), num_actions), np.float32)
+    for row in range(len(actions)):
+        np.add.at(policies[row], actions[row], probabilities[row])
+    return policies
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
+    game = load_game(game_name)
+    states = random_states(game, 30)
+    policies = random_policies(states)
+    positions = positions_of(game, states, policies)
+    assert positions.dtype == position_dtype(game)
+    assert positions["result"].tolist() == [0] * 30
+    np.testing.assert_array_equal(positions["value"], np.linspace(-1, 1, 30, dtype=np.float32))
+    for row, state in enumerate(states):
+        assert State.from_record(game, positions["state"][row]) == state
+        probabilities = positions["probabilities"][row]
+        assert (np.diff(probabilities) <= 0).all()
+        np.testing.assert_array_equal(probabilities, np.sort(policies[row])[::-1][: len(probabilities)])
+        there = probabilities > 0
+        np.testing.assert_array_equal(policies[row, positions["actions"][row, there]], probabilities[there])
+        assert len(set(positions["actions"][row, there].tolist())) == there.sum()
+        assert (positions["actions"][row, ~there] == 0).all()
+
+
+def test_a_policy_of_few_actions_is_kept_whole() -> None:
+    game = load_game("vadus(size=3)")
+    states = random_states(game, 20)
+    policies = random_policies(states)
+    positions = positions_of(game, states, policies)
+    assert positions["actions"].shape[1] == game.num_actions < NUM_POLICY_ENTRIES
+    np.testing.assert_array_equal(dense(positions["actions"], positions["probabilities"], game.num_actions), policies)
+
+
+def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
+    game = load_game("vadus(size=5)")
+    states = [game.new_initial_state()]
+    policies = random_policies(states, sharpness=0.5)
+    positions = positions_of(game, states, policies)
+    assert positions["actions"].shape[1] == NUM_POLICY_ENTRIES
+    left_out = np.sort(policies[0])[:-NUM_POLICY_ENTRIES].sum()
+    assert left_out > 0.1
+    assert 1 - positions["probabilities"].sum() == pytest.approx(left_out, abs=1e-6)
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_without_symmetry_a_batch_is_the_positions_as_their_players_see_them(game_name: str) -> None:
+    game = load_game(game_name)
+    states = random_states(game, 12)
+    positions = positions_of(game, states, random_policies(states))
+    batch = BatchMaker(game).make(positions, None)
+    for row, state in enumerate(states):
+        np.testing.assert_array_equal(batch.observations[row].numpy(), state.observation_tensor())
+        np.testing.assert_array_equal(batch.legal[row].numpy(), state.legal_actions_mask().astype(bool))
+    np.testing.assert_array_equal(batch.actions.numpy(), positions["actions"])
+    np.testing.assert_array_equal(batch.probabilities.numpy(), positions["probabilities"])
+    assert batch.legal.dtype == torch.bool
+    assert batch.actions.dtype == torch.int64
+
+
+class Always:
+    """A generator that draws one number."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def integers(self, high: int, size: int) -> npt.NDArray[np.int64]:
+        assert 0 <= self._number < high
+        return np.full(size, self._number)
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
+    """Under every symmetry: observation, mask and policy are those of the game played with the images of the actions."""
+    game = load_game(game_name)
+    maker = BatchMaker(game)
+    states = random_states(game, 6, seed=2)
+    policies = random_policies(states)
+    positions = positions_of(game, states, policies)
+    assert len(game.symmetries) > 1
+    for number, symmetry in enumerate(game.symmetries):
+        batch = maker.make(positions, Always(number))  # type: ignore[arg-type]
+        for row, state in enumerate(states):
+            expected = symmetry.of_observation(state.observation_tensor())
+            np.testing.assert_array_equal(batch.observations[row].numpy(), expected)
+            mask = symmetry.of_policy(state.legal_actions_mask())
+            np.testing.assert_array_equal(batch.legal[row].numpy(), mask.astype(bool))
+        kept = dense(positions["actions"], positions["probabilities"], game.num_actions)
+        images = dense(batch.actions.numpy(), batch.probabilities.numpy(), game.num_actions)
+        for row in range(len(states)):
+            np.testing.assert_allclose(images[row], symmetry.of_policy(kept[row]), atol=1e-7)
+
+
+def test_the_image_is_the_position_that_playing_the_images_of_the_actions_leads_to() -> None:
+    game = load_game("vadus(size=3)")
+    rng = np.random.default_rng(3)
+    actions = [int(rng.choice(game.new_initial_state().legal_actions()))]
+    state = game.new_initial_state()
+    state.apply_action(actions[0])
+    for _ in range(4):
+        actions.append(int(rng.choice(state.legal_actions())))
+        state.apply_action(actions[-1])
+    positions = positions_of(game, [state], random_policies([state]))
+    for number, symmetry in enumerate(game.symmetries):
+        image = game.new_initial_state()
+        for action in actions:
+            image.apply_action(int(symmetry.actions[action]))
+        batch = BatchMaker(game).make(positions, Always(number))  # type: ignore[arg-type]
+        np.testing.assert_array_equal(batch.observations[0].numpy(), image.observation_tensor())
+        np.testing.assert_array_equal(batch.legal[0].numpy(), image.legal_actions_mask().astype(bool))
+
+
+def test_symmetries_are_drawn_for_each_position() -> None:
+    game = load_game("vadus(size=3)")
+    state = random_states(game, 1)[0]
+    state.apply_action(state.legal_actions()[0])
+    positions = positions_of(game, [state] * 200, random_policies([state] * 200))
+    batch = BatchMaker(game).make(positions, np.random.default_rng(0))
+    seen = {row.numpy().tobytes() for row in batch.observations}
+    allowed = {symmetry.of_observation(state.observation_tensor()).tobytes() for symmetry in game.symmetries}
+    assert seen == allowed
+    assert len(seen) > 1
+
+
+def test_outcomes_are_results_of_the_player_to_act() -> None:
+    game = load_game("vadus(size=2)")
+    states = random_states(game, 3)
+    positions = positions_of(game, states, random_policies(states))
+    positions["result"] = [1, 0, -1]
+    assert BatchMaker(game).make(positions, None).outcomes.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_the_search_has_its_share_of_the_outcomes(share: float) -> None:
+    game = load_game("vadus(size=2)")
+    states = random_states(game, 3)
+    positions = positions_of(game, states, random_policies(states))
+    positions["result"] = [1, 0, -1]
+    positions["value"] = [0.5, -1.0, 0.0]
+    outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
+    np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
+    expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
+    np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
+    assert outcomes.dtype == np.float32

@@ -1,0 +1,155 @@
+"""The replay buffer keeps the newest positions within its bound, and never makes any up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
+
+DTYPE = np.dtype([("number", np.int64), ("rest", np.int8, 24)])
+
+
+def numbered(first: int, stop: int) -> np.ndarray:
+    positions = np.zeros(stop - first, DTYPE)
+    positions["number"] = np.arange(first, stop)
+    return positions
+
+
+def filled(folder: Path, *lengths: int, capacity: int = 10) -> ReplayBuffer:
+    buffer = ReplayBuffer(folder, DTYPE, capacity * DTYPE.itemsize)
+    for length in lengths:
+        buffer.add(numbered(buffer.num_added, buffer.num_added + length))
+    return buffer
+
+
+def kept(buffer: ReplayBuffer, window: int = 10**6) -> list[int]:
+    """The numbers of all positions that can be drawn."""
+    return sorted(set(buffer.sample(3000, window, np.random.default_rng(0))["number"].tolist()))
+
+
+def files(folder: Path) -> list[int]:
+    return sorted(int(file.stem) for file in folder.iterdir())
+
+
+def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> None:
+    buffer = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize + 31)
+    assert buffer.capacity == 10
+    for first in range(0, 40, 4):
+        buffer.add(numbered(first, first + 4))
+        assert len(buffer) == min(10, first + 4)
+        assert kept(buffer) == list(range(max(0, first - 6), first + 4))
+    assert buffer.num_added == 40
+
+
+def test_a_bound_of_less_than_a_position_keeps_one(tmp_path: Path) -> None:
+    buffer = ReplayBuffer(tmp_path, DTYPE, 1)
+    buffer.add(numbered(0, 3))
+    assert len(buffer) == 1
+    assert kept(buffer) == [2]
+
+
+def test_more_positions_at_once_than_are_kept_leave_the_newest(tmp_path: Path) -> None:
+    buffer = filled(tmp_path, 3, 25)
+    assert kept(buffer) == list(range(18, 28))
+    assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 28)) == list(range(18, 28))
+
+
+@pytest.mark.parametrize("window", [1, 3, 10, 50])
+def test_the_window_is_of_the_newest(tmp_path: Path, window: int) -> None:
+    assert kept(filled(tmp_path, 8, 8), window) == list(range(16 - min(window, 10), 16))
+
+
+def test_draws_are_uniform(tmp_path: Path) -> None:
+    counts = np.bincount(filled(tmp_path, 10).sample(20_000, 10, np.random.default_rng(1))["number"])
+    assert counts.min() > 1800
+    assert counts.max() < 2200
+
+
+def test_files_that_are_out_of_bound_are_removed(tmp_path: Path) -> None:
+    buffer = filled(tmp_path, 4, 4, 4)
+    assert files(tmp_path) == [0, 4, 8]
+    buffer.add(numbered(12, 16))  # 6 to 15 are kept
+    assert files(tmp_path) == [4, 8, 12]
+
+
+def test_nothing_added_is_no_file(tmp_path: Path) -> None:
+    assert filled(tmp_path, 0).num_added == 0
+    assert files(tmp_path) == []
+
+
+def test_a_buffer_goes_on_where_it_was_without_what_came_later(tmp_path: Path) -> None:
+    filled(tmp_path, 4, 4, 3)
+    (tmp_path / ".000000000011.npy").write_bytes(b"half a file")
+    again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 8)
+    assert again.num_added == len(again) == 8
+    assert kept(again) == list(range(8))
+    assert files(tmp_path) == [0, 4]
+    assert [file.name for file in tmp_path.glob(".*")] == []
+    again.add(numbered(8, 12))
+    assert kept(again) == list(range(2, 12))
+
+
+def test_a_buffer_that_goes_on_has_only_what_is_left_of_the_oldest(tmp_path: Path) -> None:
+    """Killed at 20 with a checkpoint at 12: then 2 to 7 are gone, and they are not drawn."""
+    filled(tmp_path, 4, 4, 4, 4, 4)
+    assert files(tmp_path) == [8, 12, 16]
+    again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 12)
+    assert len(again) == 4
+    assert kept(again) == [8, 9, 10, 11]
+    again.add(numbered(12, 20))
+    assert len(again) == 10
+    assert kept(again) == list(range(10, 20))
+
+
+def test_a_greater_bound_keeps_what_is_there(tmp_path: Path) -> None:
+    filled(tmp_path, 6, 6, 6)
+    greater = ReplayBuffer(tmp_path, DTYPE, 100 * DTYPE.itemsize, 18)
+    assert kept(greater) == list(range(6, 18))
+    assert len(greater) == 12
+
+
+def test_a_smaller_bound_keeps_the_newest(tmp_path: Path) -> None:
+    filled(tmp_path, 3, 3, 3)
+    smaller = ReplayBuffer(tmp_path, DTYPE, 4 * DTYPE.itemsize, 9)
+    assert kept(smaller) == [5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("removed", [0, 1, 2])
+def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path, removed: int) -> None:
+    filled(tmp_path, 3, 3, 3)
+    (tmp_path / f"{3 * removed:012d}.npy").unlink()
+    if removed == 0:
+        assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)) == [3, 4, 5, 6, 7, 8]
+        return
+    message = "lacks the positions from 3 to 5" if removed == 1 else "holds positions up to 5; allowed is up to 8"
+    with pytest.raises(CheckpointError, match=message):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)
+    assert len(files(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"no numpy file", None])
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes | None) -> None:
+    filled(tmp_path, 3, 3)
+    file = tmp_path / f"{3:012d}.npy"
+    file.write_bytes(file.read_bytes()[:-5] if content is None else content)
+    with pytest.raises(CheckpointError, match=r"000000000003\.npy is damaged"):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 6)
+
+
+@pytest.mark.parametrize("foreign", [np.zeros(3), np.zeros((3, 1), DTYPE)])
+def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, foreign: np.ndarray) -> None:
+    filled(tmp_path, 3)
+    np.save(tmp_path / f"{0:012d}.npy", foreign)
+    with pytest.raises(CheckpointError, match=r"000000000000\.npy holds positions of another layout"):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
+
+
+def test_no_file_is_unpickled(tmp_path: Path) -> None:
+    filled(tmp_path, 3)
+    np.save(tmp_path / f"{0:012d}.npy", np.array([{}], object), allow_pickle=True)
+    with pytest.raises(CheckpointError, match="is damaged"):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
