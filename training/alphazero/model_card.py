@@ -65,6 +65,7 @@ def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], 
     )
     yield evaluations_table(evaluation["matches"])
     yield from _targets(evaluation["matches"])
+    yield from _ratings(evaluation["ratings"])
     if training["evaluations"]:
         yield "## The course of training\n"
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
@@ -89,6 +90,15 @@ def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             )
     if lines:
         yield "\n".join(lines) + "\n"
+
+
+def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if ratings:
+        shown = ", ".join(f"{row['player']} {row['elo']:,} ± {row['error']:,}" for row in ratings)
+        yield (
+            f"By these games, on the ladder of the game (Elo, {ratings[0]['anchor']} = 0, with standard errors, those of the "
+            f"ladder included): {shown}.\n"
+        )
 
 
 def _curve(evaluations: Sequence[Mapping[str, Any]]) -> str:

@@ -10,8 +10,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,10 @@ from stoneworks.models.policy_bot import PolicyBot
 from stoneworks.models.search_bot import SearchBot
 from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
 from stoneworks.training.alphazero.model_card import model_card
+from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
+from stoneworks.training.arena.ratings import rate_against
 from stoneworks.training.hardware import describe_hardware
-from stoneworks.training.match import play_match, summarise
+from stoneworks.training.match import MatchResult, play_match, summarise
 
 POLICY_OPPONENTS = ("random", "mcts:100")
 SEARCH_OPPONENTS = ("mcts:1000", "greedy")
@@ -149,6 +151,7 @@ def evaluate(
     game = checkpoint.game
     pairings = list(_pairings(checkpoint, game, matches))
     rows = []
+    results: list[MatchResult] = []
     for number, (player, bot, opponent) in enumerate(pairings):
         seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
         of_opponent, of_openings = map(int, seeds)
@@ -163,6 +166,7 @@ def evaluate(
                 seed=of_openings,
                 progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
             )
+        results.append(replace(result, names=(player, opponent)))
         rows.append(
             {"player": player}
             | summarise(result, opponent)
@@ -185,9 +189,24 @@ def evaluate(
         "seed": matches.seed,
         "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
         "matches": rows,
+        "ratings": _ratings(game, results),
         "hardware": describe_hardware(),
         "libraries": library_versions(),
     }
+
+
+def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]:
+    """Return the ratings of the players on the ladder of the game, from their games with its anchors; none without a ladder."""
+    if str(game) not in shipped_ladders():
+        return []
+    ladder = load_ladder(game).ratings
+    rows = []
+    for player in dict.fromkeys(result.names[0] for result in results):
+        against = [result for result in results if result.names[0] == player and result.names[1] in ladder.names]
+        if against:
+            elo, error = rate_against(ladder, player, against)
+            rows.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor})
+    return rows
 
 
 def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
