@@ -132,13 +132,14 @@ class NetworkSearch:
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
         num_playouts = self.num_playouts if self.playout_weight > 0 else 0
         playouts = num_playouts, np.array([self.playout_weight]), generator.integers(0, 2**64, num_games, np.uint64)
-        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
+        arrays = board, states, nodes, edges, games, asked
+        self._answer(num_asked, arrays, playouts)
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
-                self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked), *playouts)
+                self._answer(num_asked, arrays, playouts)
 
         result = SearchResult(
             np.empty(num_games, np.int64),
@@ -162,6 +163,13 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return result
 
+    def _answer(self, num_asked: int, arrays: tuple[Any, ...], playouts: tuple[Any, ...]) -> None:
+        """Ask the network about the leaves, and let the trees have what it says."""
+        if self._expand(*arrays, num_asked, *self._ask(num_asked), *playouts):
+            raise ValueError(
+                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
+            )
+
     def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         begin = time.perf_counter()
         planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
@@ -172,9 +180,5 @@ class NetworkSearch:
             raise ValueError(
                 f"the network's logits have the shape {logits.shape} and its values {values.shape}; allowed for {num_asked} "
                 f"positions of {self._game} are {shapes[0]} and {shapes[1]}"
-            )
-        if np.isnan(logits).any() or not np.isfinite(values).all():
-            raise ValueError(
-                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
             )
         return logits, values

@@ -141,7 +141,9 @@ def table() -> Table:
 def test_the_whole_search_is_that_of_mctx(table: Table, settings: Gumbel, num_simulations: int) -> None:
     """In Vadus a player acts twice in a row, and games end in every way within the reach of the search."""
     going_on = np.flatnonzero(table.masks.any(axis=1))
-    roots = np.concatenate([going_on[:20], np.random.default_rng(1).choice(going_on, 44, replace=False)]).astype(np.int32)
+    roots = np.concatenate([going_on[:20], np.random.default_rng(1).choice(going_on, 44, replace=False)]).astype(
+        np.int32
+    )
     theirs = table.search_with_mctx(roots, settings, num_simulations)
     ours = NoiseOf(settings.max_considered, settings.visit_offset, settings.value_scale, settings.gumbel_scale)
     object.__setattr__(ours, "given", np.array(theirs.search_tree.extra_data.root_gumbel, np.float32))
