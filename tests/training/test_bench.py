@@ -15,6 +15,7 @@ from stoneworks.training.bench import ours, references, run_bench, save_rows, ta
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
 from stoneworks.training.bench.ppo import BothSidesEnv
 from stoneworks.training.bench.random_play import play_aec_at_random
+from stoneworks.training.bench.self_play import shares_of_self_play
 
 
 def test_a_spread_is_median_least_and_greatest():
@@ -47,10 +48,23 @@ def test_contestants_take_turns_and_each_has_a_rate_per_round(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "make", [ours.state_steps, ours.aec_steps, lambda game: ours.batch_steps(game, 8), ours.playout_actions]
+    "make",
+    [
+        ours.state_steps,
+        ours.aec_steps,
+        lambda game: ours.batch_steps(game, 8),
+        ours.playout_actions,
+        lambda game: ours.search_simulations(game, 4, 8),
+    ],
 )
 def test_our_contestants_do_at_least_what_they_are_asked_for(make):
     assert make(load_game("vadus(size=3)")).play(100) >= 100
+
+
+def test_the_shares_of_self_play_are_all_its_time():
+    network, search, rest = shares_of_self_play("vadus(size=3)", channels=8, blocks=1, seconds=0.2)
+    assert network + search + rest == pytest.approx(1)
+    assert min(network, search, rest) > 0
 
 
 def test_random_play_of_an_environment_counts_its_steps():
@@ -87,7 +101,13 @@ def test_the_bench_prints_a_table_with_every_reference_that_is_installed(tmp_pat
     rows = run_bench(rounds=1, seconds=0.01, with_training=False)
     text = io.StringIO()
     Console(width=250, file=text).print(table_of(rows))
-    for expected in ("AEC do-nothing", "connect_four", "Batch(vadus(size=9), 1024)", "random playout actions"):
+    for expected in (
+        "AEC do-nothing",
+        "connect_four",
+        "Batch(vadus(size=9), 1024)",
+        "random playout actions",
+        "simulations",
+    ):
         assert expected in text.getvalue()
     for row in rows:
         assert row.rate.median > 0

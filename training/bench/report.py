@@ -16,6 +16,7 @@ from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
 
 BATCH_SIZE = 1024
+NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,10 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.playout_actions(laido),
     )
     other_playouts = [ours.playout_actions(load_game(name)) for name in ("taugo(size=16)", "taigo", "trugo")]
+    search, mctx_search = (
+        ours.search_simulations(vadus, NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
+        references.mctx_simulations(NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
+    )
     pairs: list[tuple[str, Contestant, Contestant | None]] = [
         ("single-state steps", state, openspiel_state),
         ("AEC steps, random play", aec, connect_four),
@@ -90,6 +95,7 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
         *(("random playout actions", of_game, playouts) for of_game in other_playouts),
+        ("simulations of a search", search, mctx_search),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)
