@@ -98,12 +98,12 @@ def test_training_reaches_perfect_play_from_the_start(
 ) -> None:
     """What both players can guarantee adds up to 0 where both play perfectly, and else is less: so the sum proves both.
 
-    Both games are draws. The search alone does not do it: with a new network both players lose to some reply.
+    Both games are draws. The search alone does not do it: with a new network a player loses to some reply.
     """
     game = load_game(settings["game"])
     torch.manual_seed(0)
     new = make_network(Architecture.of_game(game, **COMMON["network"], kind="win_draw_loss_network"))
-    assert guarantees(new, game, simulations) == (-1, -1)
+    assert sum(guarantees(new, game, simulations)) < 0
     config = parse_config({**COMMON, **settings}, "test")
     assert isinstance(config, AlphaZeroConfig)
     trained = load_checkpoint(train(config, tmp_path).checkpoint).network
