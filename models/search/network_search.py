@@ -134,14 +134,14 @@ class NetworkSearch:
 
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
         seeds = generator.integers(0, 2**64, num_games, np.uint64)
-        self._expand(board, states, nodes, edges, games, asked, num_asked, *self._ask(num_asked, num_games, seeds))
+        arrays = board, states, nodes, edges, games, asked
+        self._answer(num_asked, arrays, seeds)
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
-                answers = self._ask(num_asked, num_games, seeds)
-                self._expand(board, states, nodes, edges, games, asked, num_asked, *answers)
+                self._answer(num_asked, arrays, seeds)
 
         result = SearchResult(
             np.empty(num_games, np.int64),
@@ -165,10 +165,20 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return result
 
-    def _ask(
-        self, num_asked: int, num_games: int, seeds: npt.NDArray[np.uint64]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return logits and values of the leaves that wait for them."""
+    def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
+        """Ask the network about the leaves, and let the trees have what it says."""
+        logits, values = self._ask(num_asked)
+        if self.num_playouts > 0 and self.playout_weight > 0:
+            board, states, _, _, games, asked = arrays
+            results = np.empty(num_asked, np.float32)
+            self._play_out_leaves(board, states, games, asked, num_asked, self.num_playouts, seeds, results)
+            values = values + np.float32(self.playout_weight) * (results - values)
+        if self._expand(*arrays, num_asked, logits, values):
+            raise ValueError(
+                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
+            )
+
+    def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         begin = time.perf_counter()
         planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
         logits, values = self.evaluate(planes)
@@ -179,13 +189,4 @@ class NetworkSearch:
                 f"the network's logits have the shape {logits.shape} and its values {values.shape}; allowed for {num_asked} "
                 f"positions of {self._game} are {shapes[0]} and {shapes[1]}"
             )
-        if np.isnan(logits).any() or not np.isfinite(values).all():
-            raise ValueError(
-                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
-            )
-        if self.num_playouts > 0 and self.playout_weight > 0:
-            results = np.empty(num_asked, np.float32)
-            states, games, asked = self._states[:num_games], self._games[:num_games], self._asked[:num_games]
-            self._play_out_leaves(self._game.board, states, games, asked, num_asked, self.num_playouts, seeds, results)
-            values = values + np.float32(self.playout_weight) * (results - values)
         return logits, values

@@ -11,7 +11,6 @@ that players alternate.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, TypeAlias
 
 import numba
@@ -22,6 +21,7 @@ from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
     Float32Tables,
+    Int32s,
     Int32Table,
     Int64s,
     Record,
@@ -77,7 +77,7 @@ Edges: TypeAlias = npt.NDArray[np.void]
 NO_NODE = -1
 
 #: The least prior probability that an edge has.
-LEAST_PRIOR = 1e-30
+LEAST_PRIOR = np.float32(1e-30)
 
 
 # -- The contract: every search has these three kernels ---------------------------------------------------------------
@@ -134,6 +134,41 @@ def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
         swap_edges(edges, edge, best)
         nodes[node].num_ordered += 1
     return edge
+
+
+@kernel
+def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_of_2: Int32s) -> np.float32:
+    """Replace the first ``number`` of ``exponents`` by exp(x - ``greatest``), and return the sum, a NaN where one is.
+
+    Moshier's expf (Cephes) in loops that become vector instructions: a call of the library's takes as long as all the rest
+    that is done with an edge. Exponents less than -87 count as -87. ``powers_of_2`` is room to work in.
+    """
+    for index in range(number):
+        exponent = exponents[index] - greatest
+        exponent = _LEAST_EXPONENT if exponent < _LEAST_EXPONENT else exponent
+        whole = np.int32(exponent * _LOG2_E - np.float32(0.5))
+        rest = exponent - np.float32(whole) * _LN_2_HIGH - np.float32(whole) * _LN_2_LOW
+        series = _C0
+        series = series * rest + _C1
+        series = series * rest + _C2
+        series = series * rest + _C3
+        series = series * rest + _C4
+        series = series * rest + _C5
+        exponents[index] = series * rest * rest + rest + np.float32(1)
+        powers_of_2[index] = (whole + np.int32(127)) << np.int32(23)
+    factors = powers_of_2.view(np.float32)
+    for index in range(number):
+        exponents[index] *= factors[index]
+    total = np.float32(0)
+    for index in range(number):
+        total += exponents[index]
+    return total
+
+
+_LEAST_EXPONENT, _LOG2_E = np.float32(-87), np.float32(1.44269504)
+_LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_C0, _C1, _C2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
+_C3, _C4, _C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
 
 
 @kernel
@@ -224,7 +259,7 @@ def expand(
     num_asked: int,
     logits: Float32Table,
     values: Float32s,
-) -> None:
+) -> int:
     """Give the leaves that were asked about their edges, and pass their values up.
 
     Args:
@@ -237,38 +272,48 @@ def expand(
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
+
+    Returns:
+        The number of answers that no search can use: values that are not finite, logits that are no numbers.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
+    actions = np.empty(num_actions, np.int32)
+    weights = np.empty(num_actions, np.float32)
+    powers_of_2 = np.empty(num_actions, np.int32)
+    num_unusable = 0
     for answer in range(num_asked):
         row = asked[answer]
         game = games[row]
         leaf = game.leaf
         legal_actions(board[0], states[row, leaf], mask)
-        of_game = edges[row]
-        first = game.num_edges
         num_edges = 0
-        greatest = -np.inf
+        greatest = np.float32(-np.inf)
         for action in range(num_actions):
             if mask[action]:
-                of_game[first + num_edges].action = action
-                of_game[first + num_edges].child = NO_NODE
+                logit = logits[answer, action]
+                actions[num_edges] = action
+                weights[num_edges] = logit
                 num_edges += 1
-                greatest = max(greatest, logits[answer, action])
-        total = 0.0
-        for edge in range(first, first + num_edges):
-            weight = math.exp(logits[answer, of_game[edge].action] - greatest)
-            of_game[edge].prior = weight
-            total += weight
-        for edge in range(first, first + num_edges):
+                greatest = max(greatest, logit)
+        total = exponentials(weights, num_edges, greatest, powers_of_2)
+        of_game = edges[row]
+        first = game.num_edges
+        scale = np.float32(1) / total
+        for edge in range(num_edges):
+            of_game[first + edge].action = actions[edge]
+            of_game[first + edge].child = NO_NODE
             # A prior of 0 would leave nothing to divide by where only its action has a value worth having.
-            of_game[edge].prior = max(of_game[edge].prior / total, LEAST_PRIOR)
+            of_game[first + edge].prior = max(weights[edge] * scale, LEAST_PRIOR)
+        if not (total >= 1 and abs(values[answer]) < np.inf):
+            num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
         game.num_edges += num_edges
         game.leaf = NO_NODE
         value = sign_of(nodes[row, leaf].player) * values[answer]
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
+    return num_unusable
 
 
 def play_out_leaves(

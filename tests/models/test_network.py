@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import Architecture, BoardNetwork, WinDrawLossNetwork, make_network
 
 
-def some_network(**changes: int) -> BoardNetwork:
+def some_network(kind: type[BoardNetwork] = BoardNetwork, **changes: int) -> BoardNetwork:
     """A network none of whose weights is 0."""
     torch.manual_seed(1)
     sizes = {
@@ -21,7 +21,7 @@ def some_network(**changes: int) -> BoardNetwork:
         "channels": 8,
         "blocks": 2,
     }
-    network = BoardNetwork(Architecture(**{**sizes, **changes}))
+    network = kind(Architecture(**{**sizes, **changes}))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -74,8 +74,9 @@ def test_outputs_are_in_the_order_of_the_action_index() -> None:
         torch.testing.assert_close(board[plane], expected)
 
 
-def test_a_board_gives_the_same_in_a_larger_grid() -> None:
-    network = some_network().eval()
+@pytest.mark.parametrize("kind", [BoardNetwork, WinDrawLossNetwork])
+def test_a_board_gives_the_same_in_a_larger_grid(kind: type[BoardNetwork]) -> None:
+    network = some_network(kind).eval()
     small = some_observations("vadus(size=3)", 4)
     large = torch.zeros(4, 6, 9, 8)
     large[:, :, 2:7, 1:6] = small
@@ -128,3 +129,61 @@ def test_a_game_without_global_actions_has_a_logit_for_each_action_and_no_layer_
     assert value.shape == (3,)
     assert not any(name.startswith("global_policy") for name in network.state_dict())
     assert game.observation_planes[network.architecture.board_plane] == "window"
+
+
+# -- Win, draw and loss ------------------------------------------------------------------------------------------------
+
+
+def test_the_value_is_the_probability_of_a_win_minus_that_of_a_loss() -> None:
+    network = some_network(WinDrawLossNetwork).eval()
+    observations = some_observations("vadus(size=3)", 20)
+    with torch.no_grad():
+        logits, values = network(observations)
+        same_logits, outcomes = network.logits_and_value(observations)
+    assert outcomes.shape == (20, 3)
+    weights = np.exp(outcomes.double().numpy())
+    win, draw, loss = (weights / weights.sum(axis=1, keepdims=True)).T
+    np.testing.assert_allclose(win + draw + loss, 1)
+    np.testing.assert_allclose(values.numpy(), win - loss, atol=1e-6)
+    torch.testing.assert_close(logits, same_logits)
+    assert np.ptp(values.numpy()) > 0.001
+
+
+def test_a_sure_win_is_1_a_sure_draw_0_and_a_sure_loss_minus_1() -> None:
+    network = some_network(WinDrawLossNetwork).eval()
+    for outcome, value in enumerate((1.0, 0.0, -1.0)):
+        with torch.no_grad():
+            network.value.weight.zero_()
+            network.value.bias.copy_(50.0 * torch.nn.functional.one_hot(torch.tensor(outcome), 3))
+            assert network(some_observations("vadus(size=3)", 2))[1].tolist() == pytest.approx([value, value])
+
+
+@pytest.mark.parametrize(("small", "large"), [("vadus(size=3)", "vadus(size=5)"), ("taugo(size=4)", "taugo(size=7)")])
+def test_one_set_of_win_draw_loss_weights_plays_two_sizes(small: str, large: str) -> None:
+    network = None
+    for name in (small, large):
+        game = load_game(name)
+        other = make_network(Architecture.of_game(game, channels=8, blocks=1, kind="win_draw_loss_network"))
+        assert isinstance(other, WinDrawLossNetwork)
+        other.load_state_dict((network or other).state_dict())
+        network = other
+        logits, values = network(some_observations(name, 3))
+        assert logits.shape == (3, game.num_actions)
+        assert values.shape == (3,)
+        assert values.abs().max() <= 1
+
+
+def test_a_new_win_draw_loss_network_expects_nothing_in_particular() -> None:
+    game = load_game("laido", size=5)
+    torch.manual_seed(0)
+    network = make_network(Architecture.of_game(game, channels=16, blocks=2, kind="win_draw_loss_network"))
+    with torch.no_grad():
+        assert network(some_observations(str(game), 20))[1].abs().max() < 0.1
+
+
+def test_networks_of_two_kinds_do_not_take_each_others_weights() -> None:
+    game = load_game("vadus(size=2)")
+    kinds = ("board_network", "win_draw_loss_network")
+    one, other = (make_network(Architecture.of_game(game, channels=4, blocks=1, kind=kind)) for kind in kinds)
+    with pytest.raises(RuntimeError, match=r"value\.weight"):
+        one.load_state_dict(other.state_dict())

@@ -15,6 +15,7 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.search.tree import exponentials
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
@@ -740,3 +741,14 @@ def test_a_network_of_another_game_is_an_error() -> None:
     game = load_game("vadus(size=3)")
     with pytest.raises(ValueError, match=r"network's logits have the shape \(1, 10\) .* are \(1, 26\) and \(1,\)"):
         search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
+
+
+def test_exponentials_are_as_exact_as_single_precision_and_tell_what_is_no_number() -> None:
+    exponents = np.float32(np.concatenate([np.linspace(-87, 0, 5000), [-1e-9, -200, -np.inf]]))
+    found, room = exponents + np.float32(3), np.empty(len(exponents), np.int32)
+    total = exponentials(found, len(found) - 2, np.float32(3), room)
+    expected = np.exp((exponents + np.float32(3)).astype(np.float64) - 3)[:-2]
+    np.testing.assert_allclose(found[:-2], expected, rtol=1e-6)
+    assert total == pytest.approx(expected.sum(), rel=1e-5)
+    assert exponentials(np.float32([-200, -np.inf]), 2, np.float32(0), room) < 1e-37
+    assert math.isnan(exponentials(np.float32([0, np.nan, -1]), 3, np.float32(0), room))

@@ -15,6 +15,7 @@ from stoneworks.training.bench import ours, references, run_bench, save_rows, ta
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
 from stoneworks.training.bench.ppo import BothSidesEnv
 from stoneworks.training.bench.random_play import play_aec_at_random
+from stoneworks.training.bench.self_play import shares_of_self_play
 
 
 def test_a_spread_is_median_least_and_greatest():
@@ -53,11 +54,18 @@ def test_contestants_take_turns_and_each_has_a_rate_per_round(monkeypatch):
         ours.aec_steps,
         lambda game: ours.batch_steps(game, 8),
         ours.playout_actions,
-        lambda game: ours.search_simulations(game, 30),
+        lambda game: ours.mcts_simulations(game, 30),
+        lambda game: ours.network_search_simulations(game, 4, 8),
     ],
 )
 def test_our_contestants_do_at_least_what_they_are_asked_for(make):
     assert make(load_game("vadus(size=3)")).play(100) >= 100
+
+
+def test_the_shares_of_self_play_are_all_its_time():
+    network, search, rest = shares_of_self_play("vadus(size=3)", channels=8, blocks=1, seconds=0.2)
+    assert network + search + rest == pytest.approx(1)
+    assert min(network, search, rest) > 0
 
 
 def test_random_play_of_an_environment_counts_its_steps():

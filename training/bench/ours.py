@@ -7,6 +7,8 @@ import numpy as np
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.mcts_bot import MCTSBot
+from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.training.bench.contestant import Contestant
 from stoneworks.training.bench.random_play import play_aec_at_random
 
@@ -60,7 +62,7 @@ def playout_actions(game: Game) -> Contestant:
     return Contestant(f"random_playouts() of {game}", play)
 
 
-def search_simulations(game: Game, simulations: int) -> Contestant:
+def mcts_simulations(game: Game, simulations: int) -> Contestant:
     """Simulations of ``mcts:<simulations>`` searching the start of the game, each time anew, on one thread."""
     state = game.new_initial_state()
     bot = MCTSBot(game, 0, simulations=simulations)
@@ -74,3 +76,26 @@ def search_simulations(game: Game, simulations: int) -> Contestant:
         return done
 
     return Contestant(f"{bot.name} of {game}", play)
+
+
+def network_search_simulations(game: Game, num_games: int, num_simulations: int) -> Contestant:
+    """Simulations of a Gumbel search from the start of many games, on one thread, with a constant in the network's place."""
+    logits, values = np.zeros((num_games, game.num_actions), np.float32), np.zeros(num_games, np.float32)
+    search = NetworkSearch(
+        game,
+        lambda planes: (logits[: len(planes)], values[: len(planes)]),
+        Gumbel(),
+        max_games=num_games,
+        max_simulations=num_simulations,
+    )
+    roots = np.array([game.new_initial_state().record] * num_games, game.state_dtype)
+    rng = np.random.default_rng(0)
+
+    def play(simulations: int) -> int:
+        done = 0
+        while done < simulations:
+            search.run(roots, num_simulations, rng)
+            done += num_games * num_simulations
+        return done
+
+    return Contestant(f"search of {game}, {num_games} games of {num_simulations} simulations, no network", play)

@@ -197,3 +197,55 @@ def best_pgx_steps(seconds: float) -> Contestant | None:
     if best is not None:
         best.rates_per_second.clear()
     return best
+
+
+def mctx_simulations(num_games: int, num_simulations: int) -> Contestant | None:
+    """Simulations of mctx's ``gumbel_muzero_policy`` from the start of pgx's hex, compiled, with a constant for the network."""
+    if any(find_spec(name) is None for name in ("pgx", "jax", "mctx")):
+        return None
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+    import jax
+    import jax.numpy as jnp
+    import mctx
+    import pgx
+
+    env = pgx.make("hex")
+    step = jax.vmap(env.step)
+
+    def answer(state: Any) -> Any:
+        return jnp.where(state.legal_action_mask, 0.0, -1e9), jnp.zeros(num_games)
+
+    def take(params: Any, key: Any, actions: Any, state: Any) -> Any:
+        players = state.current_player
+        state = step(state, actions)
+        logits, values = answer(state)
+        discount = jnp.where(state.terminated, 0.0, -1.0)
+        reward = state.rewards[jnp.arange(num_games), players]
+        return mctx.RecurrentFnOutput(reward=reward, discount=discount, prior_logits=logits, value=values), state
+
+    @jax.jit
+    def run(state: Any, key: Any) -> Any:
+        logits, values = answer(state)
+        found = mctx.gumbel_muzero_policy(
+            None,
+            key,
+            mctx.RootFnOutput(prior_logits=logits, value=values, embedding=state),
+            take,
+            num_simulations,
+            invalid_actions=~state.legal_action_mask,
+        )
+        return found.action, found.action_weights
+
+    start = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), num_games))
+    key = jax.random.PRNGKey(1)
+
+    def play(simulations: int) -> int:
+        nonlocal key
+        done = 0
+        while done < simulations:
+            key, of_search = jax.random.split(key)
+            jax.block_until_ready(run(start, of_search))
+            done += num_games * num_simulations
+        return done
+
+    return Contestant(f"mctx on pgx hex, {num_games} games of {num_simulations} simulations, no network", play)

@@ -1,0 +1,55 @@
+"""What the time of self-play goes to. Run as a module, ``python -m stoneworks.training.bench.self_play`` prints it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import torch
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.network import Architecture, make_network
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.self_play import SelfPlay
+from stoneworks.training.alphazero.sources import make_evaluator
+from stoneworks.training.config import parse_config
+
+
+def shares_of_self_play(
+    game_name: str, *, channels: int, blocks: int, seconds: float, playouts: int = 0
+) -> tuple[float, float, float]:
+    """Return the shares of the network, the search itself and the rest in the time of self-play on one core.
+
+    Args:
+        game_name: the game string.
+        channels: width of the network.
+        blocks: its residual blocks.
+        seconds: about how long to play.
+        playouts: random playouts at each leaf of a full search, which count as the search's.
+    """
+    values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
+    values["search"] = {"playouts": playouts}
+    config = parse_config(values, "bench")
+    assert isinstance(config, AlphaZeroConfig)
+    game = load_game(game_name)
+    architecture = Architecture.of_game(game, channels=channels, blocks=blocks, kind="win_draw_loss_network")
+    evaluator = make_evaluator(make_network(architecture), config)
+    self_play = SelfPlay(game, evaluator, config, np.random.SeedSequence(0))
+    self_play.step()
+    search = self_play.search
+    search.network_seconds = search.search_seconds = 0.0
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        self_play.step()
+    elapsed = time.perf_counter() - begin
+    network, own = search.network_seconds / elapsed, search.search_seconds / elapsed
+    return network, own, 1 - network - own
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for playouts in (0, 4):
+        network, search, rest = shares_of_self_play(
+            "vadus(size=5)", channels=32, blocks=4, seconds=10, playouts=playouts
+        )
+        print(f"{playouts} playouts: network {network:.1%}, search {search:.1%}, rest {rest:.1%}")
