@@ -48,7 +48,7 @@ class SearchConfig:
     fast_simulations: int = at_least(1, default=8)
     full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
     max_considered: int = at_least(2, default=16)
-    value_scale: float = above_0(default=0.1)
+    value_scale: float = above_0(default=0.2)
     playouts: int = at_least(0, default=4)
     playout_weight: float = between_0_and_1(default=0.8)
     playout_share: float = between_0_and_1(default=0.4)
