@@ -4,10 +4,10 @@ VENV ?= .venv
 PYTHON := $(VENV)/bin/python
 PACKAGES := envs models training configs
 
-.PHONY: help setup demo test lint types pytest bench images clean
+.PHONY: help setup demo test lint types pytest bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
 
 setup: $(VENV)/installed  ## the virtual environment with everything that demo and tests need
 
@@ -39,6 +39,12 @@ bench: setup  ## speed, as ratios to others measured in the same run
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
+
+ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
+	$(PYTHON) -m stoneworks.training.arena.page docs/arena.md
+
+checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
+	$(PYTHON) -m stoneworks.training.alphazero.model_card README.md docs/alphazero.md
 
 clean:  ## remove the virtual environment, caches and compiled kernels
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,11 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.models import shipped
 from stoneworks.models.errors import UnknownBotError
 
 
 class Bot(ABC):
-    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate."""
+    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate.
+
+    Attributes:
+        one_game_at_a_time: whether the bot must be asked with ``step``, through one game from ``restart`` to its end, with
+            states that know their history. Such a bot may raise ``BotForfeit``.
+    """
+
+    one_game_at_a_time: bool = False
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
@@ -49,6 +57,9 @@ class Bot(ABC):
     def restart(self) -> None:  # noqa: B027 - most bots remember nothing
         """Be ready for a new game. As in OpenSpiel, random numbers go on from where they are."""
 
+    def close(self) -> None:  # noqa: B027
+        """Let go of what the bot holds outside of this process, which is nothing for most."""
+
 
 def check_game_goes_on(bot: Bot, state: State) -> None:
     """Raise ``ValueError`` where the game is over."""
@@ -73,6 +84,9 @@ def check_same_game(bot: Bot, game: Game, given: Game) -> None:
 _KINDS = {
     "random": "stoneworks.models.random_bot:RandomBot",
     "greedy": "stoneworks.models.greedy_bot:GreedyBot",
+    "mcts": "stoneworks.models.mcts_bot:MCTSBot",
+    "alphabeta": "stoneworks.models.alphabeta_bot:AlphaBetaBot",
+    "exec": "stoneworks.models.external_bot:ExternalBot",
 }
 
 
@@ -80,7 +94,11 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     """Return a bot for ``game``.
 
     Args:
-        name: ``"random"``, ``"greedy"``, or the path of a checkpoint folder.
+        name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.mcts_bot.MCTSBot`),
+            ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
+            external program (:class:`~stoneworks.models.external_bot.ExternalBot`), or a checkpoint: the name of one that is
+            shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
+            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
@@ -98,10 +116,25 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         module, class_name = _KINDS[kind].split(":")
         bot_class: type[Bot] = getattr(import_module(module), class_name)
         return bot_class.from_name(argument, loaded, seed)
-    if kind and Path(name).is_dir():
-        from stoneworks.models.policy_bot import PolicyBot
-
-        return PolicyBot.load(Path(name), loaded, seed=seed)
+    if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
+        return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
     raise UnknownBotError(
-        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, and the path of a checkpoint folder"
+        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, {_shipped_in_words()}, and the path of a "
+        "checkpoint folder, both also with @ and the simulations of a search behind it, from @1 to @999999"
     )
+
+
+def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:
+    """Return the bot of a checkpoint, with search where there are ``simulations``."""
+    if simulations:
+        from stoneworks.models.search_bot import SearchBot
+
+        return SearchBot.load(folder, game, seed, simulations=simulations, name=name)
+    from stoneworks.models.policy_bot import PolicyBot
+
+    return PolicyBot.load(folder, game, seed, name=name)
+
+
+def _shipped_in_words() -> str:
+    names = shipped.names()
+    return f"a shipped checkpoint ({', '.join(map(repr, names)) if names else 'there is none'})"

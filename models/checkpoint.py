@@ -103,8 +103,7 @@ def save_checkpoint(
         "num_actions": game.num_actions,
         "architecture": network.architecture.as_dict(),
         "files": {name: {"bytes": len(content), "sha256": _hash(content)} for name, content in contents.items()},
-        "libraries": {"python": platform.python_version()}
-        | {name: version for name in _LIBRARIES if (version := _version(name))},
+        "libraries": library_versions(),
         "training": dict(training),
     }
     try:
@@ -117,7 +116,7 @@ def save_checkpoint(
         for name, content in contents.items():
             (temporary / name).write_bytes(content)
         temporary.chmod(0o777 & ~_file_mode_mask())
-        _replace_folder(temporary, target)
+        replace_folder(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -127,8 +126,8 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
 
     Args:
         folder: where it lies.
-        game: the game that it is to play; None for the one it was trained on. The size of the board may be another, as
-            networks play every size; all other options must be equal, for they are other rules.
+        game: the game that it is to play; None for the one it was trained on. Networks play every size: the options that
+            ``game.scale_options`` names may be others. The rest must be equal, for they are other rules.
 
     Raises:
         CheckpointError: something is missing, damaged or foreign, or the checkpoint does not fit the game or this version
@@ -179,6 +178,12 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that are installed here and that training may depend on."""
+    versions = {name: version for name in _LIBRARIES if (version := _version(name))}
+    return {"python": platform.python_version()} | versions
+
+
 def _version(library: str) -> str | None:
     try:
         return metadata.version(library)
@@ -196,7 +201,7 @@ def _old(target: Path) -> Path:
     return target.with_name(f".{target.name}.old")
 
 
-def _replace_folder(new: Path, target: Path) -> None:
+def replace_folder(new: Path, target: Path) -> None:
     """Rename ``new`` to ``target``. What was there is aside for a moment; :func:`recover` brings it back after a crash."""
     old = _old(target)
     shutil.rmtree(old, ignore_errors=True)
@@ -279,16 +284,10 @@ def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
         raise CheckpointError(f"{problem}it plays {trained_on.name}; it was asked to play {game.name}")
     for option, value in trained_on.options.items():
         asked = game.options[option]
-        if asked != value and not _is_size_of_board(trained_on, option, asked):
+        if asked != value and option not in game.scale_options:
             raise CheckpointError(
                 f"{problem}it was trained with {option}={value!r}; it was asked to play with {option}={asked!r}"
             )
-
-
-def _is_size_of_board(game: Game, option: str, value: object) -> bool:
-    """Return whether the option, set to ``value``, makes another grid of ``game``."""
-    other = load_game(game.name, **{**game.options, option: value})
-    return other.observation_shape != game.observation_shape
 
 
 def _architecture_for(game: Game, architecture: Architecture) -> Architecture:

@@ -1,5 +1,32 @@
 """The errors that players raise."""
 
+from __future__ import annotations
+
 
 class UnknownBotError(ValueError):
     """A name that no bot has. The message says which names are allowed."""
+
+
+class BotStartError(ValueError):
+    """A program that never was ready to play: a mistake of whoever set it up. The message says what happened."""
+
+
+class BotForfeit(ValueError):  # noqa: N818 - what it is called in matches
+    """A bot has lost its game by what it did instead of playing on.
+
+    Attributes:
+        name: of the bot.
+        reason: ``"illegal"``: it answered with something else than a legal action; ``"late"``: it did not answer in
+            time; ``"crashed"``: it can answer no more.
+        details: what happened, in words.
+    """
+
+    #: What ``reason`` may be.
+    REASONS = ("illegal", "late", "crashed")
+
+    def __init__(self, name: str, reason: str, details: str) -> None:
+        super().__init__(name, reason, details)
+        self.name, self.reason, self.details = name, reason, details
+
+    def __str__(self) -> str:
+        return f"{self.name} forfeits the game ({self.reason}): {self.details}"

@@ -43,11 +43,31 @@ class PolicyBot(Bot):
 
     @classmethod
     def load(
-        cls, folder: str | os.PathLike[str], game: Game, seed: int | None = None, *, deterministic: bool = False
+        cls,
+        folder: str | os.PathLike[str],
+        game: Game,
+        seed: int | None = None,
+        *,
+        deterministic: bool | None = None,
+        name: str | None = None,
     ) -> PolicyBot:
-        """Return the bot of a checkpoint. Raises ``CheckpointError`` where it does not fit (see ``load_checkpoint``)."""
+        """Return the bot of a checkpoint.
+
+        Args:
+            folder: the checkpoint.
+            game: the game.
+            seed: of the draws; None draws one.
+            deterministic: whether to play the most probable action; None where AlphaZero trained the checkpoint: its policy
+                learned which action a search prefers, while PPO's is one to draw from.
+            name: what results call the bot; None for the folder.
+
+        Raises:
+            CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
+        """
         checkpoint = load_checkpoint(folder, game)
-        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=str(folder))
+        if deterministic is None:
+            deterministic = checkpoint.training.get("algorithm") == "alphazero"
+        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
 
     @property
     def name(self) -> str:

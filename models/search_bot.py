@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchPolicy, SearchResult
 
@@ -46,6 +50,24 @@ class SearchBot(Bot):
         self._evaluate = evaluate
         self._policy = policy or Gumbel(gumbel_scale=0)
         self._searches: dict[int, NetworkSearch] = {}
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | os.PathLike[str],
+        game: Game,
+        seed: int | None = None,
+        *,
+        simulations: int = 64,
+        name: str | None = None,
+    ) -> SearchBot:
+        """Return the bot that searches with a checkpoint's network, on the device where that is fastest.
+
+        Raises:
+            CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
+        """
+        evaluate = NetworkEvaluator(load_checkpoint(folder, game).network)
+        return cls(evaluate, game, seed, simulations=simulations, name=name or f"{folder}@{simulations}")
 
     @property
     def name(self) -> str:

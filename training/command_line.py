@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.training.arena import commands as arena_commands
 
 app = typer.Typer(
     name="stoneworks",
@@ -48,27 +49,101 @@ def games() -> None:
 @app.command()
 def train(
     config: Annotated[
-        str, typer.Argument(help="A configuration that comes with stoneworks, such as vadus-5-ppo, or a YAML file.")
+        str, typer.Argument(help="A configuration that comes with stoneworks, such as vadus-5, or a YAML file.")
     ],
     folder: Annotated[Path | None, typer.Option(help="Where the run lives; runs/<configuration> by default.")] = None,
+    positions: Annotated[int | None, typer.Option(help="AlphaZero: how many positions to learn from in all.")] = None,
     frames: Annotated[
-        int | None, typer.Option("--frames", "--steps", help="How many frames to train on in all.")
+        int | None, typer.Option("--frames", "--steps", help="PPO: how many frames to train on in all.")
     ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value, e.g. network.channels=32; may be repeated.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")] = False,
 ) -> None:
-    """Train an agent by PPO self-play. Ctrl-C finishes the update and saves; --resume goes on."""
+    """Train an agent by self-play, with AlphaZero or PPO, as the configuration says. Ctrl-C saves; --resume goes on."""
+    from stoneworks.training.alphazero.config import AlphaZeroConfig
     from stoneworks.training.config import load_config
-    from stoneworks.training.display import train_with_display
 
-    given = list(overrides or []) + ([f"frames={frames}"] if frames is not None else [])
+    given = list(overrides or [])
+    given += [f"{key}={value}" for key, value in (("positions", positions), ("frames", frames)) if value is not None]
     run_folder = folder or Path("runs") / Path(config).stem
-    result = train_with_display(load_config(config, given), run_folder, resume=resume)
-    print(f"{result.frames} frames in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
-    if not result.finished:
+    loaded = load_config(config, given)
+    # One algorithm must not need the other's libraries.
+    if isinstance(loaded, AlphaZeroConfig):
+        from stoneworks.training.alphazero import display as alphazero_display
+
+        run = alphazero_display.train_with_display(loaded, run_folder, resume=resume)
+        finished, seconds, checkpoint = run.finished, run.seconds, run.checkpoint
+        print(f"the report is {run_folder / 'report.md'}")
+        print(f"{run.positions} positions of {run.games} games", end=" ")
+    else:
+        from stoneworks.training import ppo_display
+
+        result = ppo_display.train_with_display(loaded, run_folder, resume=resume)
+        finished, seconds, checkpoint = result.finished, result.seconds, result.checkpoint
+        print(f"{result.frames} frames", end=" ")
+    print(f"in {seconds:.0f} seconds; the checkpoint is {checkpoint}")
+    if not finished:
         raise typer.Exit(130)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of an AlphaZero run; it may still be going on.")],
+) -> None:
+    """Write report.md into the folder of an AlphaZero run: scores, losses, speed, and games with pictures."""
+    from stoneworks.training.alphazero.report import write_report
+
+    print(f"the report is {write_report(folder)}")
+
+
+@app.command()
+def ship(
+    folder: Annotated[Path, typer.Argument(help="The folder of an AlphaZero run.")],
+    name: Annotated[
+        str, typer.Option("--as", help="What load_bot calls it: the game's name, with something after a hyphen or not.")
+    ],
+    into: Annotated[
+        Path | None, typer.Option(help="The folder of checkpoints; by default the one that comes with stoneworks.")
+    ] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each final match.")] = 100,
+    policy_opponents: Annotated[
+        list[str] | None, typer.Option("--policy-opponent", help="A bot that the policy plays; may be repeated.")
+    ] = None,
+    search_opponents: Annotated[
+        list[str] | None, typer.Option("--search-opponent", help="A bot that the search plays; may be repeated.")
+    ] = None,
+    simulations: Annotated[int, typer.Option(min=1, help="Of the search.")] = 64,
+    weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Of the openings and the bots of the matches.")] = 0,
+) -> None:
+    """Play a run's final matches and lay its checkpoint, without what training needs, where load_bot finds it by name."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from stoneworks.models.shipped import shipped_folder
+    from stoneworks.training.alphazero.shipping import POLICY_OPPONENTS, SEARCH_OPPONENTS, FinalMatches
+    from stoneworks.training.alphazero.shipping import ship as ship_run
+
+    matches = FinalMatches(
+        tuple(POLICY_OPPONENTS if policy_opponents is None else policy_opponents),
+        tuple(SEARCH_OPPONENTS if search_opponents is None else search_opponents),
+        simulations=simulations,
+        num_pairs=pairs,
+        seed=seed,
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=2 * pairs)
+        target = ship_run(
+            folder,
+            name,
+            into=into or shipped_folder(),
+            matches=matches,
+            weaknesses=weaknesses,
+            progress=lambda what, over, games: progress.update(task, description=what, completed=over, total=games),
+        )
+    print(f"the checkpoint is {target}")
 
 
 @app.command()
@@ -100,7 +175,7 @@ def play(
         list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
     ] = None,
     size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
-    opponent: Annotated[str, typer.Option(help="random, greedy, or the path of a checkpoint folder.")] = "greedy",
+    opponent: Annotated[str, typer.Option(help="A bot: random, greedy, vadus@64, a checkpoint folder ...")] = "greedy",
     seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
@@ -124,7 +199,7 @@ def play(
 
 @app.command()
 def evaluate(
-    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, or the path of a checkpoint folder.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, vadus@64, a checkpoint folder ...")],
     b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
     game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: one opening, seats swapped.")] = 100,
@@ -164,6 +239,11 @@ def evaluate(
     for row in result.summary():
         table.add_row(*row)
     Console(markup=False, highlight=False).print(table)
+
+
+app.command()(arena_commands.arena)
+app.command()(arena_commands.rate)
+app.add_typer(arena_commands.ladder_app, name="ladder")
 
 
 def _check_folder_of(file: Path | None) -> None:

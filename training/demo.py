@@ -18,8 +18,10 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot
 from stoneworks.training.config import load_config
-from stoneworks.training.display import train_with_display
+from stoneworks.training.config_reading import ConfigError
 from stoneworks.training.match import MatchResult, play_match
+from stoneworks.training.ppo_config import PPOConfig
+from stoneworks.training.ppo_display import train_with_display
 from stoneworks.training.records import GameRecord, write_records
 
 CONFIG = "vadus-5-ppo"
@@ -32,6 +34,8 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     """Run the demonstration in ``folder`` and return the exit code: 0, or 1 where the agent plays worse than promised."""
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
+    if not isinstance(config, PPOConfig):
+        raise ConfigError(f"{CONFIG}: algorithm is {config.algorithm!r}; allowed in the demonstration is 'ppo'")
     game = load_game(config.game)
     console.print(f"An agent learns {game} from nothing, by playing against itself and the bots.", highlight=False)
     console.print("Ctrl-C stops it; started again, it goes on from there.")

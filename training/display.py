@@ -1,55 +1,85 @@
-"""What a person sees while training goes on: a bar, the speed, and the scores of the latest games against the bots."""
+"""What a person sees while training goes on, whatever the algorithm: a bar with the speed, and news above it."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable, Sequence
+from types import TracebackType
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from stoneworks.training.interruption import stop_on_signals
-from stoneworks.training.ppo import TrainingResult, TrainingStatus, train
-from stoneworks.training.ppo_config import PPOConfig
+#: The time that is left is judged by the speed of so many seconds.
+_SPEED_SECONDS = 600.0
 
 
-class _FramesColumn(ProgressColumn):
-    """Frames so far, and frames per second."""
+class _AmountColumn(ProgressColumn):
+    """How much is done, of how much, and how much a second."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        super().__init__()
 
     def render(self, task: Task) -> Text:
         """Return the text."""
-        return Text(f"{task.completed:,.0f}/{task.total:,.0f} frames, {task.fields['speed']:,.0f}/s", no_wrap=True)
+        done, total, speed = task.completed, task.total or 0, task.fields["speed"]
+        return Text(f"{done:,.0f}/{total:,.0f} {self._unit}, {speed:,.0f}/s", no_wrap=True)
 
 
-def train_with_display(
-    config: PPOConfig, folder: str | os.PathLike[str], *, resume: bool, console: Console | None = None
-) -> TrainingResult:
-    """Train, show how it goes, and stop cleanly at Ctrl-C (see :func:`stoneworks.training.ppo.train`)."""
-    progress = Progress(
-        BarColumn(bar_width=8),
-        _FramesColumn(),
-        TextColumn("{task.fields[scores]}"),
-        TimeRemainingColumn(),
-        console=console,
-    )
-    task = progress.add_task("", total=config.frames, speed=0.0, scores="")
-    with stop_on_signals() as stop:
+class _ProgressWithLines(Progress):
+    """Progress with lines of text below the bar."""
 
-        def report(status: TrainingStatus) -> None:
-            progress.start()
-            scores = ", ".join(
-                f"{kind} {100 * score:.0f} %" for kind, score in status.scores.items() if kind in ("greedy", "random")
-            )
-            progress.update(
-                task,
-                completed=min(status.frames, status.total_frames),
-                speed=status.frames_per_second,
-                scores=scores,
-            )
-            if status.message:
-                progress.console.print(status.message, highlight=False)
+    lines: Sequence[str] = ()
 
-        try:
-            return train(config, folder, resume=resume, report=report, stop=stop)
-        finally:
-            progress.stop()
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Return the bar, then the lines."""
+        yield from super().get_renderables()
+        for line in self.lines:
+            yield Text(line)
+
+
+class TrainingBar:
+    """A bar over what is to be trained on. It appears when there is something to show, and ends with the context."""
+
+    def __init__(self, total: int, unit: str, console: Console | None = None) -> None:
+        """Make it.
+
+        Args:
+            total: how much is to be trained on.
+            unit: what that is counted in.
+            console: where to show it; standard output by default.
+        """
+        self._total = total
+        self._progress = _ProgressWithLines(
+            BarColumn(bar_width=8),
+            _AmountColumn(unit),
+            TextColumn("{task.fields[beside]}"),
+            TimeRemainingColumn(),
+            console=console,
+            speed_estimate_period=_SPEED_SECONDS,
+        )
+        self._task = self._progress.add_task("", total=total, speed=0.0, beside="")
+
+    def __enter__(self) -> TrainingBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, done: int, speed: float, *, beside: str = "", below: Sequence[str] = (), message: str = "") -> None:
+        """Show where training is.
+
+        Args:
+            done: how much has been trained on.
+            speed: how much a second.
+            beside: a text beside the bar.
+            below: lines below it.
+            message: news, which stay above the bar; empty for none.
+        """
+        self._progress.start()
+        self._progress.lines = below
+        self._progress.update(self._task, completed=min(done, self._total), speed=speed, beside=beside)
+        if message:
+            self._progress.console.print(message, highlight=False, markup=False)

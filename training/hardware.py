@@ -24,8 +24,9 @@ def torch_threads(number: int) -> Iterator[None]:
 
 
 def describe_hardware() -> dict[str, Any]:
-    """Return what speed depends on: processor, cores, and how many threads torch uses."""
-    return {"processor": _processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
+    """Return what speed depends on: processor, cores, how many threads torch uses, and the GPU where there is one."""
+    found = {"processor": _processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
+    return found | ({"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {})
 
 
 def _processor_name() -> str:

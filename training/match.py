@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import NO_ACTION, Batch, Game, State, load_game
-from stoneworks.models import Bot
-from stoneworks.training.records import GameRecord
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, Outcome, State, load_game
+from stoneworks.models import Bot, BotForfeit
+from stoneworks.training.records import FORFEIT_REASONS, GameRecord
 
 #: Two-sided 95 % of a normal distribution lie within so many standard deviations.
 Z_95_PERCENT = 1.959963984540054
@@ -69,6 +69,16 @@ class MatchResult:
         return self._tally(self.scores)[2]
 
     @property
+    def num_forfeits(self) -> tuple[int, int]:
+        """Games that A and that B lost by an illegal or late answer or a crash, and not on the board."""
+        by_a = [
+            record.winner != number % 2  # A's seat
+            for number, record in enumerate(self.records)
+            if record.reason in FORFEIT_REASONS
+        ]
+        return by_a.count(True), by_a.count(False)
+
+    @property
     def by_seat(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """A's wins, draws and losses as player 0, and as player 1."""
         return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
@@ -89,14 +99,17 @@ class MatchResult:
     def summary(self) -> tuple[tuple[str, str], ...]:
         """Return the result as rows of a table: a heading and a text each."""
         first, second = self.by_seat
-        return (
+        rows = [
             ("score of A", _percent(self.score)),
             ("95 % interval", _percent(*self.interval)),
             ("won / drawn / lost", _tally_text(self.wins, self.draws, self.losses)),
             ("as player 0", _tally_text(*first)),
             ("as player 1", _tally_text(*second)),
             ("games", f"{self.num_games}, {self.num_distinct_games} distinct"),
-        )
+        ]
+        if any(self.num_forfeits):
+            rows.append(("forfeited by A / by B", " / ".join(map(str, self.num_forfeits))))
+        return tuple(rows)
 
     def __str__(self) -> str:
         return (
@@ -182,7 +195,9 @@ def play_match(
     seed: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MatchResult:
-    """Play ``num_pairs`` pairs of games, all at once.
+    """Play ``num_pairs`` pairs of games: all at once, or one after the other where a bot needs that.
+
+    A bot that raises ``BotForfeit`` has lost the game that it was asked about.
 
     Args:
         game: the game, or its game string.
@@ -195,6 +210,7 @@ def play_match(
 
     Raises:
         BotPlayError: a bot answered with something else than one legal action for each of its games; nothing was replaced.
+        BotStartError: an external program never was ready to play.
         ValueError: an argument is not allowed.
     """
     loaded = load_game(game) if isinstance(game, str) else game
@@ -213,40 +229,61 @@ def play_match(
     )
     histories = [list(openings[pair].history()) for pair in pair_of]
 
-    bot_a.restart()
-    bot_b.restart()
-    while True:
-        going_on = batch.current_players >= 0
-        if progress is not None:
-            progress(2 * num_pairs - int(going_on.sum()), 2 * num_pairs)
-        if not going_on.any():
-            break
-        actions = np.full(2 * num_pairs, NO_ACTION, np.int64)
-        for bot, rows in (
-            (bot_a, np.flatnonzero(going_on & (batch.current_players == seat_of_a))),
-            (bot_b, np.flatnonzero(going_on & (batch.current_players != seat_of_a))),
-        ):
-            if rows.size:
-                actions[rows] = _checked(bot, bot.step_batch(batch, rows), batch, rows)
-        batch.step(actions)
-        for row in np.flatnonzero(going_on):
-            histories[row].append(int(actions[row]))
+    everyone = np.arange(2 * num_pairs)
+    one_by_one = bot_a.one_game_at_a_time or bot_b.one_game_at_a_time
+    over = np.zeros(2 * num_pairs, np.bool_)
+    forfeits: dict[int, tuple[Outcome, str]] = {}
+    for rows_together in everyone[:, None] if one_by_one else everyone[None, :]:
+        bot_a.restart()
+        bot_b.restart()
+        while True:
+            if progress is not None:
+                progress(int(over.sum()), 2 * num_pairs)
+            playing = rows_together[~over[rows_together]]
+            if not playing.size:
+                break
+            actions = np.full(2 * num_pairs, NO_ACTION, np.int64)
+            of_a = batch.current_players[playing] == seat_of_a[playing]
+            for bot, rows in ((bot_a, playing[of_a]), (bot_b, playing[~of_a])):
+                if not rows.size:
+                    continue
+                if not bot.one_game_at_a_time:
+                    actions[rows] = _checked(bot, bot.step_batch(batch, rows), batch, rows)
+                    continue
+                row = int(rows[0])
+                try:
+                    answer = bot.step(_replayed(loaded, histories[row]))
+                except BotForfeit as forfeit:
+                    winner = 1 - int(batch.current_players[row])
+                    forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
+                    over[row] = True
+                else:
+                    actions[rows] = _checked(bot, np.array([answer]), batch, rows)
+            batch.step(actions)
+            for moved in np.flatnonzero(actions != NO_ACTION):
+                histories[moved].append(int(actions[moved]))
+            over |= batch.current_players < 0
 
     names = bot_a.name, bot_b.name
-    ends = [batch.state(row) for row in range(len(batch))]
-    records = tuple(
-        GameRecord.of_game(
-            loaded,
-            history,
-            end.outcome(),
-            names if seat == 0 else (names[1], names[0]),
-            seed,
-            {"pair": int(pair), "opening_actions": len(openings[pair].history())},
-        )
-        for history, end, pair, seat in zip(histories, ends, pair_of, seat_of_a, strict=True)
-    )
-    rewards_of_a = np.array([end.player_return(int(seat)) for end, seat in zip(ends, seat_of_a, strict=True)])
-    return MatchResult(str(loaded), names, (0.5 + 0.5 * rewards_of_a).reshape(num_pairs, 2), records)
+    records = []
+    scores = np.empty(2 * num_pairs)
+    for row, (history, pair, seat) in enumerate(zip(histories, pair_of, seat_of_a, strict=True)):
+        outcome = batch.state(row).outcome()
+        metadata: dict[str, object] = {"pair": int(pair), "opening_actions": len(openings[pair].history())}
+        if row in forfeits:
+            outcome, metadata["forfeit"] = forfeits[row]
+        assert outcome is not None
+        players = names if seat == 0 else (names[1], names[0])
+        records.append(GameRecord.of_game(loaded, history, outcome, players, seed, metadata))
+        scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
+    return MatchResult(str(loaded), names, scores.reshape(num_pairs, 2), tuple(records))
+
+
+def _replayed(game: Game, history: list[int]) -> State:
+    state = game.new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
 
 
 def _checked(

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.models.errors import BotForfeit
+
+#: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
+FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
 
 
 class RecordError(ValueError):
@@ -28,7 +32,7 @@ class GameRecord:
         players: who played player 0 and player 1.
         actions: the texts of all actions.
         winner: the winning player; None for a draw or an unfinished game.
-        reason: how the game ended, one of ``Game.reasons``; None for an unfinished game.
+        reason: how the game ended, one of ``Game.reasons`` or of ``FORFEIT_REASONS``; None for an unfinished game.
         seed: what the game was made with, where that is one number.
         metadata: anything else that JSON can say.
     """
@@ -121,7 +125,7 @@ class GameRecord:
         return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
 
     def replay(self) -> State:
-        """Play the game again and return its last position.
+        """Play the game again and return its last position; after a forfeit, who was to act there has lost.
 
         Raises:
             RecordError: the game or its version is not the present one, an action is illegal, or the result is another one.
@@ -139,6 +143,13 @@ class GameRecord:
             except IllegalActionError as error:
                 raise RecordError(f"action {number}, {text!r}: {error}") from None
         outcome = state.outcome()
+        if self.reason in FORFEIT_REASONS:
+            if outcome is not None or self.winner != 1 - state.current_player():
+                raise RecordError(
+                    f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)} "
+                    f"in which player {state.current_player()} is to act"
+                )
+            return state
         if outcome != (None if self.reason is None else Outcome(self.winner, self.reason)):
             raise RecordError(
                 f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)}"

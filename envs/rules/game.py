@@ -90,6 +90,9 @@ class Game(ABC):
     #: Raised whenever equal actions may lead to other results, observations or action indices than before.
     version: ClassVar[int] = 0
     option_types: ClassVar[Mapping[str, Option]]
+    #: The options that say how large a game is, and not by which rules it is played: a network that was trained with one
+    #: value plays with every other. All other options must be as they were in training.
+    scale_options: ClassVar[tuple[str, ...]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
     #: The one of them that marks the cells of the board.
@@ -113,7 +116,7 @@ class Game(ABC):
     @property
     @abstractmethod
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels by name (see :mod:`stoneworks.envs.rules.templates`)."""
+        """The four kernels by name, and the optional one where the game has it (see :mod:`stoneworks.envs.rules.templates`)."""
 
     @abstractmethod
     def max_game_length(self) -> int:
@@ -309,7 +312,7 @@ class Game(ABC):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
-            merged = {**self.kernels, **others}
+            merged = {**_all_kernels(self), **others}
             function = kernels.specialise(template, name, merged, self.board.dtype, self.state_dtype)
             _COMPILED[key] = function
         return function
@@ -365,6 +368,18 @@ class Game(ABC):
 
 
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+_FINISHING: dict[type[Game], Callable[..., Any]] = {}
+
+
+def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
+    """Return the game's kernels, with the common one in place of an optional one that it lacks."""
+    if "finish_at_random" in game.kernels:
+        return game.kernels
+    if type(game) not in _FINISHING:
+        _FINISHING[type(game)] = kernels.specialised_kernel(templates.finish_at_random, game.name, game.kernels)
+    return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}
 
 
 def game_names() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import hexhex
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, fill_group_values
-from stoneworks.envs.rules.kernels import Float32Table, Record, capacity, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int16s, Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.text_board import hex_board_text
@@ -68,6 +68,16 @@ def clear_stones(board: Record, state: Record) -> None:
     for cell in range(board.num_cells):
         if board.on_board[cell]:
             state.stones[cell] = EMPTY
+
+
+@kernel
+def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
+    """Write the empty cells to the front of ``cells`` (``int16[>= num_cells]``), and return how many there are."""
+    num_empty = 0
+    for cell in range(board.num_cells):
+        cells[num_empty] = cell
+        num_empty += state.stones[cell] == EMPTY
+    return num_empty
 
 
 @kernel

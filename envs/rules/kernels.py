@@ -48,8 +48,10 @@ StateArray: TypeAlias = npt.NDArray[np.void]
 StateTable: TypeAlias = npt.NDArray[np.void]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Int8s: TypeAlias = npt.NDArray[np.int8]
+Int16s: TypeAlias = npt.NDArray[np.int16]
 Int16Table: TypeAlias = npt.NDArray[np.int16]
 Int32s: TypeAlias = npt.NDArray[np.int32]
+Int32Table: TypeAlias = npt.NDArray[np.int32]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 UInt64s: TypeAlias = npt.NDArray[np.uint64]
 Int8Table: TypeAlias = npt.NDArray[np.int8]
@@ -69,6 +71,7 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "Int8s": numba.int8[::1],
         "Int16Table": numba.int16[:, ::1],
         "Int32s": numba.int32[::1],
+        "Int32Table": numba.int32[:, ::1],
         "Int64s": numba.int64[::1],
         "UInt64s": numba.uint64[::1],
         "Int8Table": numba.int8[:, ::1],
@@ -76,6 +79,7 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "Float32Tables": numba.float32[:, :, ::1],
         "bool": numba.boolean,
         "int": numba.int64,
+        "float": numba.float64,
     }
 
 
@@ -125,14 +129,8 @@ def specialise(
     The result takes exactly the annotated types and raises ``TypeError`` for others. Compiling is announced on the
     logger ``stoneworks.kernels``, which Python shows on standard error unless told otherwise.
     """
-    qualified_name = f"{name}_{template.__name__}"
-    function = types.FunctionType(
-        template.__code__.replace(co_name=qualified_name, co_qualname=qualified_name),
-        {**template.__globals__, **game_kernels},
-        qualified_name,
-    )
-    function.__qualname__ = qualified_name
-    function.__module__ = template.__module__
+    function = _with_kernels(template, name, game_kernels)
+    qualified_name = function.__qualname__
     known_types = _numba_types(board, state)
     signature = tuple(
         known_types.get(annotation) or template.__globals__[annotation].__metadata__[0]
@@ -151,6 +149,28 @@ def specialise(
     if not cached:
         logger.info("compiled %s in %.1f s", qualified_name, time.perf_counter() - start)
     return cast(Callable[..., Any], compiled)
+
+
+def specialised_kernel(
+    template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialise`` compiles to call."""
+    return kernel(_with_kernels(template, name, game_kernels))
+
+
+def _with_kernels(
+    template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
+) -> types.FunctionType:
+    """Return a function with the code of ``template``, ``game_kernels`` among its globals, and a name of its own."""
+    qualified_name = f"{name}_{template.__name__}"
+    function = types.FunctionType(
+        template.__code__.replace(co_name=qualified_name, co_qualname=qualified_name),
+        {**template.__globals__, **game_kernels},
+        qualified_name,
+    )
+    function.__qualname__ = qualified_name
+    function.__module__ = template.__module__
+    return function
 
 
 @cache

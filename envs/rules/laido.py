@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE, compare_groups
-from stoneworks.envs.rules.hexhex_stones import SIZE_OPTION, HexhexStonesGame, clear_stones, end_game, observe_stones
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel
+from stoneworks.envs.rules.hexhex_stones import (
+    SIZE_OPTION,
+    HexhexStonesGame,
+    clear_stones,
+    end_game,
+    list_empty_cells,
+    observe_stones,
+)
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
+from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER
 
 if TYPE_CHECKING:
@@ -36,12 +44,17 @@ def swap_is_legal(board: Record, state: Record) -> bool:
 
 
 @kernel
+def pass_is_legal(board: Record, state: Record) -> bool:
+    """Return whether the player to act may pass: with the pie rule not on the first turn (L1), without it always (L2)."""
+    return bool(state.num_stones > 0 or not board.pie_rule)
+
+
+@kernel
 def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     """Write the mask."""
     for cell in range(board.num_cells):
         mask[cell] = state.stones[cell] == EMPTY
-    # L1: with the pie rule no pass on the first turn. L2: without it Black may pass.
-    mask[board.num_cells] = state.num_stones > 0 or not board.pie_rule
+    mask[board.num_cells] = pass_is_legal(board, state)
     mask[board.num_cells + 1] = swap_is_legal(board, state)
 
 
@@ -88,6 +101,24 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 
 @kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but from a list of the empty cells."""
+    empty = np.empty(board.num_cells, np.int16)
+    num_empty = list_empty_cells(board, state, empty)
+    played = 0
+    while not state.ending:
+        choice = random_below(seeds, game, num_empty + pass_is_legal(board, state) + swap_is_legal(board, state))
+        if choice >= num_empty:  # the swap is legal only where the pass is
+            apply_action(board, state, board.num_cells + choice - num_empty)
+        else:
+            apply_action(board, state, empty[choice])
+            num_empty -= 1
+            empty[choice] = empty[num_empty]
+        played += 1
+    return played
+
+
+@kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     observe_stones(board, state, player ^ state.swapped, planes)
@@ -101,6 +132,7 @@ class Laido(HexhexStonesGame):
 
     name: ClassVar[str] = "laido"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
+    scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
     reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
     observation_planes: ClassVar[tuple[str, ...]] = (
@@ -116,8 +148,14 @@ class Laido(HexhexStonesGame):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels."""
-        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+        """The four kernels, and one that finishes games at random."""
+        return {
+            "reset": reset,
+            "legal_actions": legal_actions,
+            "apply_action": apply_action,
+            "observe": observe,
+            "finish_at_random": finish_at_random,
+        }
 
     def colour_of(self, state: State, player: int) -> int:
         """Return the colour that ``player`` plays: the other one's after a swap (L1)."""

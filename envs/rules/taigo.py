@@ -263,6 +263,7 @@ class Taigo(Game):
         "handicap": IntegerPairOption((0, 0), minimum=0, maximum=MAX_SUPPLY),
         "radius": IntegerOption(12, minimum=1, maximum=MAX_RADIUS, always_shown=True),
     }
+    scale_options: ClassVar[tuple[str, ...]] = ("tiles", "radius")
     global_actions: ClassVar[tuple[str, ...]] = ()
     reasons: ClassVar[tuple[str, ...]] = ("five", "draw", "no_place")
     colours: ClassVar[tuple[str, str]] = ("Dark", "Light")

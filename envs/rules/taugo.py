@@ -245,6 +245,7 @@ class Taugo(Game):
 
     name: ClassVar[str] = "taugo"
     option_types: ClassVar[Mapping[str, Option]] = {"size": IntegerOption(16, minimum=3, maximum=24, always_shown=True)}
+    scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("end",)
     reasons: ClassVar[tuple[str, ...]] = ("score", "draw")
     colours: ClassVar[tuple[str, str]] = ("Black", "White")

@@ -1,4 +1,4 @@
-"""The four kernels that are a game's rules, and the templates that are written in terms of them.
+"""The four kernels that are a game's rules, an optional one, and the templates that are written in terms of them.
 
 The functions of the first part are the contract: a game's module defines kernels of the same names, and specialising
 a template replaces them (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and do not
@@ -55,6 +55,23 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write every entry of ``planes`` (``float32[num_planes, height * width]``) as ``player`` sees the position."""
     raise NotImplementedError
+
+
+# -- Optional: a game may have a faster one of its own ----------------------------------------------------------------
+
+
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end with uniformly random legal actions and return how many were played.
+
+    ``mask`` (``int8[num_distinct_actions]``) is room to work in; ``seeds[game]`` is advanced. For a game that has no
+    kernel of this name this function is specialised with its four.
+    """
+    played = 0
+    while not state.ending:
+        legal_actions(board, state, mask)
+        apply_action(board, state, random_legal_action(mask, seeds, game))
+        played += 1
+    return played
 
 
 # -- One state ---------------------------------------------------------------------------------------------------
@@ -222,12 +239,7 @@ def play_out(board: BoardArray, states: StateArray, seeds: UInt64s, returns: Flo
     mask = np.empty(board[0].num_actions, np.int8)
     for row in range(states.shape[0]):
         state = states[row]
-        played = 0
-        while not state.ending:
-            legal_actions(board[0], state, mask)
-            apply_action(board[0], state, random_legal_action(mask, seeds, row))
-            played += 1
-        num_actions[row] = played
+        num_actions[row] = finish_at_random(board[0], state, mask, seeds, row)
         returns[row, 0] = 0
         returns[row, 1] = 0
         if state.winner != NO_WINNER:

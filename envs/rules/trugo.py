@@ -284,6 +284,7 @@ class Trugo(Game):
         "max_turns": IntegerOption(400, minimum=1, maximum=2**31 - 1),
         "radius": IntegerOption(10, minimum=1, maximum=90, always_shown=True),
     }
+    scale_options: ClassVar[tuple[str, ...]] = ("tiles", "pieces", "max_turns", "radius")
     global_actions: ClassVar[tuple[str, ...]] = ()
     reasons: ClassVar[tuple[str, ...]] = ("pieces", "max_turns")
     colours: ClassVar[tuple[str, str]] = ("White", "Blue")

@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
-from stoneworks.envs.rules.hexhex_stones import SIZE_OPTION, HexhexStonesGame, clear_stones, end_game, observe_stones
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel
+from stoneworks.envs.rules.hexhex_stones import (
+    SIZE_OPTION,
+    HexhexStonesGame,
+    clear_stones,
+    end_game,
+    list_empty_cells,
+    observe_stones,
+)
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, kernel
 from stoneworks.envs.rules.options import Option
+from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER
 
 # Endings, each 1 + its index in Vadus.reasons.
@@ -26,12 +36,17 @@ def reset(board: Record, state: Record) -> None:
 
 
 @kernel
+def pass_is_legal(state: Record) -> bool:
+    """Return whether the player to act may pass: not on the first turn (V1), nor after the first stone of a turn (V2)."""
+    return bool(state.num_stones > 0 and not state.second_stone)
+
+
+@kernel
 def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     """Write the mask."""
     for cell in range(board.num_cells):
         mask[cell] = state.stones[cell] == EMPTY
-    # V1: no pass on the first turn. V2: no pass after the first stone of a turn.
-    mask[board.num_cells] = state.num_stones > 0 and not state.second_stone
+    mask[board.num_cells] = pass_is_legal(state)
 
 
 @kernel
@@ -59,6 +74,24 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 
 @kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but from a list of the empty points."""
+    empty = np.empty(board.num_cells, np.int16)
+    num_empty = list_empty_cells(board, state, empty)
+    played = 0
+    while not state.ending:
+        choice = random_below(seeds, game, num_empty + pass_is_legal(state))
+        if choice == num_empty:
+            apply_action(board, state, board.num_cells)
+        else:
+            apply_action(board, state, empty[choice])
+            num_empty -= 1
+            empty[choice] = empty[num_empty]
+        played += 1
+    return played
+
+
+@kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     observe_stones(board, state, player, planes)
@@ -72,6 +105,7 @@ class Vadus(HexhexStonesGame):
 
     name: ClassVar[str] = "vadus"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION}
+    scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass",)
     reasons: ClassVar[tuple[str, ...]] = ("groups", "draw")
     observation_planes: ClassVar[tuple[str, ...]] = (
@@ -87,8 +121,14 @@ class Vadus(HexhexStonesGame):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels."""
-        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+        """The four kernels, and one that finishes games at random."""
+        return {
+            "reset": reset,
+            "legal_actions": legal_actions,
+            "apply_action": apply_action,
+            "observe": observe,
+            "finish_at_random": finish_at_random,
+        }
 
     def max_game_length(self) -> int:
         """Return the length of a game in which a pass stands before every turn but the first, and two end it."""

@@ -17,6 +17,7 @@ from stoneworks.envs.rules.strings import NO_STRING
 from stoneworks.envs.rules.taugo import NUM_ROW_WORDS, apply_action, scores
 from stoneworks.envs.rules.taugo_lines import CORNER, NONE, cut_from, next_stone, search_first_stones
 from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.models.evaluations.best_actions import insert_best
 from stoneworks.models.evaluations.turn_search import Float32s
 
 #: How many turns of each player are played out.
@@ -287,17 +288,8 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
     chosen = np.empty(NUM_TURNS_TRIED, np.int64)
     num_chosen = 0
     for action in range(5 * board.num_cells):
-        if gains[action] <= 0:
-            continue
-        place = num_chosen
-        while place > 0 and gains[chosen[place - 1]] < gains[action]:
-            place -= 1
-        if place == NUM_TURNS_TRIED:
-            continue
-        for later in range(min(num_chosen, NUM_TURNS_TRIED - 1), place, -1):
-            chosen[later] = chosen[later - 1]
-        chosen[place] = action
-        num_chosen = min(num_chosen + 1, NUM_TURNS_TRIED)
+        if gains[action] > 0:
+            num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
     room = np.empty((2, 5, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
     save_position(state, room[0])

@@ -22,6 +22,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
+from stoneworks.models.evaluations.best_actions import insert_best
 
 Float32s: TypeAlias = npt.NDArray[np.float32]
 
@@ -103,16 +104,11 @@ def search_turns(
                 for action in range(num_actions):
                     if not mask[action]:
                         continue
-                    place = chosen
                     if limited:
-                        while place > 0 and ratings[candidates[place - 1]] < ratings[action]:
-                            place -= 1
-                        if place == num_candidates:
-                            continue
-                        for later in range(min(chosen, num_candidates - 1), place, -1):
-                            candidates[later] = candidates[later - 1]
-                    candidates[place] = action
-                    chosen = min(chosen + 1, num_candidates)
+                        chosen = insert_best(candidates, chosen, num_candidates, ratings, action)
+                    else:
+                        candidates[chosen] = action
+                        chosen += 1
 
                 for candidate in range(chosen):
                     action = candidates[candidate]

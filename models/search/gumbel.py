@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     NO_NODE,
     Edges,
     Float32s,
     Nodes,
     Parameters,
-    Schedule,
     mean_value,
     next_unvisited,
     sign_of,
@@ -144,7 +143,9 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 
 
 @kernel
-def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+def choose_edge(
+    nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
+) -> int:
     """Return the edge that a descent takes."""
     sign = sign_of(nodes[node].player)
     if node == 0:
@@ -175,7 +176,7 @@ def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters:
         if score > best_score:
             best = edge
             best_score = score
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @kernel
@@ -220,4 +221,4 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
         total_weight += weight
     for edge in range(nodes[0].num_edges):
         policy[edges[edge].action] /= total_weight
-    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action  # type: ignore[no-any-return]
+    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action

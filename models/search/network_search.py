@@ -57,8 +57,10 @@ class NetworkSearch:
     """Room for the trees of up to ``max_games`` games, used anew by every search.
 
     Attributes:
-        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value.
-        playout_weight: their weight, in [0, 1].
+        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value: the leaf's value is
+            (1 - w) network + w playouts (Silver et al.: Mastering the game of Go with deep neural networks and tree search,
+            Nature 529, 2016).
+        playout_weight: w, in [0, 1].
         network_seconds: time spent in ``evaluate`` so far.
         search_seconds: time spent in everything else so far.
         num_simulations_done: simulations so far, over all games.
@@ -98,6 +100,7 @@ class NetworkSearch:
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant)
         self._expand = game.compiled(tree.expand)
+        self._play_out_leaves = game.compiled(tree.play_out_leaves)
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._descend = game.compiled(tree.descend, policy.kernels)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
@@ -130,16 +133,15 @@ class NetworkSearch:
         parameters, schedule = policy.parameters, policy.schedule(num_simulations)
 
         num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
-        num_playouts = self.num_playouts if self.playout_weight > 0 else 0
-        playouts = num_playouts, np.array([self.playout_weight]), generator.integers(0, 2**64, num_games, np.uint64)
+        seeds = generator.integers(0, 2**64, num_games, np.uint64)
         arrays = board, states, nodes, edges, games, asked
-        self._answer(num_asked, arrays, playouts)
+        self._answer(num_asked, arrays, seeds)
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
-                self._answer(num_asked, arrays, playouts)
+                self._answer(num_asked, arrays, seeds)
 
         result = SearchResult(
             np.empty(num_games, np.int64),
@@ -163,14 +165,17 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return result
 
-    def _answer(self, num_asked: int, arrays: tuple[Any, ...], playouts: tuple[Any, ...]) -> None:
-        """Ask the network about the leaves, and let the trees have what it says."""
-        if self._expand(*arrays, num_asked, *self._ask(num_asked), *playouts):
+    def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
+        """Ask the network about the leaves that wait for it, and let the trees have what it says."""
+        if self._expand(*arrays, num_asked, *self._ask(num_asked, len(seeds), seeds)):
             raise ValueError(
                 "the network's answers are not all numbers: its weights are damaged, or its training diverged"
             )
 
-    def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _ask(
+        self, num_asked: int, num_games: int, seeds: npt.NDArray[np.uint64]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return logits and values of the leaves that wait for them."""
         begin = time.perf_counter()
         planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
         logits, values = self.evaluate(planes)
@@ -181,4 +186,9 @@ class NetworkSearch:
                 f"the network's logits have the shape {logits.shape} and its values {values.shape}; allowed for {num_asked} "
                 f"positions of {self._game} are {shapes[0]} and {shapes[1]}"
             )
+        if self.num_playouts > 0 and self.playout_weight > 0:
+            results = np.empty(num_asked, np.float32)
+            states, games, asked = self._states[:num_games], self._games[:num_games], self._asked[:num_games]
+            self._play_out_leaves(self._game.board, states, games, asked, num_asked, self.num_playouts, seeds, results)
+            values = values + np.float32(self.playout_weight) * (results - values)
         return logits, values

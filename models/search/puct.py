@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     Edges,
     Float32s,
     Nodes,
     Parameters,
-    Schedule,
     mean_value,
     next_unvisited,
     sign_of,
@@ -78,7 +77,9 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 
 
 @kernel
-def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+def choose_edge(
+    nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
+) -> int:
     """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
 
     N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
@@ -99,7 +100,7 @@ def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters:
         if score > best_score:
             best = edge
             best_score = score
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @kernel
@@ -112,4 +113,4 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
         policy[edges[edge].action] = visits / total_visits
         if visits > nodes[edges[best].child].visits:
             best = edge
-    return edges[best].action  # type: ignore[no-any-return]
+    return edges[best].action

@@ -22,6 +22,7 @@ from stoneworks.envs.rules.kernels import (
     Float32Table,
     Float32Tables,
     Int32s,
+    Int32Table,
     Int64s,
     Record,
     StateArray,
@@ -29,8 +30,7 @@ from stoneworks.envs.rules.kernels import (
     UInt64s,
     kernel,
 )
-from stoneworks.envs.rules.random_numbers import random_legal_action
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions, observe
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
 #: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
@@ -70,9 +70,7 @@ NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:,
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
-Schedule: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
 Float32s: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[::1]]
-Int32Table: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
 Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
 
@@ -90,7 +88,9 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
     raise NotImplementedError
 
 
-def choose_edge(nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Schedule) -> int:
+def choose_edge(
+    nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
+) -> int:
     """Return the index in ``edges`` of the edge that a descent takes from ``node``, where the game is not over."""
     raise NotImplementedError
 
@@ -112,7 +112,7 @@ def sign_of(player: int) -> int:
 @kernel
 def mean_value(nodes: Nodes, node: int, sign: int) -> float:
     """Return the mean of the values that came up through ``node``, seen with ``sign``."""
-    return sign * nodes[node].total_value / nodes[node].visits  # type: ignore[no-any-return]
+    return sign * nodes[node].total_value / nodes[node].visits
 
 
 @kernel
@@ -133,11 +133,11 @@ def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
                 best = other
         swap_edges(edges, edge, best)
         nodes[node].num_ordered += 1
-    return edge  # type: ignore[no-any-return]
+    return edge
 
 
 @kernel
-def exponentials(exponents: Float32s, number: int, greatest: float, powers_of_2: Int32s) -> float:
+def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_of_2: Int32s) -> np.float32:
     """Replace the first ``number`` of ``exponents`` by exp(x - ``greatest``), and return the sum, a NaN where one is.
 
     Moshier's expf (Cephes) in loops that become vector instructions: a call of the library's takes as long as all the rest
@@ -162,7 +162,7 @@ def exponentials(exponents: Float32s, number: int, greatest: float, powers_of_2:
     total = np.float32(0)
     for index in range(number):
         total += exponents[index]
-    return total  # type: ignore[return-value]
+    return total
 
 
 _LEAST_EXPONENT, _LOG2_E = np.float32(-87), np.float32(1.44269504)
@@ -207,7 +207,7 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
     nodes[node].over = 0
     nodes[node].total_value = 0
     nodes[node].network_value = 0
-    return node  # type: ignore[no-any-return]
+    return node
 
 
 # -- The templates -----------------------------------------------------------------------------------------------------
@@ -259,14 +259,8 @@ def expand(
     num_asked: int,
     logits: Float32Table,
     values: Float32s,
-    num_playouts: int,
-    playout_weight: Parameters,
-    seeds: UInt64s,
 ) -> int:
     """Give the leaves that were asked about their edges, and pass their values up.
-
-    A leaf's value is the network's, mixed with the mean result of random playouts (Silver et al.: Mastering the game of Go
-    with deep neural networks and tree search, Nature 529, 2016, equation 6): ``(1 - w) * network + w * playouts``.
 
     Args:
         board: the board constants.
@@ -278,9 +272,6 @@ def expand(
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
-        num_playouts: random playouts from each leaf; 0 for none.
-        playout_weight: ``float64[1]``, w; 0 where there are no playouts.
-        seeds: ``uint64[num_games]``, of the playouts, advanced.
 
     Returns:
         The number of answers that no search can use: values that are not finite, logits that are no numbers.
@@ -290,8 +281,6 @@ def expand(
     actions = np.empty(num_actions, np.int32)
     weights = np.empty(num_actions, np.float32)
     powers_of_2 = np.empty(num_actions, np.int32)
-    room = np.empty(1, states.dtype)
-    played = room[0]
     num_unusable = 0
     for answer in range(num_asked):
         row = asked[answer]
@@ -322,19 +311,47 @@ def expand(
         game.num_edges += num_edges
         game.leaf = NO_NODE
         value = sign_of(nodes[row, leaf].player) * values[answer]
-        if num_playouts > 0:
-            total_result = 0
-            for _ in range(num_playouts):
-                room[0] = states[row, leaf]
-                while not played.ending:
-                    legal_actions(board[0], played, mask)
-                    apply_action(board[0], played, random_legal_action(mask, seeds, row))
-                if played.winner != NO_WINNER:
-                    total_result += sign_of(played.winner)
-            value += playout_weight[0] * (total_result / num_playouts - value)
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
     return num_unusable
+
+
+def play_out_leaves(
+    board: BoardArray,
+    states: StateTable,
+    games: GameArray,
+    asked: Int64s,
+    num_asked: int,
+    num_playouts: int,
+    seeds: UInt64s,
+    results: Float32s,
+) -> None:
+    """Play on at random from the leaves that the network is asked about.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        games: ``[num_games]``.
+        asked: ``int64[num_games]``: which game each question is of.
+        num_asked: the number of questions.
+        num_playouts: random playouts from each leaf, at least 1.
+        seeds: ``uint64[num_games]``, advanced.
+        results: ``float32[num_asked]``, written: the mean result for the player to act, in [-1, 1].
+    """
+    mask = np.empty(board[0].num_actions, np.int8)
+    room = np.empty(1, states.dtype)
+    played = room[0]
+    for answer in range(num_asked):
+        row = asked[answer]
+        leaf = games[row].leaf
+        player = states[row, leaf].current_player
+        total_result = 0
+        for _ in range(num_playouts):
+            room[0] = states[row, leaf]
+            finish_at_random(board[0], played, mask, seeds, row)
+            if played.winner != NO_WINNER:
+                total_result += 1 if played.winner == player else -1
+        results[answer] = total_result / num_playouts
 
 
 def prepare_roots(
@@ -360,7 +377,7 @@ def descend(
     edges: EdgeTable,
     games: GameArray,
     parameters: Parameters,
-    schedule: Schedule,
+    schedule: Int32Table,
     planes: Float32Tables,
     asked: Int64s,
 ) -> int:

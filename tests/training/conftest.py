@@ -2,6 +2,48 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import pytest
 import torch
 
 torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from stoneworks.training.alphazero.run import train
+    from stoneworks.training.config import parse_config
+
+    folder = tmp_path_factory.mktemp("alphazero") / "run"
+    config = parse_config(
+        {
+            "algorithm": "alphazero",
+            "game": "vadus(size=2)",
+            "positions": 60,
+            "processes": 0,
+            "positions_per_iteration": 30,
+            "network": {"channels": 4, "blocks": 1},
+            "search": {"simulations": 4, "fast_simulations": 2, "playouts": 1},
+            "self_play": {"num_games": 8},
+            "learner": {"batch_size": 16, "min_window": 30},
+            "matches": {
+                "positions": 30,
+                "num_pairs": 2,
+                "opening_actions": 1,
+                "opponents": ["random", "greedy"],
+                "search_opponents": ["random"],
+                "simulations": 4,
+            },
+        },
+        "test",
+    )
+    train(config, folder)  # type: ignore[arg-type]
+    return folder
+
+
+@pytest.fixture
+def alphazero_run(_finished_run: Path, tmp_path: Path) -> Path:
+    """The folder of a tiny run of AlphaZero that is over; each test has a copy of its own."""
+    return Path(shutil.copytree(_finished_run, tmp_path / "run"))

@@ -54,7 +54,8 @@ def test_contestants_take_turns_and_each_has_a_rate_per_round(monkeypatch):
         ours.aec_steps,
         lambda game: ours.batch_steps(game, 8),
         ours.playout_actions,
-        lambda game: ours.search_simulations(game, 4, 8),
+        lambda game: ours.network_search_simulations(game, 4, 8),
+        lambda game: ours.search_simulations(game, 30),
     ],
 )
 def test_our_contestants_do_at_least_what_they_are_asked_for(make):
@@ -106,7 +107,8 @@ def test_the_bench_prints_a_table_with_every_reference_that_is_installed(tmp_pat
         "connect_four",
         "Batch(vadus(size=9), 1024)",
         "random playout actions",
-        "simulations",
+        "simulations, no network",
+        "mcts:2000",
     ):
         assert expected in text.getvalue()
     for row in rows:

@@ -50,7 +50,7 @@ def test_games_lists_every_game_with_its_options(run: Run) -> None:
             assert option in out
 
 
-@pytest.mark.parametrize("command", ["games", "play", "evaluate", "train", "bench"])
+@pytest.mark.parametrize("command", ["games", "play", "evaluate", "train", "report", "ship", "bench"])
 def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "")

@@ -24,11 +24,12 @@ from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.training import demo
 from stoneworks.training.config import parse_config
 from stoneworks.training.config_reading import ConfigError
-from stoneworks.training.ppo_config import OpponentsConfig, PPOConfig
-from stoneworks.training.display import train_with_display
+from stoneworks.training.interruption import stop_on_signals
 from stoneworks.training.match import play_match
 from stoneworks.training.opponents import OpponentPool, kind_of_opponent
-from stoneworks.training.ppo import TrainingStatus, stop_on_signals, train
+from stoneworks.training.ppo import TrainingStatus, train
+from stoneworks.training.ppo_config import OpponentsConfig, PPOConfig
+from stoneworks.training.ppo_display import train_with_display
 from stoneworks.training.records import read_records
 
 TINY = {

@@ -48,10 +48,10 @@ class SearchConfig:
     fast_simulations: int = at_least(1, default=8)
     full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
     max_considered: int = at_least(2, default=16)
-    value_scale: float = above_0(default=0.5)
+    value_scale: float = above_0(default=0.1)
     playouts: int = at_least(0, default=4)
     playout_weight: float = between_0_and_1(default=0.8)
-    playout_share: float = between_0_and_1(default=0.5)
+    playout_share: float = between_0_and_1(default=0.4)
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
 
@@ -106,8 +106,8 @@ class LearnerConfig:
         search_value_share: the share of the search's value, beside the game's result, in what the value is to learn.
     """
 
-    batch_size: int = at_least(2, default=512)
-    samples_per_position: float = above_0(default=4.0)
+    batch_size: int = at_least(2, default=256)
+    samples_per_position: float = above_0(default=6.0)
     buffer_bytes: int = at_least(1, default=500_000_000)
     window_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.5)
     min_window: int = at_least(1, default=20_000)

@@ -77,7 +77,7 @@ class Learner:
         )
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
         self._optimiser.zero_grad(set_to_none=True)
-        (policy_loss + self._config.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+        (policy_loss + self._config.value_weight * value_loss).backward()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
         self._optimiser.step()
         self.num_steps += 1

@@ -32,6 +32,7 @@ from stoneworks.models.policy_bot import PolicyBot
 from stoneworks.models.search_bot import SearchBot
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
+from stoneworks.training.alphazero.metrics import tensorboard_scalars
 from stoneworks.training.alphazero.positions import BatchMaker, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
 from stoneworks.training.alphazero.sources import (
@@ -302,8 +303,8 @@ class Run:
             if isinstance(value, (int, float))
         }
         self._write_metrics(figures)
-        for name, value in figures.items():
-            board.add_scalar(f"training/{name}", value, status.positions)
+        for tag, value in tensorboard_scalars(figures).items():
+            board.add_scalar(tag, value, status.positions)
 
     def _write_metrics(self, figures: Mapping[str, Any]) -> None:
         with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:

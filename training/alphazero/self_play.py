@@ -95,7 +95,8 @@ class SelfPlay:
             self._actions[row].append(action)
         over = self._states["ending"] != 0
         return [
-            self._finish(row, None if over[row] else 1 - int(players[row])) for row in np.flatnonzero(over | resigning)
+            self._finish(row, None if over[row] else 1 - int(players[row]))
+            for row in np.flatnonzero(over | resigning).tolist()
         ]
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

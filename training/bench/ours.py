@@ -6,6 +6,7 @@ import numpy as np
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.models.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.training.bench.contestant import Contestant
@@ -61,7 +62,7 @@ def playout_actions(game: Game) -> Contestant:
     return Contestant(f"random_playouts() of {game}", play)
 
 
-def search_simulations(game: Game, num_games: int, num_simulations: int) -> Contestant:
+def network_search_simulations(game: Game, num_games: int, num_simulations: int) -> Contestant:
     """Simulations of a Gumbel search from the start of many games, on one thread, with a constant in the network's place."""
     logits, values = np.zeros((num_games, game.num_actions), np.float32), np.zeros(num_games, np.float32)
     search = NetworkSearch(
@@ -82,3 +83,19 @@ def search_simulations(game: Game, num_games: int, num_simulations: int) -> Cont
         return done
 
     return Contestant(f"search of {game}, {num_games} games of {num_simulations} simulations, no network", play)
+
+
+def search_simulations(game: Game, simulations: int) -> Contestant:
+    """Simulations of ``mcts:<simulations>`` searching the start of the game, each time anew, on one thread."""
+    state = game.new_initial_state()
+    bot = MCTSBot(game, 0, simulations=simulations)
+
+    def play(amount: int) -> int:
+        done = 0
+        while done < amount:
+            bot.restart()
+            bot.step(state)
+            done += simulations
+        return done
+
+    return Contestant(f"{bot.name} of {game}", play)

@@ -25,8 +25,10 @@ def ours() -> float:
     """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second."""
     from stoneworks.training.config import load_config
     from stoneworks.training.ppo import train
+    from stoneworks.training.ppo_config import PPOConfig
 
     config = load_config("vadus-5-ppo")
+    assert isinstance(config, PPOConfig)
     never = 10**9
     config = replace(config, frames=OURS_FRAMES, evaluation=replace(config.evaluation, frames=never))
     with tempfile.TemporaryDirectory() as folder:

@@ -125,6 +125,28 @@ def openspiel_playout_actions() -> Contestant | None:
     return Contestant("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", play)
 
 
+def openspiel_search_simulations(simulations: int) -> Contestant | None:
+    """Simulations of OpenSpiel's C++ ``MCTSBot`` with one random rollout each, searching the start of Havannah 8 (169 cells)."""
+    if find_spec("pyspiel") is None:
+        return None
+    import pyspiel
+
+    game = pyspiel.load_game("havannah(board_size=8)")
+    start = game.new_initial_state()
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 0)  # one rollout, seed 0
+    exploration, max_memory_mb, solve, seed, verbose = 1.0, 1000, True, 0, False
+    bot = pyspiel.MCTSBot(game, evaluator, exploration, simulations, max_memory_mb, solve, seed, verbose)
+
+    def play(amount: int) -> int:
+        done = 0
+        while done < amount:
+            bot.mcts_search(start)
+            done += simulations
+        return done
+
+    return Contestant("OpenSpiel havannah(board_size=8), MCTSBot", play)
+
+
 def pgx_steps(batch_size: int) -> Contestant | None:
     """Steps of pgx's hex with observation and mask, random actions and automatic resets, in one compiled loop."""
     if find_spec("pgx") is None or find_spec("jax") is None:

@@ -17,6 +17,7 @@ from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take
 
 BATCH_SIZE = 1024
 NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
+SIMULATIONS = 2000
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,11 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ours.playout_actions(small),
         ours.playout_actions(laido),
     )
+    openspiel_search = references.openspiel_search_simulations(SIMULATIONS)
+    searches = [ours.search_simulations(of_game, SIMULATIONS) for of_game in (vadus, small)]
     other_playouts = [ours.playout_actions(load_game(name)) for name in ("taugo(size=16)", "taigo", "trugo")]
-    search, mctx_search = (
-        ours.search_simulations(vadus, NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
+    network_search, mctx_search = (
+        ours.network_search_simulations(vadus, NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
         references.mctx_simulations(NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
     )
     pairs: list[tuple[str, Contestant, Contestant | None]] = [
@@ -95,7 +98,8 @@ def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> li
         ("random playout actions", laido_playouts, openspiel_playouts),
         ("random playout actions", small_playouts, openspiel_playouts),
         *(("random playout actions", of_game, playouts) for of_game in other_playouts),
-        ("simulations of a search", search, mctx_search),
+        ("simulations of a search, no network", network_search, mctx_search),
+        *(("simulations of a search", search, openspiel_search) for search in searches),
     ]
     contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
     take_turns(contestants.values(), rounds, seconds, tell)

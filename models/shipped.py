@@ -1,0 +1,52 @@
+"""Shipped checkpoints: those that come with stoneworks, by name.
+
+Each is a folder of ``models/checkpoints``, called as its game or as its game with something after a hyphen:
+``model.safetensors`` and ``checkpoint.json`` as in every checkpoint, ``eval.json``, the results of its final matches, and
+``README.md``, its model card.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+EVALUATION_FILE = "eval.json"
+CARD_FILE = "README.md"
+
+
+def shipped_folder() -> Path:
+    """Return the folder that the shipped checkpoints lie in; where there are none it may be missing."""
+    return Path(str(resources.files("stoneworks.models"))) / "checkpoints"
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the shipped checkpoints."""
+    folder = shipped_folder()
+    return tuple(sorted(file.parent.name for file in folder.glob("[!.]*/checkpoint.json")))
+
+
+def find(name: str) -> Path | None:
+    """Return the folder of the shipped checkpoint ``name``, or None where there is none."""
+    return shipped_folder() / name if name in names() else None
+
+
+def checkpoint_of(name: str) -> tuple[Path, int] | None:
+    """Return the checkpoint that a bot's name means, and the number behind its ``@``; None where it means none.
+
+    Returns:
+        The folder of the shipped checkpoint ``name``, or else ``name`` as a path, and 0; or, where ``name`` ends in ``@`` and a
+        number, the simulations of a search, the same of what stands before, and the number.
+    """
+    if (folder := _folder_of(name)) is not None:
+        return folder, 0
+    before, _, number = name.rpartition("@")
+    folder = _folder_of(before)
+    if folder is None or re.fullmatch("[1-9][0-9]{0,5}", number, re.ASCII) is None:
+        return None
+    return folder, int(number)
+
+
+def _folder_of(name: str) -> Path | None:
+    folder = find(name)
+    return Path(name) if folder is None and name and Path(name).is_dir() else folder

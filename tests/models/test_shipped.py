@@ -1,0 +1,139 @@
+"""Shipped checkpoints by name, checkpoints with a search behind ``@``, and which boards a network plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from stoneworks.envs.rules import game_names, load_game
+from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from stoneworks.models.network import Architecture, make_network
+from stoneworks.models.policy_bot import PolicyBot
+from stoneworks.models.search_bot import SearchBot
+
+GAME = load_game("vadus(size=2)")
+
+
+def save(folder: Path, game: str = "vadus(size=2)", algorithm: str = "alphazero") -> Path:
+    loaded = load_game(game)
+    torch.manual_seed(0)
+    network = make_network(Architecture.of_game(loaded, channels=2, blocks=0, kind="win_draw_loss_network"))
+    save_checkpoint(folder, game=loaded, network=network, training={"algorithm": algorithm})
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which shipped checkpoints are looked for, with one of Vadus."""
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
+    save(tmp_path / "checkpoints" / "vadus")
+    return tmp_path / "checkpoints"
+
+
+def test_what_is_shipped_lies_in_the_package_and_plays() -> None:
+    assert shipped.shipped_folder().parent.name == "models"
+    for name in shipped.names():
+        game = load_checkpoint(shipped.shipped_folder() / name).game
+        assert name == game.name or name.startswith(f"{game.name}-")
+        state = game.new_initial_state()
+        assert load_bot(name, game).step(state) in state.legal_actions()
+
+
+def test_a_name_means_the_shipped_checkpoint(place: Path) -> None:
+    save(place / "vadus-9", "vadus(size=3)")
+    (place / ".vadus.old").mkdir()
+    assert shipped.names() == ("vadus", "vadus-9")
+    for name in shipped.names():
+        bot = load_bot(name, GAME)
+        assert isinstance(bot, PolicyBot)
+        assert bot.name == name
+
+
+def test_a_number_behind_at_is_a_search(place: Path, tmp_path: Path) -> None:
+    folder = str(save(tmp_path / "mine@home"))
+    state = GAME.new_initial_state()
+    for name, simulations in (("vadus@64", 64), ("vadus@1", 1), (f"{folder}@7", 7)):
+        bot = load_bot(name, GAME, seed=1)
+        assert isinstance(bot, SearchBot)
+        assert (bot.simulations, bot.name) == (simulations, name)
+        assert bot.step(state) in state.legal_actions()
+    assert isinstance(load_bot(folder, GAME), PolicyBot), "a folder whose own name has an @"
+
+
+def test_a_checkpoint_of_alphazero_plays_its_most_probable_action(place: Path, tmp_path: Path) -> None:
+    state = GAME.new_initial_state()
+    bot = load_bot("vadus", GAME, seed=1)
+    policy, _ = bot.step_with_policy(state)
+    assert {bot.step(state) for _ in range(20)} == {max(policy, key=lambda pair: pair[1])[0]}
+    drawing = load_bot(str(save(tmp_path / "ppo", algorithm="ppo")), GAME, seed=1)
+    assert len({drawing.step(state) for _ in range(50)}) > 1, "PPO's policy is drawn from"
+
+
+@pytest.mark.parametrize(
+    "name", ["vadus@", "vadus@0", "vadus@-1", "vadus@x", "vadus@1000000", "laido", "laido@64", "@64", ""]
+)
+def test_a_name_of_nothing_says_what_is_allowed(place: Path, name: str) -> None:
+    with pytest.raises(
+        UnknownBotError, match=r"there is no bot .*'random', 'greedy'.*a shipped checkpoint .'vadus'.*@999999"
+    ):
+        load_bot(name, GAME)
+
+
+def test_where_nothing_is_shipped_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "none")
+    with pytest.raises(UnknownBotError, match=r"no bot 'vadus'.*a shipped checkpoint .there is none."):
+        load_bot("vadus", GAME)
+
+
+def test_a_shipped_checkpoint_of_another_game_is_refused(place: Path) -> None:
+    for name in ("vadus", "vadus@2"):
+        with pytest.raises(CheckpointError, match="it plays vadus; it was asked to play laido"):
+            load_bot(name, "laido(size=2)")
+
+
+# -- Which boards a network plays ----------------------------------------------------------------------------------------
+
+SCALES = {
+    "vadus(size=2)": ["vadus(size=3)"],
+    "laido(size=2)": ["laido(size=3)"],
+    "taugo(size=3)": ["taugo(size=4)"],
+    "taigo(radius=3)": ["taigo(radius=4)", "taigo(radius=3,tiles=9)"],
+    "trugo(radius=3,tiles=6)": [
+        "trugo(radius=4,tiles=6)",
+        "trugo(radius=3,tiles=18)",
+        "trugo(radius=3,tiles=6,pieces=4)",
+        "trugo(radius=3,tiles=6,max_turns=9)",
+    ],
+}
+OTHER_RULES = {
+    "laido(size=2)": ["laido(size=2,pie_rule=False)"],
+    "taigo(radius=3)": ["taigo(radius=3,cones=6)", "taigo(radius=3,handicap=(1, 0))"],
+    "trugo(radius=3,tiles=6)": ["trugo(radius=3,tiles=6,stacking=False)"],
+}
+
+
+@pytest.mark.parametrize("trained_on", SCALES)
+def test_a_network_plays_every_scale_of_its_game_and_no_other_rules(trained_on: str, tmp_path: Path) -> None:
+    folder = save(tmp_path / "agent", trained_on)
+    for other in SCALES[trained_on]:
+        assert load_checkpoint(folder, load_game(other)).game == load_game(trained_on)
+    for other in OTHER_RULES.get(trained_on, []):
+        with pytest.raises(CheckpointError, match="it was trained with"):
+            load_checkpoint(folder, load_game(other))
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_scale_options_are_options_and_the_others_were_tried(name: str) -> None:
+    game = load_game(name)
+    assert set(game.scale_options) <= set(game.options)
+    (trained_on,) = [text for text in SCALES if load_game(text).name == name]
+    before = load_game(trained_on).options
+    for tried, options in (
+        (SCALES[trained_on], set(game.scale_options)),
+        (OTHER_RULES.get(trained_on, []), set(game.options) - set(game.scale_options)),
+    ):
+        changed = {key for text in tried for key, value in load_game(text).options.items() if value != before[key]}
+        assert changed == options

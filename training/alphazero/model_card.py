@@ -1,0 +1,169 @@
+"""Model cards of shipped checkpoints, and the table of all of them: Markdown made from what their files say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stoneworks.models import shipped
+from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint
+from stoneworks.training.alphazero.finished_run import (
+    duration,
+    evaluations_table,
+    hardware_in_words,
+    network_in_words,
+    percent,
+)
+
+_MOST_CURVE_ROWS = 12
+_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->\n"
+_END = "<!-- end of the shipped checkpoints -->\n"
+
+
+def model_card(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], weaknesses: str) -> str:
+    """Return the model card of a checkpoint of AlphaZero.
+
+    Args:
+        name: what ``load_bot`` calls it.
+        checkpoint: the checkpoint.
+        evaluation: what its ``eval.json`` says.
+        weaknesses: what is known to be weak.
+    """
+    return "\n".join(_sections(name, checkpoint, evaluation, weaknesses))
+
+
+def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], weaknesses: str) -> Iterator[str]:
+    game, training = checkpoint.game, checkpoint.training
+    size = (checkpoint.folder / WEIGHTS_FILE).stat().st_size
+    yield f"# {name}: an agent for {game}\n"
+    yield (
+        f'```python\nfrom stoneworks.models import load_bot\n\nbot = load_bot("{name}", "{game}")  # the policy alone\n'
+        f'bot = load_bot("{name}@64", "{game}")  # with a search of 64 simulations\n```\n'
+    )
+    if game.scale_options:
+        others = ", ".join(f"`{option}`" for option in game.scale_options)
+        yield f"It plays other values of {others} too, for which it was not trained; how well was not measured.\n"
+    total = training["config"]["positions"]
+    yield "## How it was trained\n"
+    yield (
+        f"By AlphaZero self-play from nothing: {training['positions']:,} positions (of {total:,} planned) from "
+        f"{training['games']:,} games, {training['gradient_steps']:,} gradient steps, {duration(training['seconds'])} on "
+        f"{hardware_in_words(training['hardware'])}. The network has {network_in_words(checkpoint.network)}; the file has "
+        f"{size:,} bytes. The configuration stands at the end.\n"
+    )
+    yield "## How well it plays\n"
+    yield (
+        f"{2 * evaluation['num_pairs']} games against each opponent on {evaluation['game']}, in pairs: the same "
+        f"{evaluation['opening_actions']} random actions to begin with, seats swapped. A draw is half a win; intervals are "
+        f"Wilson's. Played on {evaluation['date']}. `policy` plays the network's most probable action, `policy@<n>` a search of "
+        "n simulations.\n"
+    )
+    yield evaluations_table(evaluation["matches"])
+    yield from _targets(evaluation["matches"])
+    yield from _ratings(evaluation["ratings"])
+    if training["evaluations"]:
+        yield "## The course of training\n"
+        yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
+        yield _curve(training["evaluations"])
+    yield "## Known weaknesses\n"
+    yield f"{weaknesses.strip() or 'None beyond what the figures above show; nobody has looked for more.'}\n"
+    yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
+    yield (
+        f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(evaluation['libraries'])} on "
+        f"{hardware_in_words(evaluation['hardware'])}.\n"
+    )
+
+
+def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    lines = []
+    for row in matches:
+        if row["target"] is not None:
+            reached = "reached" if row["score"] >= row["target"] else "missed"
+            lines.append(
+                f"- {row['player']} against {row['opponent']}: the aim is {percent(row['target'])}, the score "
+                f"{percent(row['score'])}: {reached}."
+            )
+    if lines:
+        yield "\n".join(lines) + "\n"
+
+
+def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if ratings:
+        shown = ", ".join(f"{row['player']} {row['elo']:,} ± {row['error']:,}" for row in ratings)
+        yield (
+            f"By these games, on the ladder of the game (Elo, {ratings[0]['anchor']} = 0, with standard errors, those of the "
+            f"ladder included): {shown}.\n"
+        )
+
+
+def _curve(evaluations: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of the matches while training went on: a row for each evaluation, at most some, evenly spread."""
+    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in evaluations))
+    by_positions: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    for row in evaluations:
+        by_positions.setdefault(row["positions"], {})[row["player"], row["opponent"]] = row
+    at = sorted(by_positions)
+    number = min(len(at), _MOST_CURVE_ROWS)
+    chosen = [at[round(index * (len(at) - 1) / max(1, number - 1))] for index in range(number)]
+    heads = ["positions", "time", *(f"{player} against {opponent}" for player, opponent in pairings)]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for positions in chosen:
+        rows = by_positions[positions]
+        time = duration(next(iter(rows.values()))["seconds"])
+        cells = [
+            f"{percent(rows[pairing]['score'])} ({percent(*rows[pairing]['interval'])})" if pairing in rows else ""
+            for pairing in pairings
+        ]
+        lines.append(f"| {' | '.join([f'{positions:,}', time, *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _versions(libraries: Mapping[str, str]) -> str:
+    return ", ".join(f"{library} {version}" for library, version in libraries.items())
+
+
+# -- The table of all ----------------------------------------------------------------------------------------------------
+
+
+def shipped_table() -> str:
+    """Return a Markdown table of the shipped checkpoints: how they were trained, and their final scores."""
+    rows = []
+    for name in shipped.names():
+        folder = shipped.shipped_folder() / name
+        description = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
+        evaluation = json.loads((folder / shipped.EVALUATION_FILE).read_text(encoding="utf-8"))
+        training = description["training"]
+        scores = "; ".join(
+            f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"
+            for row in evaluation["matches"]
+        )
+        trained = f"{training['positions']:,} positions, {duration(training['seconds'])}"
+        kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
+        rows.append(f"| `{name}` | {description['game']} | {trained} | {kib:,.0f} KiB | {scores} |")
+    if not rows:
+        return "No checkpoint is shipped yet.\n"
+    heads = "| name | trained on | trained for | size | score (95 % interval) |\n|---|---|---|---|---|\n"
+    return heads + "\n".join(rows) + "\n"
+
+
+def page_with_table(text: str) -> str:
+    """Return the text of a page with :func:`shipped_table` between its two marks.
+
+    Raises:
+        ValueError: the marks do not stand there once each, in their order.
+    """
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end or _BEGIN in rest or _END in after:
+        raise ValueError(f"the page has not, once each, the lines {_BEGIN.strip()!r} and {_END.strip()!r}")
+    return f"{before}{_BEGIN}\n{shipped_table()}\n{_END}{after}"
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(page_with_table(page.read_text(encoding="utf-8")), encoding="utf-8")

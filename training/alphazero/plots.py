@@ -1,0 +1,94 @@
+"""The plots of a report, as PNG files. They need no display and leave matplotlib's global state alone."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, PercentFormatter
+
+# Okabe and Ito's colours, which colour-blind people tell apart.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_MOST_POINTS = 400
+
+
+def scores_plot(evaluations: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the plot of scores with their intervals, a line for each player and opponent (see ``Run.evaluations``)."""
+    figure, (axes,) = _figure(1)
+    for number, (player, opponent) in enumerate(pairings(evaluations)):
+        rows = [row for row in evaluations if (row["player"], row["opponent"]) == (player, opponent)]
+        colour = _COLOURS[number % len(_COLOURS)]
+        positions = [row["positions"] for row in rows]
+        low, high = zip(*(row["interval"] for row in rows), strict=True)
+        axes.fill_between(positions, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(positions, [row["score"] for row in rows], "o-", color=colour, label=f"{player} against {opponent}")
+        # A band of one point has no width.
+        axes.vlines(positions, low, high, color=colour, alpha=0.5, linewidth=1)
+    axes.set_ylim(-0.02, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    _finish(axes, "score; bands are 95 % intervals")
+    return _png(figure)
+
+
+def metrics_plot(
+    rows: Sequence[Mapping[str, Any]], panels: Sequence[tuple[str, Mapping[str, str]]], *, shares: bool = False
+) -> bytes:
+    """Return a plot of metrics over positions.
+
+    Args:
+        rows: the figures of the iterations (see :func:`stoneworks.training.alphazero.metrics.read_metrics`).
+        panels: a title and, by name of a metric, the label of its line.
+        shares: whether the axis shows percentages, from 0.
+    """
+    figure, all_axes = _figure(len(panels))
+    for axes, (title, lines) in zip(all_axes, panels, strict=True):
+        for number, (name, label) in enumerate(lines.items()):
+            points = [(row["positions"], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
+            if points:
+                x, y = _thinned(np.array(points, np.float64))
+                axes.plot(x, y, ".-" if len(x) < 30 else "-", color=_COLOURS[number], label=label, linewidth=1)
+        if shares:
+            axes.yaxis.set_major_formatter(PercentFormatter(1))
+        axes.set_ylim(0, 1.08 * max(axes.dataLim.ymax, 1e-9) if axes.lines else 1)
+        _finish(axes, title)
+    return _png(figure)
+
+
+def pairings(evaluations: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return who played whom, each pair once, in the order of first appearance."""
+    return list(dict.fromkeys((row["player"], row["opponent"]) for row in evaluations))
+
+
+def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(7.5, 3.4 * num_panels), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(num_panels, 1, number + 1) for number in range(num_panels)]
+
+
+def _thinned(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return ``[2, n]`` points, n at most ``_MOST_POINTS``: means of as many parts, where there are more."""
+    parts = np.array_split(points, min(len(points), _MOST_POINTS))
+    return np.array([part.mean(axis=0) for part in parts]).T
+
+
+def _finish(axes: Axes, title: str) -> None:
+    axes.set_title(title, fontsize=10, loc="left")
+    axes.set_xlabel("positions learned from")
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.grid(alpha=0.3)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if len(axes.lines) > 1:
+        axes.legend(fontsize=8, frameon=False)
+
+
+def _png(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format="png")
+    return content.getvalue()

@@ -1,0 +1,264 @@
+"""The report of a run: a page of Markdown with plots and pictures, written into the run's folder."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import State
+from stoneworks.models.network import BoardNetwork
+from stoneworks.models.policy_bot import PolicyBot
+from stoneworks.training.alphazero import plots
+from stoneworks.training.alphazero.finished_run import (
+    FinishedRun,
+    duration,
+    evaluations_table,
+    hardware_in_words,
+    network_in_words,
+    percent,
+    read_run,
+)
+from stoneworks.training.files import write_whole
+from stoneworks.training.match import random_opening
+from stoneworks.training.records import GameRecord, read_records
+
+REPORT_FILE = "report.md"
+#: The folder, inside the run's, of the report's plots and pictures.
+PICTURES = "report"
+
+_NUM_POSITIONS = 3
+_PICTURE_PIXELS = 480
+#: Speeds are medians over so many of the latest iterations.
+_LATEST_ITERATIONS = 20
+
+
+def write_report(folder: str | os.PathLike[str]) -> Path:
+    """Write ``report.md`` and its pictures into the folder of a run of AlphaZero, and return its path.
+
+    It shows what the latest checkpoint and the files beside it say, also while the run is going on. Each file appears whole.
+
+    Raises:
+        CheckpointError: the folder has no whole checkpoint of AlphaZero.
+        RecordError: a file of the latest matches is damaged.
+        OSError: a file cannot be written.
+    """
+    run = read_run(folder)
+    pictures = run.folder / PICTURES
+    pictures.mkdir(exist_ok=True)
+    sections = [
+        _heading(run),
+        *_scores(run),
+        *_metrics(run),
+        *_games(run),
+        *_policies(run),
+        f"## Configuration\n\n```yaml\n{yaml.safe_dump(run.training['config'], sort_keys=False)}```\n",
+    ]
+    target = run.folder / REPORT_FILE
+    text = "\n".join(sections)
+    write_whole(target, text)
+    for file in pictures.glob("*.png"):  # those of an earlier report
+        if f"({PICTURES}/{file.name})" not in text:
+            file.unlink()
+    return target
+
+
+# -- Sections ------------------------------------------------------------------------------------------------------------
+
+
+def _heading(run: FinishedRun) -> str:
+    training, network = run.training, run.checkpoint.network
+    total = training["config"]["positions"]
+    facts = {
+        "positions": f"{training['positions']:,} of {total:,}",
+        "games": f"{training['games']:,}",
+        "gradient steps": f"{training['gradient_steps']:,}",
+        "time": duration(training["seconds"]),
+        "hardware": hardware_in_words(training["hardware"]),
+        "network": network_in_words(network),
+        "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
+    }
+    rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
+    return f"# {run.checkpoint.game}, by AlphaZero\n\n| | |\n|---|---|\n{rows}"
+
+
+def _scores(run: FinishedRun) -> Iterator[str]:
+    yield "## Scores\n"
+    if not run.evaluations:
+        yield "No match has been played yet.\n"
+        return
+    latest = run.evaluations[-1]["positions"]
+    yield _picture(run, "scores.png", plots.scores_plot(run.evaluations), "Scores over positions")
+    yield (
+        "Paired games: both games of a pair start from the same random opening, with seats swapped. A draw is half a win; "
+        "intervals are Wilson's. `policy` plays its network's most probable action, `policy@<n>` a search of n "
+        f"simulations.\n\nAfter {latest:,} positions:\n"
+    )
+    yield evaluations_table([row for row in run.evaluations if row["positions"] == latest])
+
+
+def _metrics(run: FinishedRun) -> Iterator[str]:
+    rows = run.metrics
+    if not rows:
+        return
+    yield "## Losses\n"
+    panels: list[tuple[str, Mapping[str, str]]] = [
+        ("policy loss, nats", {"policy": "cross entropy", "policy_divergence": "without the search's entropy"}),
+        ("value loss, nats", {"value": "cross entropy"}),
+    ]
+    yield _picture(run, "losses.png", plots.metrics_plot(rows, panels), "Losses over positions")
+    yield "## Games of self-play\n"
+    yield _picture(
+        run, "lengths.png", plots.metrics_plot(rows, [("actions", {"mean_length": "mean length"})]), "Lengths of games"
+    )
+    lines = {"draw_share": "draws", "first_player_score": "score of player 0"}
+    yield _picture(
+        run, "results.png", plots.metrics_plot(rows, [("results", lines)], shares=True), "Draws and scores of player 0"
+    )
+    yield "## Speed\n"
+    latest = rows[-_LATEST_ITERATIONS:]
+    yield (
+        f"{_median(latest, 'games_per_second'):,.1f} games, {_median(latest, 'positions_per_second'):,.0f} positions and "
+        f"{_median(latest, 'simulations_per_second'):,.0f} simulations a second, medians over the latest {len(latest)} "
+        f"iterations. The search's own share of self-play: {percent(_median(latest, 'search_share_of_self_play'))}.\n"
+    )
+    panels = [
+        ("positions a second", {"positions_per_second": "positions"}),
+        ("simulations a second", {"simulations_per_second": "simulations"}),
+    ]
+    yield _picture(run, "speed.png", plots.metrics_plot(rows, panels), "Speed")
+    lines = {"network_share": "network", "search_share": "search", "learning_share": "learning"}
+    yield _picture(
+        run, "time.png", plots.metrics_plot(rows, [("time of all processes", lines)], shares=True), "Shares of time"
+    )
+
+
+def _median(rows: Sequence[Mapping[str, Any]], name: str) -> float:
+    return statistics.median(row[name] for row in rows)
+
+
+@dataclass(frozen=True)
+class _MatchGame:
+    """A game of a match: its record, its end, and the seat of the player that this run trained."""
+
+    record: GameRecord
+    end: State
+    seat: int
+
+    @classmethod
+    def of_match(cls, records: Sequence[GameRecord], player: str) -> _MatchGame:
+        """Return the first game that ``player`` won, or else the first one."""
+        won = [record for record in records if record.winner is not None and record.players[record.winner] == player]
+        record = (won or list(records))[0]
+        return cls(record, record.replay(), record.players.index(player))
+
+
+def _match_games(run: FinishedRun) -> list[_MatchGame]:
+    """Return a game of each of the latest matches whose records are there."""
+    latest = [row for row in run.evaluations if row["positions"] == run.evaluations[-1]["positions"]]
+    games = []
+    for row, file in zip(latest, run.match_files(), strict=False):
+        records = [record for record in read_records(file) if row["player"] in record.players]
+        if records:
+            games.append(_MatchGame.of_match(records, row["player"]))
+    return games
+
+
+def _games(run: FinishedRun) -> Iterator[str]:
+    games = _match_games(run)
+    if not games:
+        return
+    yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
+    for number, game in enumerate(games, start=1):
+        record, colours = game.record, run.checkpoint.game.colours
+        won = "a draw" if record.winner is None else f"won by {record.players[record.winner]}"
+        caption = f"{record.players[0]} ({colours[0]}) against {record.players[1]}, {won} ({record.reason})"
+        yield _picture(run, f"game-{number}.png", draw(game.end).png(_PICTURE_PIXELS), caption)
+        yield f"{caption}: `{' '.join(record.actions)}`\n"
+
+
+# -- Policies ------------------------------------------------------------------------------------------------------------
+
+
+def _policies(run: FinishedRun) -> Iterator[str]:
+    """Show what the network makes of positions of the game against the last opponent."""
+    game = run.checkpoint.game
+    yield "## What the network would play\n"
+    if run.match_files():
+        yield "In positions of the last of these games, without search.\n"
+    if game.num_action_planes > 1:
+        yield (
+            f"A cell's colour is the sum of the probabilities of its actions, of which there are {game.num_action_planes} "
+            "kinds, relative to the greatest sum.\n"
+        )
+    else:
+        yield "A cell's colour is the probability of its action, relative to the greatest.\n"
+    for number, state in enumerate(_positions_to_show(run), start=1):
+        policy, outcomes = _ask(run.checkpoint.network, state)
+        yield _policy_picture(run, f"policy-{number}.png", state, policy, outcomes)
+
+
+def _positions_to_show(run: FinishedRun) -> list[State]:
+    """Return positions in which the network is to act: early, in the middle and late in the last match's game."""
+    game = run.checkpoint.game
+    games = _match_games(run)
+    if not games:
+        return [random_opening(game, 2 * number, np.random.default_rng(number)) for number in range(_NUM_POSITIONS)]
+    state = game.new_initial_state()
+    own: list[State] = []
+    for text in games[-1].record.actions:
+        if state.current_player() == games[-1].seat and len(state.legal_actions()) > 1:
+            own.append(state.clone())
+        state.apply_action(game.string_to_action(text))
+    chosen = sorted({int(share * len(own)) for share in (np.arange(_NUM_POSITIONS) + 0.5) / _NUM_POSITIONS})
+    return [own[index] for index in chosen if index < len(own)]
+
+
+def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], tuple[float, float, float]]:
+    """Return a network's policy, ``float64[num_actions]``, and its probabilities of a win, a draw and a loss."""
+    policy = np.zeros(state.game.num_actions)
+    pairs, _ = PolicyBot(network, state.game, seed=0, deterministic=True).step_with_policy(state)
+    for action, probability in pairs:
+        policy[action] = probability
+    observation, _ = state.observation_and_mask(state.current_player())
+    with torch.inference_mode():
+        outcomes = torch.softmax(network.logits_and_value(torch.from_numpy(observation[None]))[1], 1)[0]
+    win, draw_, loss = outcomes.tolist()
+    return policy, (win, draw_, loss)
+
+
+def _policy_picture(
+    run: FinishedRun, name: str, state: State, policy: np.ndarray[Any, Any], outcomes: tuple[float, float, float]
+) -> str:
+    game = state.game
+    num_on_board = game.num_action_planes * game.grid.num_cells
+    sums = policy[:num_on_board].reshape(game.num_action_planes, -1).sum(axis=0)
+    greatest = sums.max()
+    heat = np.where(game.grid.on_board, sums / greatest if greatest > 0 else 0.0, np.nan)
+    player = state.current_player()
+    best = ", ".join(
+        f"{game.action_to_string(int(action))} {percent(policy[action])}"
+        for action in np.argsort(-policy, kind="stable")[:3]
+        if policy[action] > 0
+    )
+    win, drawn, loss = outcomes
+    caption = (
+        f"After {len(state.history())} actions, {game.colours[game.colour_of(state, player)]} to act: {best}; the darkest "
+        f"cell is {percent(greatest)}. Expected: win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
+    )
+    content = draw(state, fill=np.minimum(heat, 1)).png(_PICTURE_PIXELS)
+    return f"{_picture(run, name, content, 'The policy as a heat map')}\n{caption}.\n"
+
+
+def _picture(run: FinishedRun, name: str, content: bytes, caption: str) -> str:
+    """Write a picture, and return the Markdown that shows it."""
+    write_whole(run.folder / PICTURES / name, content)
+    return f"![{caption}]({PICTURES}/{name})\n"

@@ -1,0 +1,229 @@
+"""Shipping: final matches, and the folder of a checkpoint that comes with stoneworks."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules import Game
+from stoneworks.models import Bot, load_bot
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    TRAINING_FILE,
+    WEIGHTS_FILE,
+    Checkpoint,
+    CheckpointError,
+    library_versions,
+    load_checkpoint,
+    replace_folder,
+)
+from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.policy_bot import PolicyBot
+from stoneworks.models.search_bot import SearchBot
+from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
+from stoneworks.training.alphazero.model_card import model_card
+from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
+from stoneworks.training.arena.ratings import rate_against
+from stoneworks.training.hardware import describe_hardware
+from stoneworks.training.match import MatchResult, play_match, summarise
+
+POLICY_OPPONENTS = ("random", "mcts:100")
+SEARCH_OPPONENTS = ("mcts:1000", "greedy")
+
+#: The score that a player is to reach against an opponent.
+TARGETS = {("policy", "random"): 0.99, ("policy", "mcts:100"): 0.5, ("policy@64", "mcts:1000"): 0.7}
+
+#: The greatest size of the weights of a checkpoint that is shipped.
+MAX_WEIGHTS_BYTES = 8 * 2**20
+
+
+@dataclass(frozen=True)
+class FinalMatches:
+    """The matches that say how strong a shipped checkpoint is.
+
+    Attributes:
+        policy_opponents: names of bots that the policy plays, without search.
+        search_opponents: names of bots that the search plays.
+        simulations: of that search.
+        num_pairs: pairs of games of each match.
+        opening_actions: random actions at the start of each pair.
+        seed: of everything random.
+    """
+
+    policy_opponents: tuple[str, ...] = POLICY_OPPONENTS
+    search_opponents: tuple[str, ...] = SEARCH_OPPONENTS
+    simulations: int = 64
+    num_pairs: int = 100
+    opening_actions: int = 3
+    seed: int = 0
+
+
+def ship(
+    run_folder: str | Path,
+    name: str,
+    *,
+    into: str | Path,
+    matches: FinalMatches | None = None,
+    weaknesses: str = "",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Path:
+    """Play the final matches of a run's checkpoint, and lay it into the folder ``into / name``.
+
+    That folder has the weights, ``checkpoint.json``, ``eval.json`` and the model card; what training needs to go on stays
+    behind. It appears whole, and replaces one that was there.
+
+    Args:
+        run_folder: the folder of the run.
+        name: what :func:`stoneworks.models.load_bot` will call it: the game's name, with something after a hyphen or not.
+        into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
+        matches: the final matches.
+        weaknesses: what is known to be weak, for the model card.
+        progress: called with a match in words and the numbers of finished games and of all games, once a step.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        CheckpointError: the run has no whole checkpoint of AlphaZero, or one that is too large.
+        UnknownBotError: an opponent's name.
+        ValueError: the name does not fit the game, or ``matches`` is not allowed.
+    """
+    source = Path(run_folder) / "checkpoint"
+    target = Path(into) / name
+    with tempfile.TemporaryDirectory() as staging:
+        new = Path(staging) / "checkpoint"
+        checkpoint = _copy_for_playing(source, new)
+        game = checkpoint.game
+        if re.fullmatch(rf"{game.name}(-[a-z0-9]+)*", name) is None:
+            raise ValueError(
+                f"name is {name!r}; allowed is {game.name!r}, or {game.name + '-'!r} and small letters or digits"
+            )
+        evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)
+        (new / EVALUATION_FILE).write_text(_json(evaluation), encoding="utf-8")
+        (new / CARD_FILE).write_text(model_card(name, checkpoint, evaluation, weaknesses), encoding="utf-8")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
+        try:
+            shutil.copytree(new, beside, dirs_exist_ok=True)
+            replace_folder(beside, target)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return target
+
+
+def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
+    """Copy the checkpoint of AlphaZero ``source`` without what only training needs, and return the copy, read."""
+    file = source / METADATA_FILE
+    load_checkpoint(source)
+    description = json.loads(file.read_text(encoding="utf-8"))
+    training = description["training"]
+    if training.get("algorithm") != "alphazero":
+        raise CheckpointError(f"{source}: algorithm is {training.get('algorithm')!r}; allowed is 'alphazero'")
+    weights = (source / WEIGHTS_FILE).read_bytes()
+    if len(weights) > MAX_WEIGHTS_BYTES:
+        raise CheckpointError(
+            f"{source / WEIGHTS_FILE} has {len(weights):,} bytes; allowed in a shipped checkpoint are {MAX_WEIGHTS_BYTES:,}"
+        )
+    description["files"].pop(TRAINING_FILE, None)
+    training.pop("random_state", None)
+    folder.mkdir()
+    (folder / METADATA_FILE).write_text(_json(description), encoding="utf-8")
+    (folder / WEIGHTS_FILE).write_bytes(weights)
+    return load_checkpoint(folder)
+
+
+def evaluate(
+    checkpoint: Checkpoint, matches: FinalMatches, progress: Callable[[str, int, int], None] | None = None
+) -> dict[str, Any]:
+    """Play the final matches of a checkpoint, and return what ``eval.json`` says of them. See :func:`ship`."""
+    game = checkpoint.game
+    pairings = list(_pairings(checkpoint, game, matches))
+    rows = []
+    results: list[MatchResult] = []
+    for number, (player, bot, opponent) in enumerate(pairings):
+        seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
+        of_opponent, of_openings = map(int, seeds)
+        began = time.monotonic()
+        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
+            result = play_match(
+                game,
+                bot,
+                other,
+                num_pairs=matches.num_pairs,
+                opening_actions=matches.opening_actions,
+                seed=of_openings,
+                progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
+            )
+        results.append(replace(result, names=(player, opponent)))
+        rows.append(
+            {"player": player}
+            | summarise(result, opponent)
+            | {
+                "by_seat": [list(tally) for tally in result.by_seat],
+                "target": TARGETS.get((player, opponent)),
+                "opponent_seed": of_opponent,
+                "openings_seed": of_openings,
+                "seconds": round(time.monotonic() - began, 1),
+            }
+        )
+    return {
+        "format": "stoneworks evaluation",
+        "format_version": 1,
+        "game": str(game),
+        "environment_version": game.version,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "num_pairs": matches.num_pairs,
+        "opening_actions": matches.opening_actions,
+        "seed": matches.seed,
+        "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
+        "matches": rows,
+        "ratings": _ratings(game, results),
+        "hardware": describe_hardware(),
+        "libraries": library_versions(),
+    }
+
+
+def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]:
+    """Return the ratings of the players on the ladder of the game, from their games with its anchors; none without a ladder."""
+    if str(game) not in shipped_ladders():
+        return []
+    ladder = load_ladder(game).ratings
+    rows = []
+    for player in dict.fromkeys(result.names[0] for result in results):
+        against = [result for result in results if result.names[0] == player and result.names[1] in ladder.names]
+        if against:
+            elo, error = rate_against(ladder, player, against)
+            rows.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor})
+    return rows
+
+
+def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
+    """Yield players by name with their opponents, all of whom there are."""
+    for opponent in (*matches.policy_opponents, *matches.search_opponents):
+        load_bot(opponent, game).close()
+    for opponent in matches.policy_opponents:
+        yield "policy", PolicyBot(checkpoint.network, game, deterministic=True), opponent
+    evaluator = NetworkEvaluator(checkpoint.network)
+    name = f"policy@{matches.simulations}"
+    for opponent in matches.search_opponents:
+        yield name, SearchBot(evaluator, game, seed=0, simulations=matches.simulations, name=name), opponent
+
+
+def _named(progress: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:
+    return lambda over, games: progress(what, over, games)
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,274 @@
+"""The commands ``stoneworks arena``, ``stoneworks rate`` and ``stoneworks ladder``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from stoneworks.envs.rules import load_game
+
+if TYPE_CHECKING:
+    from stoneworks.training.arena.play import ArenaResult
+    from stoneworks.training.arena.settings import ArenaSettings
+
+ladder_app = typer.Typer(no_args_is_help=True, help="Ladders of fixed players: show one, or make one.")
+
+_Game = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
+_Workers = Annotated[int | None, typer.Option(min=1, help="Processes that play; by default one for each core.")]
+_Folder = Annotated[
+    Path | None, typer.Option(help="Where the games are kept; by default under runs/, by the settings.")
+]
+_OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions that each pair starts with.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Of openings and players.")]
+
+
+def arena(
+    players: Annotated[
+        list[str], typer.Argument(help="Bots: random, greedy, mcts:100, the path of a checkpoint folder, ...")
+    ],
+    game: _Game,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing; with --sprt, at most.")] = 100,
+    only: Annotated[str | None, typer.Option("--gauntlet", help="The one player that plays all others.")] = None,
+    next_ones: Annotated[
+        int | None, typer.Option("--neighbours", min=1, help="Pair each with only so many next players of the list.")
+    ] = None,
+    sprt: Annotated[
+        str | None,
+        typer.Option(help="Stop a match of two by this test, e.g. elo0=0,elo1=30,alpha=0.05,beta=0.05."),
+    ] = None,
+    workers: _Workers = None,
+    folder: _Folder = None,
+    opening_actions: _OpeningActions = 3,
+    chunk_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games played at once, and kept as a whole.")] = 8,
+    seed: _Seed = 0,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw ratings and cross table: a .png, .svg or .pdf file.")
+    ] = None,
+) -> None:
+    """Play everyone against everyone, or a gauntlet, or one match, in paired games, and rate the players.
+
+    Ctrl-C keeps what was played; the same command goes on.
+    """
+    from stoneworks.training.arena.report import check_picture_path, save_picture
+    from stoneworks.training.arena.schedule import gauntlet, neighbours, round_robin
+    from stoneworks.training.arena.settings import ArenaSettings
+    from stoneworks.training.arena.sprt import Sprt
+
+    if picture is not None:
+        check_picture_path(picture)
+    if only is not None and next_ones is not None:
+        raise ValueError("gauntlet and neighbours are both given; allowed is one of them")
+    if only is not None:
+        pairings = gauntlet(only, players)
+    else:
+        pairings = round_robin(players) if next_ones is None else neighbours(players, next_ones)
+    settings = ArenaSettings(
+        game,
+        pairings,
+        num_pairs=pairs,
+        chunk_pairs=chunk_pairs,
+        opening_actions=opening_actions,
+        seed=seed,
+        sprt=None if sprt is None else Sprt.parse(sprt),
+    )
+    result = _play(settings, folder, workers)
+    if picture is not None:
+        save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
+
+
+def rate(
+    player: Annotated[str, typer.Argument(help="A bot's name, or the path of a checkpoint folder.")],
+    game: _Game,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with each of the nearest anchors.")] = 50,
+    anchors: Annotated[int, typer.Option(min=1, help="How many of those there are.")] = 4,
+    ladder: Annotated[Path | None, typer.Option(help="The file of a ladder; by default the one of stoneworks.")] = None,
+    workers: _Workers = None,
+    folder: _Folder = None,
+    seed: _Seed = 0,
+) -> None:
+    """Rate any policy against the game's ladder of fixed players. Ctrl-C keeps what was played; the same command goes on."""
+    from stoneworks.training.arena.folder import write_json
+    from stoneworks.training.arena.ladder import load_ladder
+    from stoneworks.training.arena.rate import rate as rate_player
+
+    loaded = load_game(game)
+    steps = load_ladder(loaded, ladder)
+    given = [player, str(loaded), pairs, anchors, seed, steps.fields["made"], steps.ratings.elo.tolist()]
+    where = folder or _folder_of("rate", str(loaded), given)
+    with _progress() as show:
+        result = rate_player(
+            player,
+            loaded,
+            where,
+            ladder=steps,
+            num_pairs=pairs,
+            num_anchors=anchors,
+            workers=workers or _cores(),
+            seed=seed,
+            progress=show,
+        )
+    write_json(where / "results.json", result.to_fields())
+    console = Console(markup=False, highlight=False)
+    console.print(result.table())
+    console.print(f"the games are in {where}", soft_wrap=True)
+
+
+@ladder_app.command("show")
+def show_ladder(
+    game: Annotated[
+        str | None, typer.Argument(help="A game string; without, all games that have a ladder are listed.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="The file of a ladder; by default the one of stoneworks.")] = None,
+) -> None:
+    """Show the ladder of a game."""
+    from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
+    from stoneworks.training.arena.report import table_of
+
+    console = Console(markup=False, highlight=False)
+    if game is None:
+        for name in shipped_ladders():
+            console.print(name)
+        return
+    ladder = load_ladder(game, file)
+    made = ladder.fields["made"]
+    console.print(table_of(dict(ladder.fields)))
+    console.print(f"made on {made['date']} by: {made['command']}", soft_wrap=True)
+
+
+@ladder_app.command("make")
+def make_ladder(
+    game: Annotated[str, typer.Argument(help="A game string such as 'vadus(size=5)'.")],
+    players: Annotated[
+        list[str] | None, typer.Argument(help="The anchors, about from weak to strong; by default the usual ones.")
+    ] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing.")] = 50,
+    next_ones: Annotated[
+        int, typer.Option("--neighbours", min=1, help="Each plays so many next players of the list.")
+    ] = 3,
+    output: Annotated[
+        Path, typer.Option(help="The folder for the ladder's file, such as models/ladders of the repository.")
+    ] = Path("models/ladders"),
+    workers: _Workers = None,
+    folder: _Folder = None,
+    opening_actions: _OpeningActions = 3,
+    chunk_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games played at once, and kept as a whole.")] = 8,
+    seed: _Seed = 0,
+) -> None:
+    """Play the anchors of a game and write its ladder. Ctrl-C keeps what was played; the same command goes on."""
+    from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
+    from stoneworks.training.arena.schedule import neighbours, round_robin
+    from stoneworks.training.arena.settings import ArenaSettings
+
+    if not output.is_dir():
+        raise ValueError(f"output is {str(output)!r}; allowed is a folder that exists")
+    anchors = players or ANCHORS
+    settings = ArenaSettings(
+        game,
+        round_robin(anchors) if next_ones is None else neighbours(anchors, next_ones),
+        num_pairs=pairs,
+        chunk_pairs=chunk_pairs,
+        opening_actions=opening_actions,
+        seed=seed,
+    )
+    options = {"pairs": pairs, "opening-actions": opening_actions, "chunk-pairs": chunk_pairs, "seed": seed}
+    if next_ones is not None:
+        options["neighbours"] = next_ones
+    words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
+    command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
+    file = output / file_name_of(settings.game)
+    Ladder.of_result(_play(settings, folder, workers), command).save(file)
+    Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
+
+
+def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> ArenaResult:
+    """Play an arena with a bar, print its table and write ``results.json``. At Ctrl-C the table is what there is so far."""
+    from stoneworks.training.arena.folder import write_json
+    from stoneworks.training.arena.play import load_arena, play_arena
+    from stoneworks.training.arena.ratings import RatingError
+    from stoneworks.training.arena.report import pairings_table_of, table_of
+    from stoneworks.training.arena.results import results_of
+
+    where = folder or _folder_of("arena", settings.game, settings.to_fields())
+    console = Console(markup=False, highlight=False)
+
+    def tell(result: ArenaResult) -> None:
+        fields = results_of(result)
+        write_json(where / "results.json", fields)
+        console.print(pairings_table_of(fields))
+        console.print(table_of(fields))
+        if test := fields.get("sprt"):
+            players = settings.pairings[0]
+            low, high = test["bounds"]
+            console.print(
+                f"SPRT of {players[0]} against {players[1]}, {test['test']}: {test['decision']}, "
+                f"log-likelihood ratio {test['log_likelihood_ratio']:.2f} "
+                f"({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
+                soft_wrap=True,
+            )
+        console.print(f"the games are in {where}", soft_wrap=True)
+
+    try:
+        with _progress() as show:
+            result = play_arena(settings, where, workers=workers or _cores(), progress=show)
+    except KeyboardInterrupt:
+        if (where / "arena.json").exists():
+            try:
+                tell(load_arena(where))
+            except RatingError:
+                console.print(f"the games so far are in {where}", soft_wrap=True)
+        raise
+    tell(result)
+    return result
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[ArenaResult], None]]:
+    """Show a bar on standard error while an arena is played."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("pairs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=None, note="")
+
+        def show(result: ArenaResult) -> None:
+            total = len(result.settings.pairings) * result.settings.num_pairs
+            ratio = result.log_likelihood_ratio
+            note = "" if ratio is None else f"log-likelihood ratio {ratio:.2f}"
+            progress.update(task, completed=result.num_pairs, total=total, note=note)
+
+        yield show
+
+
+def _folder_of(kind: str, game: str, given: object) -> Path:
+    """Return the folder, under runs/, of a call with these arguments: the same for the same arguments."""
+    from stoneworks.training.arena.ladder import file_name_of
+
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:8]
+    return Path("runs") / kind / f"{file_name_of(game).removesuffix('.json')}-{digest}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

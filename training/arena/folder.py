@@ -1,0 +1,182 @@
+"""The folder of an arena: ``arena.json`` with its settings, and one file of games for each portion that is finished.
+
+A file appears whole or not at all, so an arena that was cut off at any moment goes on from its finished portions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.training.arena.errors import ArenaFolderError
+from stoneworks.training.arena.schedule import Chunk
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.match import MatchResult
+from stoneworks.training.records import GameRecord, RecordError, read_records, write_records
+
+_SETTINGS = "arena.json"
+
+
+def write_json(path: Path, fields: dict[str, Any]) -> None:
+    """Write an object as JSON. The file appears whole or, after an error, is as it was before."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(fields, file, indent=1, allow_nan=False, ensure_ascii=False)
+            file.write("\n")
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+class ArenaFolder:
+    """Where the games of an arena are kept."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: ArenaSettings,
+        checkpoints: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make the folder, or take one that an arena of equal settings has begun.
+
+        Args:
+            path: the folder.
+            settings: the arena's settings.
+            checkpoints: a hash of each player that is a checkpoint; None where that does not matter.
+
+        Raises:
+            ArenaFolderError: the folder holds another arena, or something else; the difference is named, nothing is changed.
+        """
+        self.path = Path(path)
+        self.settings = settings
+        file = self.path / _SETTINGS
+        if file.exists():
+            there, here = _read_fields(file), settings.to_fields()
+            if checkpoints is not None:
+                here["checkpoints"] = dict(checkpoints)
+            for name, value in here.items():
+                if there.get(name) != value:
+                    raise ArenaFolderError(
+                        f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
+                    )
+        else:
+            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+                raise ArenaFolderError(
+                    f"{self.path} holds no arena; allowed is a new or empty folder, or that of an arena"
+                )
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
+        self._games = self.path / "games"
+        self._games.mkdir(exist_ok=True)
+
+    def file_of(self, chunk: Chunk) -> Path:
+        """Return the file that keeps, or will keep, the games of a portion."""
+        return self._games / f"pairing-{chunk.pairing:03d}-portion-{chunk.number:05d}.jsonl"
+
+    def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+        """Keep the games of a portion (see :func:`records_of_chunk`)."""
+        write_records(self.file_of(chunk), records)
+
+    def remove(self, chunk: Chunk) -> None:
+        """Forget the games of a portion, if there are any."""
+        self.file_of(chunk).unlink(missing_ok=True)
+
+    def read(self) -> dict[Chunk, tuple[GameRecord, ...]]:
+        """Return the games of all finished portions.
+
+        Raises:
+            ArenaFolderError: a file does not hold the games that it should.
+        """
+        found = {}
+        for chunk in self.settings.chunks:
+            file = self.file_of(chunk)
+            if file.exists():
+                try:
+                    records = tuple(read_records(file))
+                except RecordError as error:
+                    raise ArenaFolderError(str(error)) from None
+                _check_chunk(file, self.settings, chunk, records)
+                found[chunk] = records
+        return found
+
+
+def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
+    """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` where there is none."""
+    file = Path(path) / _SETTINGS
+    fields = _read_fields(file)
+    fields.pop("checkpoints", None)
+    try:
+        return ArenaSettings.from_fields(fields)
+    except ValueError as error:
+        raise ArenaFolderError(f"{file}: {error}") from None
+
+
+def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
+    """Return the games of a portion as they are kept: under the arena's names, with their place in it.
+
+    Their metadata says ``pairing``, ``portion``, ``pair`` (within the pairing) and ``score``, that of player 0.
+    """
+    names = settings.pairings[chunk.pairing]
+    kept = []
+    for index, record in enumerate(result.records):
+        pair, seat = divmod(index, 2)
+        score = float(result.scores[pair, seat])
+        place = {
+            "pairing": chunk.pairing,
+            "portion": chunk.number,
+            "pair": chunk.number * settings.chunk_pairs + pair,
+            "score": score if seat == 0 else 1 - score,
+        }
+        players = names if seat == 0 else (names[1], names[0])
+        kept.append(replace(record, players=players, metadata={**record.metadata, **place}))
+    return tuple(kept)
+
+
+def match_of(settings: ArenaSettings, pairing: int, records: Sequence[GameRecord]) -> MatchResult:
+    """Return the result of a pairing by the games that are kept of it, in their order."""
+    return MatchResult(settings.game, settings.pairings[pairing], _scores_of_first(records), tuple(records))
+
+
+def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
+    scores = np.array([record.metadata["score"] for record in records], np.float64).reshape(-1, 2)
+    scores[:, 1] = 1 - scores[:, 1]
+    return scores
+
+
+def _read_fields(file: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ArenaFolderError(f"{file.parent} holds no arena: there is no {_SETTINGS}") from None
+    except ValueError as error:
+        raise ArenaFolderError(f"{file}: {error}") from None
+    if not isinstance(fields, dict):
+        raise ArenaFolderError(f"{file}: no JSON object")
+    return fields
+
+
+def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+    if len(records) != 2 * chunk.num_pairs:
+        raise ArenaFolderError(f"{file} holds {len(records)} games; allowed are {2 * chunk.num_pairs}")
+    first, second = settings.pairings[chunk.pairing]
+    for index, record in enumerate(records):
+        players = (second, first) if index % 2 else (first, second)
+        if record.players != players or record.game != settings.game or record.metadata.get("score") not in (0, 0.5, 1):
+            raise ArenaFolderError(
+                f"{file}, line {index + 1} is a game of {record.game} between {record.players[0]!r} and {record.players[1]!r} "
+                f"with score {record.metadata.get('score')!r}; allowed is one of {settings.game} between {players[0]!r} and "
+                f"{players[1]!r} with score 0, 0.5 or 1"
+            )

@@ -1,0 +1,169 @@
+"""Ladders: for a game, fixed players with ratings that a long arena gave them, kept as data.
+
+A ladder's file holds the arena's results (see ``results.py``) and what made it: the command, the date, the versions.
+The ladders that come with stoneworks lie in the package ``stoneworks.models.ladders``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata, resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.training.arena.errors import LadderError
+from stoneworks.training.arena.folder import write_json
+from stoneworks.training.arena.play import ArenaResult
+from stoneworks.training.arena.ratings import Ratings
+from stoneworks.training.arena.results import ratings_from, results_of
+
+#: The players of a ladder, about in the order of strength that is expected of them.
+ANCHORS = ("random", "mcts:10", "greedy", "alphabeta:1", "mcts:100", "alphabeta:2", "alphabeta:3", "mcts:1000")
+
+_PACKAGE = "stoneworks.models.ladders"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A ladder.
+
+    Attributes:
+        game: the game string.
+        ratings: the players' ratings with their covariance.
+        fields: all that the ladder's file says.
+    """
+
+    game: str
+    ratings: Ratings
+    fields: Mapping[str, Any]
+
+    @property
+    def opening_actions(self) -> int:
+        """Random actions that each of its pairs of games started with."""
+        return int(self.fields["settings"]["opening_actions"])
+
+    @classmethod
+    def of_result(cls, result: ArenaResult, command: str) -> Ladder:
+        """Return the ladder that an arena's result makes; ``command`` is what makes it again.
+
+        Raises:
+            RatingError: the players cannot be rated.
+        """
+        fields = results_of(result)
+        fields["made"] = {
+            "command": command,
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "versions": {
+                "python": platform.python_version(),
+                **{name: metadata.version(name) for name in ("stoneworks", "numpy", "numba")},
+            },
+        }
+        return cls(result.settings.game, result.ratings, fields)
+
+    @classmethod
+    def from_text(cls, text: str, origin: str) -> Ladder:
+        """Return the ladder that a file holds. Raises :class:`LadderError`, which names ``origin``, where it holds none."""
+        try:
+            fields = json.loads(text)
+            if not isinstance(fields, dict):
+                raise ValueError("no JSON object")
+            ratings = ratings_from(fields)
+            game = load_game(fields["game"])
+            version = fields["settings"]["game_version"]
+            fields["settings"]["opening_actions"], fields["made"]["command"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise LadderError(f"{origin} holds no ladder: {error}") from None
+        if version != game.version:
+            raise LadderError(
+                f"{origin} is for version {version} of {game.name}; the present version is {game.version}"
+            )
+        return cls(str(game), ratings, fields)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ladder to a file, which appears whole or not at all."""
+        write_json(Path(path), dict(self.fields))
+
+
+def file_name_of(game: Game | str) -> str:
+    """Return the name of the file that holds a game's ladder, such as ``vadus-size-5.json``."""
+    return re.sub(r"[^a-z0-9]+", "-", str(game).lower()).strip("-") + ".json"
+
+
+def shipped_ladders() -> dict[str, Ladder]:
+    """Return the ladders that come with stoneworks, by game string. Raises :class:`LadderError` where a file is none."""
+    files = sorted((file for file in _files() if file.name.endswith(".json")), key=lambda file: file.name)
+    ladders = [Ladder.from_text(file.read_text(encoding="utf-8"), file.name) for file in files]
+    return {ladder.game: ladder for ladder in ladders}
+
+
+def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) -> Ladder:
+    """Return the ladder of a game: the one that comes with stoneworks, or the one of a file.
+
+    Raises:
+        LadderError: there is none, the file holds none, or one of another game.
+        OSError: the file cannot be read.
+    """
+    wanted = str(load_game(game) if isinstance(game, str) else game)
+    if path is not None:
+        ladder = Ladder.from_text(Path(path).read_text(encoding="utf-8"), str(path))
+        if ladder.game != wanted:
+            raise LadderError(f"{path} is a ladder of {ladder.game}; wanted is one of {wanted}")
+        return ladder
+    ladders = shipped_ladders()
+    if wanted not in ladders:
+        raise LadderError(
+            f"there is no ladder of {wanted}; there are those of {', '.join(ladders) or 'no game'} "
+            f"(`stoneworks ladder make` makes one)"
+        )
+    return ladders[wanted]
+
+
+def ladder_table_markdown(ladders: Sequence[Ladder]) -> str:
+    """Return the tables of ladders for a page of the docs, in Markdown."""
+    parts = []
+    for ladder in ladders:
+        fields = ladder.fields
+        made, seat = fields["made"], fields["seat"]
+        lines = [
+            f"### `{ladder.game}`",
+            "",
+            "| player | rating | ± | over the next | ± | stronger than the next | games |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for player in fields["players"]:
+            over = player.get("over_next")
+            cells = [
+                f"`{player['name']}`",
+                f"{player['elo']:.0f}",
+                f"{player['error']:.0f}" if player["name"] != fields["anchor"] else "",
+                *(
+                    ("", "", "")
+                    if over is None
+                    else (
+                        f"{over['elo']:.0f}",
+                        f"{over['error']:.0f}",
+                        f"{100 * over['likelihood_of_superiority']:.1f} %",
+                    )
+                ),
+                str(player["games"]),
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+        lines += [
+            "",
+            f"{fields['games']} games, {fields['distinct_games']} distinct; player 0's seat is worth {seat['elo']:+.0f} ± "
+            f"{seat['error']:.0f}. Made on {made['date']} by `{made['command']}`.",
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n" if parts else "There are no ladders yet.\n"
+
+
+def _files() -> list[Traversable]:
+    return list(resources.files(_PACKAGE).iterdir())

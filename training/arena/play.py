@@ -1,0 +1,207 @@
+"""``play_arena``: plays the games of an arena that are not yet played, keeps them, and rates the players."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.shipped import checkpoint_of
+from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
+from stoneworks.training.arena.ratings import Ratings, rate_players
+from stoneworks.training.arena.schedule import Chunk
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.arena.sprt import SprtDecision, pentanomial
+from stoneworks.training.arena.workers import Player, make_bot, play_chunks
+from stoneworks.training.match import MatchResult
+from stoneworks.training.records import GameRecord
+
+
+@dataclass(frozen=True)
+class ArenaResult:
+    """What an arena came to so far.
+
+    Attributes:
+        settings: what it plays.
+        matches: the results of the pairings that have games, in the order of the pairings.
+        decision: what its sequential test says; None where there is none.
+    """
+
+    settings: ArenaSettings
+    matches: tuple[MatchResult, ...]
+    decision: SprtDecision | None
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return sum(match.num_games for match in self.matches)
+
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of games that differ from all others of the same pairing."""
+        return sum(match.num_distinct_games for match in self.matches)
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of pairs of games that were played."""
+        return self.num_games // 2
+
+    @property
+    def finished(self) -> bool:
+        """Whether all is played that is to be played."""
+        if self.decision in (SprtDecision.ACCEPT_0, SprtDecision.ACCEPT_1):
+            return True
+        return self.num_pairs == len(self.settings.pairings) * self.settings.num_pairs
+
+    @property
+    def log_likelihood_ratio(self) -> float | None:
+        """The log-likelihood ratio of the sequential test; None where there is none."""
+        if self.settings.sprt is None:
+            return None
+        counts = pentanomial(self.matches[0].scores) if self.matches else np.zeros(5, np.int64)
+        return self.settings.sprt.log_likelihood_ratio(counts)
+
+    @property
+    def records(self) -> tuple[GameRecord, ...]:
+        """All games."""
+        return tuple(record for match in self.matches for record in match.records)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The ratings of the players, random at 0 if it plays, else the first. Raises :class:`RatingError` without games."""
+        return rate_players(self.matches)
+
+
+def play_arena(
+    settings: ArenaSettings,
+    folder: str | os.PathLike[str],
+    players: Mapping[str, Player] | None = None,
+    *,
+    workers: int = 1,
+    progress: Callable[[ArenaResult], None] | None = None,
+) -> ArenaResult:
+    """Play what is left of an arena.
+
+    Finished portions are kept in the folder at once. After an interruption, or an error, the same call goes on with the
+    rest, and comes to the same games as a call that was not interrupted, with any number of workers. (A ``Bot`` object goes on with
+    its own random numbers; give a function of the game and a seed where that matters.)
+
+    Args:
+        settings: what to play.
+        folder: where the games are kept: a new folder, or that of an arena of equal settings.
+        players: what plays under each name; a name that is missing here is that of a bot.
+        workers: processes that play; more than one needs every player to be the name of a bot.
+        progress: called with the result so far at the start and after each portion.
+
+    Raises:
+        ArenaFolderError: the folder holds something else; the difference is named.
+        ArenaPlayError: a player could not be asked, or answered with nonsense; the portions before are kept.
+        ValueError: an argument is not allowed, or a name is that of no bot.
+        KeyboardInterrupt: as it came; the portions before are kept.
+    """
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+        raise ValueError(f"workers is {workers!r}; allowed is a whole number >= 1")
+    given = dict(players or {})
+    for name in given:
+        if name not in settings.players:
+            raise ValueError(f"player {name!r} is in no pairing; players are {', '.join(map(repr, settings.players))}")
+    everyone: dict[str, Player] = {name: given.get(name, name) for name in settings.players}
+    game = load_game(settings.game)
+    for name, player in everyone.items():
+        if isinstance(player, str):
+            make_bot(player, game, 0)  # a wrong name is told before anything is played
+        elif workers > 1:
+            raise ValueError(
+                f"workers is {workers}; allowed is 1 where a player, here {name!r}, is not the name of a bot"
+            )
+    kept = ArenaFolder(folder, settings, _checkpoints(everyone))
+    standing = _Standing(settings, kept.read())
+    result = standing.result()
+    if progress is not None:
+        progress(result)
+    if not result.finished:
+        with closing(play_chunks(settings, everyone, standing.missing(), int(workers))) as portions:
+            for chunk, records in portions:
+                kept.write(chunk, records)
+                standing.add(chunk, records)
+                result = standing.result()
+                if progress is not None:
+                    progress(result)
+                if result.finished:
+                    break
+    for chunk in standing.uncounted() if result.finished else ():
+        kept.remove(chunk)  # workers had run ahead of the test's decision
+    return result
+
+
+def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
+    """Return what the arena in a folder has come to, with all its games.
+
+    Raises:
+        ArenaFolderError: there is no arena, or a file does not hold what it should.
+    """
+    settings = read_settings(folder)
+    return _Standing(settings, ArenaFolder(folder, settings).read()).result()
+
+
+def _checkpoints(players: Mapping[str, Player]) -> dict[str, str]:
+    """Return the SHA-256 hash of the description of each player that is a checkpoint: a later one is another player."""
+    found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
+    files = {name: checkpoint[0] / "checkpoint.json" for name, checkpoint in found.items() if checkpoint is not None}
+    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
+
+
+class _Standing:
+    """The portions that are played, and what they come to."""
+
+    def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:
+        self._settings = settings
+        self._played = dict(played)
+        # With a sequential test those portions count that come without a gap, to its decision.
+        self._counted: list[Chunk] = []
+        self._counts = np.zeros(5, np.int64)
+        self._decision = SprtDecision.GOING_ON if settings.sprt is not None else None
+        self._count()
+
+    def add(self, chunk: Chunk, records: tuple[GameRecord, ...]) -> None:
+        """Take the games of a portion."""
+        self._played[chunk] = records
+        self._count()
+
+    def missing(self) -> list[Chunk]:
+        """Return the portions that are not played."""
+        return [chunk for chunk in self._settings.chunks if chunk not in self._played]
+
+    def uncounted(self) -> set[Chunk]:
+        """Return the portions that are played and do not count."""
+        return self._played.keys() - set(self._counting())
+
+    def result(self) -> ArenaResult:
+        """Return what the arena came to so far."""
+        games: dict[int, list[GameRecord]] = {}
+        for chunk in self._counting():
+            games.setdefault(chunk.pairing, []).extend(self._played[chunk])
+        matches = tuple(match_of(self._settings, pairing, records) for pairing, records in sorted(games.items()))
+        return ArenaResult(self._settings, matches, self._decision)
+
+    def _counting(self) -> list[Chunk]:
+        if self._settings.sprt is not None:
+            return self._counted
+        return [chunk for chunk in self._settings.chunks if chunk in self._played]
+
+    def _count(self) -> None:
+        test = self._settings.sprt
+        if test is None:
+            return
+        for chunk in self._settings.chunks[len(self._counted) :]:
+            if chunk not in self._played or self._decision is not SprtDecision.GOING_ON:
+                break
+            self._counted.append(chunk)
+            self._counts += pentanomial(match_of(self._settings, 0, self._played[chunk]).scores)
+            self._decision = test.decide(self._counts)

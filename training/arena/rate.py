@@ -1,0 +1,177 @@
+"""``rate``: rates a player against the fixed anchors of a ladder, by games with those near to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models import Bot
+from stoneworks.training.arena.ladder import Ladder, load_ladder
+from stoneworks.training.arena.play import ArenaResult, play_arena
+from stoneworks.training.arena.ratings import expected_score, rate_against
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.arena.sprt import pentanomial
+from stoneworks.training.arena.workers import Player
+from stoneworks.training.match import MatchResult
+
+
+@dataclass(frozen=True)
+class RateResult:
+    """The rating of a player on a ladder.
+
+    Attributes:
+        name: the player.
+        elo: its rating on the ladder's scale.
+        error: the standard error of that, the ladder's own errors included.
+        matches: all its games, by anchor.
+        ladder: the ladder.
+    """
+
+    name: str
+    elo: float
+    error: float
+    matches: tuple[MatchResult, ...]
+    ladder: Ladder
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return sum(match.num_games for match in self.matches)
+
+    def __str__(self) -> str:
+        scale = f"{self.ladder.ratings.anchor} = 0, {self.num_games} games"
+        return f"{self.name} is rated {self.elo:.0f} ± {self.error:.0f} in {self.ladder.game} ({scale})"
+
+    def expected_score(self, anchor: str) -> float:
+        """Return the mean score that the rating gives against an anchor, over both seats."""
+        ratings = self.ladder.ratings
+        difference = self.elo - ratings.rating(anchor)[0]
+        seats = ratings.seat_elo, -ratings.seat_elo
+        return sum(expected_score(difference + seat) for seat in seats) / 2
+
+    def table(self) -> Table:
+        """Return the scores against each anchor beside what the rating gives, as a table."""
+        table = Table(title=str(self))
+        for heading in ("anchor", "its rating", "score", "by the ratings", "games", "distinct"):
+            table.add_column(heading, justify="left" if heading == "anchor" else "right", overflow="fold")
+        for match in sorted(self.matches, key=lambda match: -self.ladder.ratings.rating(match.names[1])[0]):
+            anchor = match.names[1]
+            table.add_row(
+                anchor,
+                f"{self.ladder.ratings.rating(anchor)[0]:.0f}",
+                f"{100 * match.score:.1f} %",
+                f"{100 * self.expected_score(anchor):.1f} %",
+                str(match.num_games),
+                str(match.num_distinct_games),
+            )
+        return table
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the result as what JSON can say."""
+        return {
+            "name": self.name,
+            "game": self.ladder.game,
+            "elo": self.elo,
+            "error": self.error,
+            "ladder_made": dict(self.ladder.fields["made"]),
+            "anchors": [
+                {
+                    "name": match.names[1],
+                    "elo": self.ladder.ratings.rating(match.names[1])[0],
+                    "pentanomial": pentanomial(match.scores).tolist(),
+                    "distinct_games": match.num_distinct_games,
+                }
+                for match in self.matches
+            ],
+        }
+
+
+def rate(
+    player: Player,
+    game: Game | str,
+    folder: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    ladder: Ladder | None = None,
+    anchors: Mapping[str, Player] | None = None,
+    num_pairs: int = 50,
+    num_anchors: int = 4,
+    scout_pairs: int = 2,
+    workers: int = 1,
+    seed: int = 0,
+    progress: Callable[[ArenaResult], None] | None = None,
+) -> RateResult:
+    """Rate a player by games with a ladder's players, whose ratings stay as they are.
+
+    First a few pairs of games with every anchor tell about where the player stands; then it plays the anchors nearest to
+    that. All games count, and are kept in the folder; the same call goes on where an earlier one was broken off.
+
+    Args:
+        player: the name of a bot, a path of a checkpoint, a ``Bot``, or a function of a game and a seed that makes one.
+        game: the game, or its game string.
+        folder: where the games are kept, in ``scouting/`` and ``rating/``.
+        name: what results call the player; by default the name of the bot, with "(rated)" behind it where an anchor has it.
+        ladder: the ladder; by default the one that comes with stoneworks.
+        anchors: what plays under the names of those of the ladder's players that are not bots' names.
+        num_pairs: pairs of games with each of the nearest anchors.
+        num_anchors: how many of those there are.
+        scout_pairs: pairs of games with each anchor at first.
+        workers: processes that play (see :func:`play_arena`).
+        seed: of openings and players.
+        progress: called with the result so far of the part that is being played, scouting or rating.
+
+    Raises:
+        LadderError: there is no ladder for the game, or it is one of another game.
+        ValueError: an argument is not allowed; see :func:`play_arena` too.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    if isinstance(num_anchors, bool) or not isinstance(num_anchors, (int, np.integer)) or num_anchors < 1:
+        raise ValueError(f"num_anchors is {num_anchors!r}; allowed is a whole number >= 1")
+    steps = load_ladder(loaded) if ladder is None else ladder
+    if steps.game != str(loaded):
+        raise ValueError(f"ladder is one of {steps.game}; allowed is one of {loaded}")
+    ratings = steps.ratings
+    called = name if name is not None else player if isinstance(player, str) else _name_of(player)
+    if called in ratings.names:
+        called += " (rated)"
+    seeds = np.random.SeedSequence(seed).generate_state(2).tolist()
+
+    def play(part: str, opponents: tuple[str, ...], pairs: int, part_seed: int) -> tuple[MatchResult, ...]:
+        settings = ArenaSettings(
+            steps.game,
+            tuple((called, opponent) for opponent in opponents),
+            num_pairs=pairs,
+            opening_actions=steps.opening_actions,
+            seed=part_seed,
+        )
+        players = {name: bot for name, bot in (anchors or {}).items() if name in opponents} | {called: player}
+        return play_arena(settings, Path(folder) / part, players, workers=workers, progress=progress).matches
+
+    scouted = play("scouting", ratings.order, scout_pairs, seeds[0])
+    estimate, _ = rate_against(ratings, called, scouted)
+    nearest = tuple(sorted(ratings.names, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))[:num_anchors])
+    played = play("rating", nearest, num_pairs, seeds[1])
+    matches = tuple(
+        _together([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in ratings.order
+    )
+    elo, error = rate_against(ratings, called, matches)
+    return RateResult(called, elo, error, matches, steps)
+
+
+def _name_of(player: Player) -> str:
+    if isinstance(player, Bot):
+        return player.name
+    return str(getattr(player, "__name__", type(player).__name__))
+
+
+def _together(matches: list[MatchResult]) -> MatchResult:
+    first = matches[0]
+    scores = np.concatenate([match.scores for match in matches])
+    return MatchResult(first.game, first.names, scores, tuple(record for match in matches for record in match.records))

@@ -1,0 +1,358 @@
+"""Ratings from the results of paired games: Bradley-Terry with a seat term, at the posterior's greatest value.
+
+With strengths r in natural units and a seat term s, player A scores against B, on average,
+
+    p = 1 / (1 + exp(-(r_A - r_B + s)))   from seat 0, and with -s in place of s from seat 1.
+
+A draw is half a win and half a loss. Each strength has a Gaussian prior around 0, :data:`PRIOR_ELO` wide, and the seat term
+has one of :data:`PRIOR_SEAT_ELO`, so a clean sweep has a finite rating; only differences of strengths are reported, to an anchor
+at 0. The posterior is strictly concave; Newton's method with the full Hessian finds its top. One natural unit is
+400 / ln 10 = 173.7 Elo.
+
+The covariance H⁻¹ M H⁻¹ is that of the estimate where M is the covariance of the gradient. M is taken from the pairs, since both
+games of a pair share an opening: the sum of g gᵀ over pairs, g being a pair's gradient, plus the precision of the prior.
+Where a pairing was nearly a sweep, its pairs tell little about their spread; so what a pairing adds to M is drawn towards
+what the model says (games independent), with the weight of :data:`MODEL_PAIRS` pairs of even games. Different pairs are
+taken to be independent.
+
+Sources: R. A. Bradley and M. E. Terry, Rank analysis of incomplete block designs, Biometrika 39 (1952), 324-345; D. R. Hunter,
+MM algorithms for generalized Bradley-Terry models, Annals of Statistics 32 (2004), 384-406 (the seat term is his home-field
+advantage); R. Coulom, BayesElo (a prior, likelihood of superiority); H. White, Maximum likelihood estimation of misspecified
+models, Econometrica 50 (1982), 1-25 (the covariance).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+#: Elo points in one natural unit of strength.
+ELO_PER_UNIT = 400 / math.log(10)
+#: Standard deviation of the prior of every strength, in Elo points: wide, so that it matters for sweeps alone.
+PRIOR_ELO = 1000.0
+#: Standard deviation of the prior of the seat term, in Elo points: a few losses, all in one seat, are mostly chance.
+PRIOR_SEAT_ELO = 200.0
+#: The model's own spread weighs as much as so many pairs of even games, in each pairing.
+MODEL_PAIRS = 4
+
+#: Independent games of even players have this variance in each pair: two games of variance 1/4.
+_VARIANCE_OF_EVEN_PAIR = 0.5
+_Floats = npt.NDArray[np.float64]
+
+
+class RatingError(ValueError):
+    """Results that cannot be rated. The message says which and why."""
+
+
+class DisconnectedPlayersError(RatingError):
+    """Players that no chain of games connects with the anchor. The message names them."""
+
+
+class PairedScores(Protocol):
+    """The scores of a pairing; :class:`stoneworks.training.match.MatchResult` is one."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of players A and B."""
+
+    @property
+    def scores(self) -> _Floats:
+        """``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat 1."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The scores of a pairing, and nothing else (see :class:`PairedScores`)."""
+
+    names: tuple[str, str]
+    scores: _Floats
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings in Elo points.
+
+    Attributes:
+        names: the players.
+        anchor: the player whose rating is 0.
+        elo: ``float64[num_players]``: the rating of each, as the difference to the anchor.
+        seat_elo: what sitting in seat 0 is worth; 0 where no seat term was fitted.
+        covariance: ``float64[num_players + 1, num_players + 1]`` in Elo²: of ``elo`` and, last, of ``seat_elo``. The row of the
+            anchor is 0.
+    """
+
+    names: tuple[str, ...]
+    anchor: str
+    elo: _Floats
+    seat_elo: float
+    covariance: _Floats
+
+    @property
+    def errors(self) -> _Floats:
+        """``float64[num_players]``: the standard error of each rating, as the difference to the anchor."""
+        return np.sqrt(np.diagonal(self.covariance)[:-1])
+
+    @property
+    def seat_error(self) -> float:
+        """The standard error of ``seat_elo``."""
+        return math.sqrt(self.covariance[-1, -1])
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The players from the highest rating to the lowest; equal ratings in the order of ``names``."""
+        return tuple(self.names[index] for index in np.argsort(-self.elo, kind="stable"))
+
+    def rating(self, name: str) -> tuple[float, float]:
+        """Return the rating of a player and its standard error. Raises :class:`RatingError` for an unknown name."""
+        return self.difference(name, self.anchor)
+
+    def difference(self, name: str, other: str) -> tuple[float, float]:
+        """Return by how much ``name`` is rated above ``other``, and the standard error of that.
+
+        Raises:
+            RatingError: there is no such player.
+        """
+        first, second = (self._index(text) for text in (name, other))
+        contrast = np.zeros(len(self.covariance))
+        contrast[first] += 1
+        contrast[second] -= 1
+        variance = float(contrast @ self.covariance @ contrast)
+        return float(self.elo[first] - self.elo[second]), math.sqrt(max(variance, 0.0))
+
+    def likelihood_of_superiority(self, name: str, other: str) -> float:
+        """Return the probability, by a normal approximation, that ``name`` is stronger than ``other``.
+
+        It is Φ(difference / standard error), both from the full covariance. Raises :class:`RatingError` for an unknown name.
+        """
+        difference, error = self.difference(name, other)
+        if error == 0:
+            return 0.5 if difference == 0 else float(difference > 0)
+        return 0.5 * (1 + math.erf(difference / error / math.sqrt(2)))
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise RatingError(f"there is no player {name!r}; players are {', '.join(map(repr, self.names))}")
+        return self.names.index(name)
+
+
+def expected_score(elo_difference: float) -> float:
+    """Return the mean score of a player rated so many Elo points above its opponent: 1 / (1 + 10^(-difference / 400))."""
+    return 0.5 * (1 + math.tanh(elo_difference / ELO_PER_UNIT / 2))
+
+
+def rate_players(
+    pairings: Iterable[PairedScores],
+    *,
+    anchor: str | None = None,
+    prior_elo: float = PRIOR_ELO,
+    prior_seat_elo: float = PRIOR_SEAT_ELO,
+    seat_term: bool = True,
+) -> Ratings:
+    """Return the ratings of all players of ``pairings``.
+
+    Args:
+        pairings: the results; a pairing of two players may stand there more than once.
+        anchor: the player at 0; by default ``"random"`` where it plays, else the first player.
+        prior_elo: standard deviation of the Gaussian prior of each strength, in Elo points, > 0.
+        prior_seat_elo: the same of the seat term.
+        seat_term: whether to fit what sitting in seat 0 is worth; without, it is 0.
+
+    Raises:
+        DisconnectedPlayersError: no chain of games leads from some players to the anchor.
+        RatingError: there are no games, scores are none, or a player is its own opponent.
+        ValueError: ``prior_elo`` or ``prior_seat_elo`` is not allowed.
+    """
+    results = list(pairings)
+    for result in results:
+        _check(result)
+    results = [result for result in results if len(result.scores)]
+    names = tuple(dict.fromkeys(name for result in results for name in result.names))
+    if not names:
+        raise RatingError("there are no games to rate players by")
+    if anchor is None:
+        anchor = "random" if "random" in names else names[0]
+    if anchor not in names:
+        raise RatingError(f"anchor is {anchor!r}; allowed are {', '.join(map(repr, names))}")
+    _check_connected(results, names, anchor)
+    num_parameters = len(names) + seat_term
+    precisions = np.full(num_parameters, _precision("prior_elo", prior_elo))
+    precision_of_seat = _precision("prior_seat_elo", prior_seat_elo)
+    if seat_term:
+        precisions[-1] = precision_of_seat
+
+    designs = []
+    for result in results:
+        design = np.zeros((2, num_parameters))
+        design[:, names.index(result.names[0])] = 1
+        design[:, names.index(result.names[1])] = -1
+        if seat_term:
+            design[:, -1] = 1, -1
+        designs.append(_Observed(design, np.zeros(2), *_tallies(result.scores)))
+    strengths, covariance = _fit(designs, np.zeros(num_parameters), precisions)
+
+    to_anchor = np.eye(len(names) + 1, num_parameters)
+    to_anchor[: len(names), names.index(anchor)] -= 1
+    values = ELO_PER_UNIT * to_anchor @ strengths
+    return Ratings(
+        names, anchor, values[:-1], float(values[-1]), ELO_PER_UNIT**2 * to_anchor @ covariance @ to_anchor.T
+    )
+
+
+def rate_against(
+    ratings: Ratings, name: str, pairings: Sequence[PairedScores], *, prior_elo: float = PRIOR_ELO
+) -> tuple[float, float]:
+    """Return the rating of a new player against players whose ratings are held fixed, and its standard error.
+
+    The errors of the fixed ratings and of the seat term are carried along: with r the new rating and f the fixed ones,
+    the variance is that of r at fixed f plus (dr/df) C (dr/df)ᵀ, C being the covariance of ``ratings``.
+
+    Args:
+        ratings: the fixed ratings and seat term.
+        name: the new player, A of each of ``pairings``.
+        pairings: its games against players of ``ratings``.
+        prior_elo: standard deviation of the Gaussian prior of the new rating, in Elo points, > 0. It lies around the middle of the
+            highest and the lowest fixed rating.
+
+    Raises:
+        RatingError: there are no games, scores are none, or an opponent is not rated.
+        ValueError: ``prior_elo`` is not allowed.
+    """
+    precisions = np.array([_precision("prior_elo", prior_elo)])
+    designs = []
+    sensitivities = []
+    for result in pairings:
+        _check(result)
+        if result.names[0] != name:
+            raise RatingError(f"the first player of a pairing is {result.names[0]!r}; allowed is {name!r}")
+        opponent = ratings._index(result.names[1])
+        sensitivity = np.zeros((2, len(ratings.names) + 1))
+        sensitivity[:, opponent] = -1
+        sensitivity[:, -1] = 1, -1
+        fixed = sensitivity @ np.append(ratings.elo, ratings.seat_elo) / ELO_PER_UNIT
+        designs.append(_Observed(np.ones((2, 1)), fixed, *_tallies(result.scores)))
+        sensitivities.append(sensitivity)
+    if not sum(design.counts.sum() for design in designs):
+        raise RatingError(f"there are no games of {name!r} to rate it by")
+    centre = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
+    strength, variance = _fit(designs, centre, precisions)
+    information = precisions[0] + sum(design.variances(strength).sum() for design in designs)
+    derivative = (
+        -sum(design.variances(strength) @ fixed for design, fixed in zip(designs, sensitivities, strict=True))
+        / information
+    )
+    total = ELO_PER_UNIT**2 * variance[0, 0] + derivative @ ratings.covariance @ derivative
+    return ELO_PER_UNIT * float(strength[0]), math.sqrt(total)
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """A pairing as the fit sees it: rows are seat 0 and seat 1 of player A.
+
+    Attributes:
+        design: ``float64[2, num_parameters]``: the logit of A's expected score is ``design @ parameters + fixed``.
+        fixed: ``float64[2]``.
+        scores: ``float64[n, 2]``: the different scores of pairs.
+        counts: ``float64[n]``: how many pairs had each.
+    """
+
+    design: _Floats
+    fixed: _Floats
+    scores: _Floats
+    counts: _Floats
+
+    def log_likelihood(self, parameters: _Floats) -> float:
+        logits = self.design @ parameters + self.fixed
+        return float(self.counts @ (self.scores * logits - np.logaddexp(0, logits)).sum(axis=1))
+
+    def residuals(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[n, 2]``: how far the scores lie above what was expected."""
+        return self.scores - 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+
+    def variances(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[2]``: the variance of a game's score by the model, summed over the games of each seat."""
+        expected = 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+        return self.counts.sum() * expected * (1 - expected)
+
+
+def _fit(observed: list[_Observed], centre: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
+    """Return the parameters at the top of the posterior, and the covariance of that estimate, in natural units.
+
+    ``centre`` and ``precisions`` are those of the prior of each parameter.
+    """
+
+    def log_posterior(parameters: _Floats) -> float:
+        prior = -0.5 * float(precisions @ (parameters - centre) ** 2)
+        return prior + sum(each.log_likelihood(parameters) for each in observed)
+
+    def gradient_and_hessian(parameters: _Floats) -> tuple[_Floats, _Floats]:
+        gradient = -precisions * (parameters - centre)
+        hessian = np.diag(precisions)
+        for each in observed:
+            gradient += (each.counts @ each.residuals(parameters)) @ each.design
+            hessian += each.design.T * each.variances(parameters) @ each.design
+        return gradient, hessian
+
+    parameters = centre.copy()
+    value = log_posterior(parameters)
+    for _ in range(200):
+        gradient, hessian = gradient_and_hessian(parameters)
+        step = np.linalg.solve(hessian, gradient)
+        scale = 1.0
+        while scale > 1e-12 and log_posterior(parameters + scale * step) < value:
+            scale /= 2
+        if scale <= 1e-12:
+            break
+        parameters = parameters + scale * step
+        value = log_posterior(parameters)
+        if np.abs(step).max() < 1e-10:
+            break
+    _, hessian = gradient_and_hessian(parameters)
+    bread = np.linalg.inv(hessian)
+    meat = np.diag(precisions) + sum(_gradient_covariance(each, parameters) for each in observed)
+    return parameters, bread @ meat @ bread
+
+
+def _gradient_covariance(observed: _Observed, parameters: _Floats) -> _Floats:
+    """Return the covariance of a pairing's gradient: from its pairs, drawn towards the model's (see the module)."""
+    variances = observed.variances(parameters)
+    by_model = observed.design.T * variances @ observed.design
+    gradients = observed.residuals(parameters) @ observed.design
+    by_pairs = gradients.T * observed.counts @ gradients
+    weight = variances.sum() / (variances.sum() + MODEL_PAIRS * _VARIANCE_OF_EVEN_PAIR)
+    return weight * by_pairs + (1 - weight) * by_model
+
+
+def _tallies(scores: _Floats) -> tuple[_Floats, _Floats]:
+    different, counts = np.unique(np.asarray(scores, np.float64), axis=0, return_counts=True)
+    return different, counts.astype(np.float64)
+
+
+def _precision(name: str, width: float) -> float:
+    if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0 < width < math.inf:
+        raise ValueError(f"{name} is {width!r}; allowed is a number > 0")
+    return (ELO_PER_UNIT / width) ** 2
+
+
+def _check(result: PairedScores) -> None:
+    first, second = result.names
+    if first == second:
+        raise RatingError(f"{first!r} is its own opponent; allowed are two different players")
+    scores = np.asarray(result.scores)
+    if scores.ndim != 2 or scores.shape[1] != 2 or not np.isin(scores, (0, 0.5, 1)).all():
+        raise RatingError(
+            f"the scores of {first!r} against {second!r} are {scores.dtype} of shape {scores.shape}; "
+            "allowed is float64[num_pairs, 2], each 0, 0.5 or 1"
+        )
+
+
+def _check_connected(results: Sequence[PairedScores], names: tuple[str, ...], anchor: str) -> None:
+    reached = {anchor}
+    while grown := {name for result in results if reached & set(result.names) for name in result.names} - reached:
+        reached |= grown
+    if missing := [name for name in names if name not in reached]:
+        raise DisconnectedPlayersError(f"no chain of games connects {', '.join(map(repr, missing))} with {anchor!r}")

@@ -1,0 +1,127 @@
+"""What an arena came to, as fields that JSON can say: ``results.json``, and the heart of a ladder's file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stoneworks.training.arena.play import ArenaResult
+from stoneworks.training.arena.ratings import Ratings
+from stoneworks.training.arena.sprt import pentanomial
+from stoneworks.training.match import MatchResult
+
+
+def results_of(result: ArenaResult) -> dict[str, Any]:
+    """Return the ratings, the pairings and the state of the sequential test.
+
+    Raises:
+        RatingError: the players cannot be rated (yet).
+    """
+    ratings = result.ratings
+    fields = {
+        "game": result.settings.game,
+        "games": result.num_games,
+        "distinct_games": result.num_distinct_games,
+        "players": [_player_fields(result, name, rank) for rank, name in enumerate(ratings.order, start=1)],
+        **rating_fields(ratings),
+        "pairings": [_pairing_fields(match) for match in result.matches],
+        "settings": result.settings.to_fields(),
+    }
+    if result.settings.sprt is not None and result.decision is not None:
+        sprt = result.settings.sprt
+        fields["sprt"] = {
+            "test": str(sprt),
+            "log_likelihood_ratio": result.log_likelihood_ratio,
+            "bounds": [sprt.lower_bound, sprt.upper_bound],
+            "decision": result.decision.value,
+        }
+    return fields
+
+
+def rating_fields(ratings: Ratings) -> dict[str, Any]:
+    """Return the fields that :func:`ratings_from` reads: covariance in Elo², of the players and, last, of the seat."""
+    return {
+        "anchor": ratings.anchor,
+        "seat": {"elo": ratings.seat_elo, "error": ratings.seat_error},
+        "covariance_of": list(ratings.names),
+        "covariance": ratings.covariance.tolist(),
+    }
+
+
+def ratings_from(fields: dict[str, Any]) -> Ratings:
+    """Return the ratings of fields that :func:`results_of` made.
+
+    Raises:
+        ValueError: the fields are none; it says why.
+    """
+    try:
+        names = tuple(fields["covariance_of"])
+        elo_of = {player["name"]: float(player["elo"]) for player in fields["players"]}
+        covariance = np.array(fields["covariance"], np.float64)
+        ratings = Ratings(
+            names,
+            fields["anchor"],
+            np.array([elo_of[name] for name in names]),
+            float(fields["seat"]["elo"]),
+            covariance,
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"these are no results of an arena: {error!r}") from None
+    size = len(names) + 1
+    if covariance.shape != (size, size) or set(elo_of) != set(names) or ratings.anchor not in names:
+        raise ValueError(
+            "these are no results of an arena: the players, the anchor and the covariance do not fit together"
+        )
+    return ratings
+
+
+def games_of(matches: Sequence[MatchResult], name: str) -> tuple[float, int, int]:
+    """Return a player's points, games, and distinct games over all its pairings."""
+    own = [match for match in matches if name in match.names]
+    points = sum(
+        float(match.scores.sum()) if match.names[0] == name else float((1 - match.scores).sum()) for match in own
+    )
+    return points, sum(match.num_games for match in own), sum(match.num_distinct_games for match in own)
+
+
+def _player_fields(result: ArenaResult, name: str, rank: int) -> dict[str, Any]:
+    ratings = result.ratings
+    elo, error = ratings.rating(name)
+    points, games, distinct = games_of(result.matches, name)
+    fields = {
+        "rank": rank,
+        "name": name,
+        "elo": elo,
+        "error": error,
+        "points": points,
+        "games": games,
+        "distinct_games": distinct,
+    }
+    if rank < len(ratings.order):
+        below = ratings.order[rank]
+        difference, its_error = ratings.difference(name, below)
+        fields["over_next"] = {
+            "elo": difference,
+            "error": its_error,
+            "likelihood_of_superiority": ratings.likelihood_of_superiority(name, below),
+        }
+    return fields
+
+
+def _pairing_fields(match: MatchResult) -> dict[str, Any]:
+    forfeited_by = [
+        record.players[1 - record.winner]
+        for record in match.records
+        if "forfeit" in record.metadata and record.winner is not None
+    ]
+    return {
+        "names": list(match.names),
+        "pairs": len(match.scores),
+        "distinct_games": match.num_distinct_games,
+        "pentanomial": pentanomial(match.scores).tolist(),
+        "won_drawn_lost_as_player_0": list(match.by_seat[0]),
+        "won_drawn_lost_as_player_1": list(match.by_seat[1]),
+        "forfeits": [forfeited_by.count(name) for name in match.names],
+    }

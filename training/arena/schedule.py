@@ -1,0 +1,74 @@
+"""Who plays whom, and in which portions: each of a few pairs of games, with its own seeds, whoever plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A portion of a pairing that is played, and kept, as a whole.
+
+    Attributes:
+        pairing: index of the pairing.
+        number: which portion of the pairing it is, from 0.
+        num_pairs: pairs of games in it.
+    """
+
+    pairing: int
+    number: int
+    num_pairs: int
+
+    def seeds(self, arena_seed: int) -> tuple[int, int, int]:
+        """Return the seeds of the openings and of the two players, which depend on the arena's seed and the portion alone."""
+        sequence = np.random.SeedSequence(arena_seed, spawn_key=(self.pairing, self.number))
+        openings, first, second = sequence.generate_state(3).tolist()
+        return openings, first, second
+
+
+def round_robin(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of everyone with everyone. Raises ``ValueError`` for less than two players, or equal ones."""
+    return neighbours(names, max(len(names) - 1, 1))
+
+
+def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of one player with all others.
+
+    Raises:
+        ValueError: ``name`` is not among ``names``, there are less than two players, or equal ones.
+    """
+    _check(names)
+    if name not in names:
+        raise ValueError(f"gauntlet is {name!r}; allowed is one of the players, {', '.join(map(repr, names))}")
+    return tuple((name, other) for other in names if other != name)
+
+
+def neighbours(names: Sequence[str], num_neighbours: int) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of each player with the next ``num_neighbours`` of the list, which is in the expected order of strength.
+
+    Raises:
+        ValueError: there are less than two players, equal ones, or ``num_neighbours`` is no whole number >= 1.
+    """
+    _check(names)
+    if isinstance(num_neighbours, bool) or not isinstance(num_neighbours, int) or num_neighbours < 1:
+        raise ValueError(f"neighbours is {num_neighbours!r}; allowed is a whole number >= 1")
+    return tuple(
+        (name, other) for index, name in enumerate(names) for other in names[index + 1 : index + 1 + num_neighbours]
+    )
+
+
+def chunks_of(num_pairings: int, num_pairs: int, chunk_pairs: int) -> tuple[Chunk, ...]:
+    """Return the portions of all pairings, by turns, so that an arena that is broken off has played all pairings about equally."""
+    sizes = [min(chunk_pairs, num_pairs - start) for start in range(0, num_pairs, chunk_pairs)]
+    return tuple(Chunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in range(num_pairings))
+
+
+def _check(names: Sequence[str]) -> None:
+    if len(names) < 2:
+        raise ValueError(f"there are {len(names)} players; allowed are at least two")
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"the player {name!r} stands twice; allowed is each once")

@@ -1,0 +1,97 @@
+"""``ArenaSettings``: everything that an arena's games depend on, and its text in ``arena.json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules import load_game
+from stoneworks.training.arena.schedule import Chunk, chunks_of
+from stoneworks.training.arena.sprt import Sprt
+
+
+@dataclass(frozen=True)
+class ArenaSettings:
+    """What an arena plays.
+
+    Attributes:
+        game: the game string, in the form that ``str(game)`` has.
+        pairings: who plays whom: names of A and B.
+        num_pairs: pairs of games of each pairing; with ``sprt``, at most so many.
+        chunk_pairs: pairs of games that are played at once, and kept as a whole.
+        opening_actions: random actions that each pair starts with.
+        seed: of openings and players.
+        sprt: the test that may end the match earlier; for one pairing alone.
+
+    Raises:
+        ValueError: a value is not allowed.
+    """
+
+    game: str
+    pairings: tuple[tuple[str, str], ...]
+    num_pairs: int = 100
+    chunk_pairs: int = 8
+    opening_actions: int = 3
+    seed: int = 0
+    sprt: Sprt | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "game", str(load_game(self.game)))
+        least = {"num_pairs": 1, "chunk_pairs": 1, "opening_actions": 0, "seed": 0}
+        for name, minimum in least.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= {minimum}")
+            object.__setattr__(self, name, int(value))
+        if not self.pairings:
+            raise ValueError("there are no pairings; allowed is at least one")
+        for first, second in self.pairings:
+            if first == second:
+                raise ValueError(f"{first!r} is its own opponent; allowed are two different players")
+        if self.sprt is not None and len(self.pairings) != 1:
+            raise ValueError(f"sprt is given for {len(self.pairings)} pairings; allowed is one match")
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names of all players, in the order of the pairings."""
+        return tuple(dict.fromkeys(name for pairing in self.pairings for name in pairing))
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The portions of the arena, in their order."""
+        return chunks_of(len(self.pairings), self.num_pairs, self.chunk_pairs)
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the settings as what JSON can say."""
+        return {
+            "game": self.game,
+            "game_version": load_game(self.game).version,
+            "pairings": [list(pairing) for pairing in self.pairings],
+            "num_pairs": self.num_pairs,
+            "chunk_pairs": self.chunk_pairs,
+            "opening_actions": self.opening_actions,
+            "seed": self.seed,
+            "sprt": None if self.sprt is None else str(self.sprt),
+        }
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> ArenaSettings:
+        """Return the settings that ``to_fields`` gave. Raises ``ValueError`` for anything else."""
+        try:
+            settings = cls(
+                game=fields["game"],
+                pairings=tuple((first, second) for first, second in fields["pairings"]),
+                num_pairs=fields["num_pairs"],
+                chunk_pairs=fields["chunk_pairs"],
+                opening_actions=fields["opening_actions"],
+                seed=fields["seed"],
+                sprt=None if fields["sprt"] is None else Sprt.parse(fields["sprt"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"these are no settings of an arena: {error}") from None
+        if fields != settings.to_fields():
+            differing = [name for name in fields if fields[name] != settings.to_fields().get(name)]
+            raise ValueError(f"these are no settings of a present arena: {', '.join(differing)}")
+        return settings

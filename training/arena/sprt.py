@@ -1,0 +1,152 @@
+"""The sequential probability ratio test on pairs of games: stop as soon as the results decide between two strengths.
+
+Hypothesis 0 says that A is ``elo0`` stronger than B, hypothesis 1 that it is ``elo1`` stronger (logistic Elo: an
+expected score of 1 / (1 + 10^(-elo / 400))). Results are pentanomial: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points, so that
+what both games of a pair have in common, the opening, does not disturb. The generalised likelihood ratio compares the most likely
+distribution over the five results of mean score s1 with the one of mean score s0: with observed shares q of the scores a, the most
+likely distribution of mean s is p = q / (1 + x (a - s)), where x solves Σ q (a - s) / (1 + x (a - s)) = 0.
+
+The test stops when the logarithm of the ratio leaves (ln(β / (1 - α)), ln((1 - β) / α)): A. Wald, Sequential tests of statistical
+hypotheses, Annals of Mathematical Statistics 16 (1945), 117-186. The ratio is the one of fishtest, Stockfish's testing
+framework, for logistic Elo: M. Van den Bergh, Comments on normalized Elo, and A practical introduction to the GSPRT
+(https://www.cantate.be/Fishtest/); the distribution is proposition 1.1 of his support_MLE_multinomial.pdf. As there, a result
+that never came counts as 0.001 pairs. Unlike fishtest, how far the last step overshoots a bound is not corrected for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+#: A's points in a pair, as shares of the two that there are.
+PAIR_SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
+#: Pairs that a result counts as which never came.
+_PAIRS_OF_NONE = 1e-3
+
+
+class SprtDecision(Enum):
+    """Where a test stands."""
+
+    GOING_ON = "undecided"
+    ACCEPT_0 = "elo0 accepted"
+    ACCEPT_1 = "elo1 accepted"
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A test of strength ``elo0`` against strength ``elo1``, in logistic Elo.
+
+    Attributes:
+        elo0: the lower strength.
+        elo1: the higher strength.
+        alpha: how often ``elo1`` may be accepted where ``elo0`` is true.
+        beta: how often ``elo0`` may be accepted where ``elo1`` is true.
+
+    Raises:
+        ValueError: a value is not allowed.
+    """
+
+    elo0: float = 0.0
+    elo1: float = 30.0
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ("elo0", "elo1", "alpha", "beta"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ValueError(f"{name} is {value!r}; allowed is a number")
+        if not self.elo0 < self.elo1:
+            raise ValueError(f"elo1 is {self.elo1}; allowed is a number > elo0, which is {self.elo0}")
+        if max(abs(self.elo0), abs(self.elo1)) > 2000:
+            raise ValueError(f"elo0 and elo1 are {self.elo0} and {self.elo1}; allowed are numbers from -2000 to 2000")
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ValueError(f"{name} is {getattr(self, name)}; allowed is a number > 0 and < 0.5")
+
+    @classmethod
+    def parse(cls, text: str) -> Sprt:
+        """Return the test that ``"elo0=0,elo1=30,alpha=0.05,beta=0.05"`` means; what is left out has its default.
+
+        Raises:
+            ValueError: an unknown name, one that stands twice, or a value that is not allowed.
+        """
+        values: dict[str, float] = {}
+        for part in text.split(",") if text else ():
+            name, _, value = part.partition("=")
+            if name not in ("elo0", "elo1", "alpha", "beta") or name in values:
+                raise ValueError(f"sprt says {part!r}; allowed is each of elo0=, elo1=, alpha=, beta= once")
+            try:
+                values[name] = float(value)
+            except ValueError:
+                raise ValueError(f"{name} is {value!r}; allowed is a number") from None
+        return cls(**values)
+
+    def __str__(self) -> str:
+        return f"elo0={self.elo0:g},elo1={self.elo1:g},alpha={self.alpha:g},beta={self.beta:g}"
+
+    @property
+    def lower_bound(self) -> float:
+        """``elo0`` is accepted at or below this log-likelihood ratio: ln(β / (1 - α))."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper_bound(self) -> float:
+        """``elo1`` is accepted at or above this log-likelihood ratio: ln((1 - β) / α)."""
+        return math.log((1 - self.beta) / self.alpha)
+
+    def log_likelihood_ratio(self, counts: npt.ArrayLike) -> float:
+        """Return the generalised log-likelihood ratio of ``elo1`` against ``elo0``; 0 where there are no pairs.
+
+        Args:
+            counts: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.
+
+        Raises:
+            ValueError: that is not five whole numbers >= 0.
+        """
+        array = np.asarray(counts)
+        if array.shape != (5,) or array.dtype.kind not in "iu" or (array < 0).any():
+            raise ValueError(f"counts is {counts!r}; allowed are five whole numbers >= 0")
+        if not array.any():
+            return 0.0
+        weights = np.where(array == 0, _PAIRS_OF_NONE, array)
+        shares = weights / weights.sum()
+        likely0, likely1 = (_most_likely(shares, 1 / (1 + 10 ** (-elo / 400))) for elo in (self.elo0, self.elo1))
+        return float(weights @ np.log(likely1 / likely0))
+
+    def decide(self, counts: npt.ArrayLike) -> SprtDecision:
+        """Return the decision that the counts of pairs lead to (see :meth:`log_likelihood_ratio`)."""
+        ratio = self.log_likelihood_ratio(counts)
+        if ratio >= self.upper_bound:
+            return SprtDecision.ACCEPT_1
+        return SprtDecision.ACCEPT_0 if ratio <= self.lower_bound else SprtDecision.GOING_ON
+
+
+def pentanomial(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return ``int64[5]``: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.
+
+    Args:
+        scores: ``float64[num_pairs, 2]``: A's score in both games of each pair.
+    """
+    return np.bincount((2 * np.asarray(scores).reshape(-1, 2).sum(axis=1)).astype(np.int64), minlength=5)
+
+
+def _most_likely(shares: npt.NDArray[np.float64], mean: float) -> npt.NDArray[np.float64]:
+    """Return the distribution over :data:`PAIR_SCORES` of that mean that makes the observed ``shares`` most likely."""
+    offsets = PAIR_SCORES - mean
+    # Every 1 + x · offset is positive between these; the sum falls from +∞ to -∞, so halving finds its only root.
+    low, high = -1 / offsets[-1], -1 / offsets[0]
+    while True:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if (shares * offsets / (1 + middle * offsets)).sum() > 0:
+            low = middle
+        else:
+            high = middle
+    likely = shares / (1 + middle * offsets)
+    return likely / likely.sum()

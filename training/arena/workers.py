@@ -1,0 +1,183 @@
+"""Processes that play portions of an arena. What they play depends on the portion alone, so their number changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection, wait
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models import Bot, load_bot
+from stoneworks.training.arena.errors import ArenaPlayError
+from stoneworks.training.arena.folder import records_of_chunk
+from stoneworks.training.arena.schedule import Chunk
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.match import play_match
+from stoneworks.training.records import GameRecord
+
+#: A player: the name of a bot, a bot, or what makes one for a game and a seed.
+Player = str | Bot | Callable[[Game, int], Bot]
+_Played = tuple[Chunk, tuple[GameRecord, ...]]
+
+
+def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Chunk) -> tuple[GameRecord, ...]:
+    """Play a portion and return its games.
+
+    Raises:
+        ArenaPlayError: a player could not be made, or could not be asked, or answered with nonsense.
+    """
+    game = load_game(settings.game)
+    names = settings.pairings[chunk.pairing]
+    seed_of_openings, *seeds = chunk.seeds(settings.seed)
+    try:
+        with contextlib.ExitStack() as stack:
+            bots = []
+            for name, seed in zip(names, seeds, strict=True):
+                bots.append(make_bot(players[name], game, seed))
+                if bots[-1] is not players[name]:
+                    stack.callback(bots[-1].close)  # a program that the bot has started
+            result = play_match(
+                game,
+                *bots,
+                num_pairs=chunk.num_pairs,
+                opening_actions=settings.opening_actions,
+                seed=seed_of_openings,
+            )
+    except Exception as error:  # a bot is anybody's code
+        raise ArenaPlayError(f"{names[0]!r} against {names[1]!r}: {type(error).__name__}: {error}") from error
+    return records_of_chunk(settings, chunk, result)
+
+
+def make_bot(player: Player, game: Game, seed: int) -> Bot:
+    """Return the bot of a player. A bot itself goes on with its own random numbers; names and functions get the seed.
+
+    Raises:
+        ValueError: the player is none.
+    """
+    if isinstance(player, str):
+        return load_bot(player, game, seed)
+    if isinstance(player, Bot):
+        return player
+    made = player(game, seed) if callable(player) else None
+    if not isinstance(made, Bot):
+        raise ValueError(
+            f"player is {player!r}; allowed is a bot's name, a Bot, or a function of a game and a seed that makes one"
+        )
+    return made
+
+
+def play_chunks(
+    settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
+) -> Generator[_Played, None, None]:
+    """Yield each portion with its games when it is finished: with one worker in this process and in order, else in any order.
+
+    Leaving the iterator early ends the workers at once.
+
+    Raises:
+        ArenaPlayError: a player erred (see :func:`play_chunk`), or a worker died.
+    """
+    if workers == 1:
+        for chunk in chunks:
+            yield chunk, play_chunk(settings, players, chunk)
+        return
+    team = _Team(settings, players, min(workers, len(chunks)))
+    try:
+        yield from team.play(chunks)
+    finally:
+        team.end()
+
+
+class _Team:
+    """The worker processes and the pipes to them."""
+
+    def __init__(self, settings: ArenaSettings, players: Mapping[str, Player], size: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._settings = settings
+        self._processes = {}
+        with _interrupts_ignored():  # a process inherits that: Ctrl-C is for us, who end the workers
+            for _ in range(size):
+                here, there = context.Pipe()
+                process = context.Process(target=_work, args=(settings, dict(players), there), daemon=True)
+                process.start()
+                there.close()
+                self._processes[here] = process
+
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[_Played]:
+        """Yield portions as they are finished (see :func:`play_chunks`)."""
+        waiting = list(reversed(chunks))
+        playing: dict[Connection, Chunk] = {}
+        for pipe in self._processes:
+            if waiting:
+                self._give(pipe, playing, waiting)
+        while playing:
+            ready = wait(list(playing))
+            for pipe in [pipe for pipe in playing if pipe in ready]:
+                chunk = playing.pop(pipe)
+                try:
+                    answer = pipe.recv()
+                except (EOFError, OSError):
+                    raise self._death(pipe, chunk) from None
+                if isinstance(answer, str):
+                    raise ArenaPlayError(answer)
+                if waiting:
+                    self._give(pipe, playing, waiting)
+                yield chunk, answer
+
+    def end(self) -> None:
+        """End all processes."""
+        for pipe, process in self._processes.items():
+            process.terminate()
+            pipe.close()
+        for process in self._processes.values():
+            process.join(5)
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+    def _give(self, pipe: Connection, playing: dict[Connection, Chunk], waiting: list[Chunk]) -> None:
+        chunk = waiting.pop()
+        try:
+            pipe.send(chunk)
+        except OSError:
+            raise self._death(pipe, chunk) from None
+        playing[pipe] = chunk
+
+    def _death(self, pipe: Connection, chunk: Chunk) -> ArenaPlayError:
+        process = self._processes[pipe]
+        process.join(5)
+        first, second = self._settings.pairings[chunk.pairing]
+        return ArenaPlayError(f"{first!r} against {second!r}: the worker process died, exit code {process.exitcode}")
+
+
+def _work(settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
+    """Play the portions that come through the pipe, and send back their games, or the text of an error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import numba
+
+    numba.set_num_threads(1)  # the workers share the cores among themselves
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            chunk = pipe.recv()
+            if "torch" in sys.modules:
+                sys.modules["torch"].set_num_threads(1)
+            try:
+                answer: tuple[GameRecord, ...] | str = play_chunk(settings, players, chunk)
+            except ArenaPlayError as error:
+                answer = str(error)
+            pipe.send(answer)
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
