@@ -36,7 +36,7 @@ from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
 from stoneworks.training.alphazero.model_card import model_card
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
 from stoneworks.training.arena.ratings import rate_against
-from stoneworks.training.hardware import describe_hardware
+from stoneworks.training.hardware import describe_hardware, torch_threads
 from stoneworks.training.match import MatchResult, play_match, summarise
 
 POLICY_OPPONENTS = ("random", "mcts:100")
@@ -110,7 +110,8 @@ def ship(
             raise ValueError(
                 f"name is {name!r}; allowed is {game.name!r}, or {game.name + '-'!r} and small letters or digits"
             )
-        evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)
+        with torch_threads(1):  # more are slow on a busy machine, and networks this small gain nothing from them
+            evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)
         (new / EVALUATION_FILE).write_text(_json(evaluation), encoding="utf-8")
         (new / CARD_FILE).write_text(model_card(name, checkpoint, evaluation, weaknesses), encoding="utf-8")
         target.parent.mkdir(parents=True, exist_ok=True)
