@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import time
@@ -16,6 +15,7 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bot_name import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.processors import num_processors
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import SearchTree
 
@@ -125,7 +125,7 @@ class MCTSBot(Bot):
             simulations=simulations,
             seconds=seconds,
             exploration=values["c"],
-            num_threads=num_threads or _num_processors(),
+            num_threads=num_threads or num_processors(),
         )
 
     @property
@@ -238,10 +238,3 @@ def _wait_for(searches: list[Future[None]], stop: Callable[[], None]) -> None:
         stop()
         for search in searches:
             search.exception()
-
-
-def _num_processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

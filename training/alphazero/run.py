@@ -29,6 +29,7 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.policy_bot import PolicyBot
+from stoneworks.models.processors import num_processors
 from stoneworks.models.search_bot import SearchBot
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
@@ -235,8 +236,7 @@ class Run:
     def _source(self) -> GameSource:
         number = self.config.processes
         if number < 0:
-            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            number = 0 if cores == 1 else cores
+            number = 0 if num_processors() == 1 else num_processors()
         seed = self._seed(_SELF_PLAY, self.iterations)
         network = self.learner.acting_network
         if number == 0:

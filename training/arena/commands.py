@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import typer
 from rich.console import Console
 
 from stoneworks.envs.rules import load_game
+from stoneworks.models.processors import num_processors
 
 if TYPE_CHECKING:
     from stoneworks.training.arena.play import ArenaResult
@@ -112,7 +112,7 @@ def rate(
             ladder=steps,
             num_pairs=pairs,
             num_anchors=anchors,
-            workers=workers or _cores(),
+            workers=workers or num_processors(),
             seed=seed,
             progress=show,
         )
@@ -218,7 +218,7 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
 
     try:
         with _progress() as show:
-            result = play_arena(settings, where, workers=workers or _cores(), progress=show)
+            result = play_arena(settings, where, workers=workers or num_processors(), progress=show)
     except KeyboardInterrupt:
         if (where / "arena.json").exists():
             try:
@@ -268,7 +268,3 @@ def _folder_of(kind: str, game: str, given: object) -> Path:
 
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:8]
     return Path("runs") / kind / f"{file_name_of(game).removesuffix('.json')}-{digest}"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
