@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.models.errors import BotForfeit
+from stoneworks.training.files import write_whole
 
 #: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
 FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
@@ -159,23 +158,7 @@ class GameRecord:
 
 def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
     """Write records as JSON lines. The file appears whole or, after an error, is as it was before."""
-    target = Path(path)
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            for record in records:
-                file.write(record.to_json() + "\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's files are for their owner alone
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    write_whole(Path(path), "".join(record.to_json() + "\n" for record in records))
 
 
 def read_records(path: str | os.PathLike[str]) -> list[GameRecord]:

@@ -45,6 +45,7 @@ from stoneworks.training.alphazero.sources import (
     make_evaluator,
 )
 from stoneworks.training.config import check_unchanged, config_as_dict, dump_config
+from stoneworks.training.files import write_whole
 from stoneworks.training.hardware import describe_hardware, torch_threads
 from stoneworks.training.match import play_match, summarise
 from stoneworks.training.records import write_records
@@ -193,7 +194,7 @@ class Run:
         self.buffer = ReplayBuffer(
             folder / "positions", position_dtype(self.game), config.learner.buffer_bytes, positions
         )
-        (folder / "config.yaml").write_text(dump_config(config), encoding="utf-8")
+        write_whole(folder / "config.yaml", dump_config(config))
 
     def train(self, report: Callable[[TrainingStatus], None], stop: threading.Event) -> TrainingResult:
         """See :func:`train`."""

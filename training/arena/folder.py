@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.files import write_whole
 from stoneworks.training.match import MatchResult
 from stoneworks.training.records import GameRecord, RecordError, read_records, write_records
 
@@ -27,18 +27,7 @@ _SETTINGS = "arena.json"
 
 def write_json(path: Path, fields: dict[str, Any]) -> None:
     """Write an object as JSON. The file appears whole or, after an error, is as it was before."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(fields, file, indent=1, allow_nan=False, ensure_ascii=False)
-            file.write("\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 class ArenaFolder:

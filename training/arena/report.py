@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from stoneworks.training.arena.ratings import Ratings
+from stoneworks.training.files import write_whole
 from stoneworks.training.match import MatchResult
 
 #: File names of pictures end in one of these.
@@ -113,17 +114,9 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
     right.set_xlabel("score of row against column, %")
 
     target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
-    os.close(descriptor)
-    try:
-        figure.savefig(temporary, dpi=150)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    image = io.BytesIO()
+    figure.savefig(image, dpi=150, format=target.suffix[1:] or None)
+    write_whole(target, image.getvalue())
 
 
 def _cross_table(order: tuple[str, ...], matches: tuple[MatchResult, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -14,6 +14,7 @@ from rich.table import Table
 from stoneworks.envs.rules import load_game
 from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
+from stoneworks.training.files import write_whole
 
 BATCH_SIZE = 1024
 MCTS_SIMULATIONS = 2000
@@ -142,9 +143,7 @@ def table_of(rows: list[Row]) -> Table:
 
 def save_rows(rows: list[Row], path: Path) -> None:
     """Write the rows as JSON; the file is there whole or not at all."""
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
-    os.replace(unfinished, path)
+    write_whole(path, json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
 
 def _rounded(rate: float) -> str:
