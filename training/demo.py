@@ -17,12 +17,12 @@ from rich.table import Table
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot
-from stoneworks.training.config import load_config
-from stoneworks.training.config_reading import ConfigError
-from stoneworks.training.match import MatchResult, play_match
-from stoneworks.training.ppo_config import PPOConfig
-from stoneworks.training.ppo_display import train_with_display
-from stoneworks.training.records import GameRecord, write_records
+from stoneworks.training.arena.match import MatchResult, play_match
+from stoneworks.training.arena.records import GameRecord, write_records
+from stoneworks.training.ppo.config import PPOConfig
+from stoneworks.training.ppo.display import train_with_display
+from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_reading import ConfigError
 
 CONFIG = "vadus-5-ppo"
 NUM_PAIRS = 100

@@ -14,7 +14,7 @@ from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
-from stoneworks.envs.rules.taugo_lines import NONE
+from stoneworks.envs.rules.taugo.lines import NONE
 
 #: From an edge point to the edge of the board.
 RIM = 0.5 * SPACING

@@ -11,8 +11,8 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import State
 from stoneworks.envs.rules.grid import Grid, column_name
-from stoneworks.envs.rules.trugo import LAY, MOVE, PICK, Trugo
-from stoneworks.envs.rules.trugo_plane import TOP
+from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, Trugo
+from stoneworks.envs.rules.trugo.plane import TOP
 
 #: The distance of neighbouring hexes: neighbouring corners have room for their stacks.
 PITCH = 1.95 * SPACING

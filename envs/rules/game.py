@@ -32,9 +32,9 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 _GAME_CLASSES = {
     "vadus": "stoneworks.envs.rules.vadus:Vadus",
     "laido": "stoneworks.envs.rules.laido:Laido",
-    "taugo": "stoneworks.envs.rules.taugo:Taugo",
+    "taugo": "stoneworks.envs.rules.taugo.game:Taugo",
     "taigo": "stoneworks.envs.rules.taigo:Taigo",
-    "trugo": "stoneworks.envs.rules.trugo:Trugo",
+    "trugo": "stoneworks.envs.rules.trugo.game:Trugo",
 }
 
 

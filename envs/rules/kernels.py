@@ -4,13 +4,11 @@ A game's rules are four kernels (see :mod:`stoneworks.envs.rules.templates`). Wh
 play at random, search) is written once, as a template, and specialised: a fresh function with the template's code,
 the game's kernels among its globals, and a qualified name of its own, compiled with numba and cached on disk.
 
-Three facts of numba shape this module. Its cache misses where a compiled function comes as an argument or from a closure,
-so kernels come in as globals. And its cache notices a change in the file of the cached function only, not in a file
-of a function that it calls; so the machine code lives in a folder named after a hash of all sources of this package
-and of the packages that other kernels in use come from. A kernel therefore calls kernels of its own package or of this
-one only. And its names in machine code tell record types apart by a number that counts types as a process meets them;
-two functions compiled in two processes could have one name, and a third process that loads both would call the wrong
-one; so record types get names made from their fields.
+Two facts of numba shape this module. A function cannot be cached if it receives a compiled function as an argument or from a
+closure, so kernels come in as globals (see :mod:`stoneworks.envs.rules.kernel_cache` for the cache). And numba's names in
+machine code tell record types apart by a number that counts types as a process meets them: two functions compiled in
+two processes could have one name, and a third process that loads both would call the wrong one. So record types get names
+made from their fields.
 """
 
 from __future__ import annotations
@@ -18,24 +16,17 @@ from __future__ import annotations
 import hashlib
 import inspect
 import logging
-import os
-import shutil
-import sys
-import tempfile
-import threading
 import time
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
-import numba.core.config
 import numpy as np
 import numpy.typing as npt
 
-_numba_config: Any = numba.core.config
+from stoneworks.envs.rules.kernel_cache import KernelCache
 
 logger = logging.getLogger("stoneworks.kernels")
 
@@ -137,13 +128,13 @@ def specialise(
         for argument, annotation in inspect.get_annotations(template).items()
         if argument != "return"
     )
-    folder = cache_folder(frozenset(map(_source_folder, (template, *game_kernels.values()))))
-    with _numba_cache_in(folder):
-        compiled = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
-    cached = any(folder.glob(f"*/*.{qualified_name}-*.nbi"))
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    cache = KernelCache(qualified_name, function, signature)
+    compiled._cache = cache
+    cached = cache.exists()
     start = time.perf_counter()
     if not cached:
-        _announce(name, folder)
+        _announce(name, cache.cache_path or "memory")
     compiled.compile(signature)
     compiled.disable_compile()
     if not cached:
@@ -174,66 +165,7 @@ def _with_kernels(
 
 
 @cache
-def _announce(name: str, folder: Path) -> None:
+def _announce(name: str, place: str) -> None:
     logger.warning(
-        "compiling kernels of %s for this machine (half a second to ten seconds each, once; kept in %s)", name, folder
+        "compiling kernels of %s for this machine (half a second to ten seconds each, once; kept in %s)", name, place
     )
-
-
-def _source_folder(function: Callable[..., Any]) -> Path:
-    return Path(getattr(function, "py_func", function).__code__.co_filename).parent
-
-
-@cache
-def cache_folder(source_folders: frozenset[Path] = frozenset()) -> Path:
-    """Return the folder of the machine code of the sources of this package and of ``source_folders``, made if need be.
-
-    It is ``kernels-<hash of the sources>`` in this package's ``__pycache__`` where that can be written, else in the
-    user's cache folder; the environment variable ``STONEWORKS_CACHE_DIR`` names another place.
-    """
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.implementation.cache_tag}".encode())
-    here = Path(__file__).parent
-    for source_folder in (here, *sorted(source_folders - {here})):
-        for source in sorted(source_folder.glob("*.py")):
-            digest.update(source.name.encode())
-            digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    given = os.environ.get("STONEWORKS_CACHE_DIR")
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"
-    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", user_cache]
-    for place in places:
-        try:
-            (place / name).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=place / name):
-                pass
-        except OSError:
-            continue
-        _remove_stale_folders(place, keep=name)
-        return place / name
-    tried = ", ".join(map(str, places))
-    raise OSError(f"no folder for compiled kernels can be written (tried {tried}); set STONEWORKS_CACHE_DIR to one")
-
-
-def _remove_stale_folders(place: Path, keep: str) -> None:
-    a_week_ago = time.time() - 7 * 24 * 3600
-    for folder in place.glob("kernels-*"):
-        if folder.name != keep and folder.stat().st_mtime < a_week_ago:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-class _numba_cache_in:  # noqa: N801
-    """Context in which numba chooses ``folder`` for the caches of the functions that it decorates."""
-
-    _lock = threading.RLock()
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._before = _numba_config.CACHE_DIR
-        _numba_config.CACHE_DIR = self._folder
-
-    def __exit__(self, *exception: object) -> None:
-        _numba_config.CACHE_DIR = self._before
-        self._lock.release()

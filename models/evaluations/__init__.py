@@ -1,7 +1,7 @@
 """Plain evaluations of positions, one for each game or for games that share one, and the search of a turn with them.
 
 An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
-:mod:`stoneworks.models.evaluations.turn_search`. They call kernels of this package and of the rules only.
+:mod:`stoneworks.models.search.turn_search`. They call kernels of this package and of the rules only.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
-from stoneworks.envs.rules.strings import NO_STRING
-from stoneworks.envs.rules.taugo import NUM_ROW_WORDS, apply_action, scores
-from stoneworks.envs.rules.taugo_lines import CORNER, NONE, cut_from, next_stone, search_first_stones
+from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action, scores
+from stoneworks.envs.rules.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
+from stoneworks.envs.rules.taugo.strings import NO_STRING
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.evaluations.best_actions import insert_best
-from stoneworks.models.evaluations.turn_search import Float32s
+from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.turn_search import Float32s
 
 #: How many turns of each player are played out.
 NUM_TURNS_TRIED = 16

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules import hex_sets
 from stoneworks.envs.rules.kernels import Int8s, Int32s, Record, kernel
-from stoneworks.envs.rules.trugo import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
-from stoneworks.envs.rules.trugo_moves import write_destinations
-from stoneworks.envs.rules.trugo_plane import (
+from stoneworks.envs.rules.trugo import hex_sets
+from stoneworks.envs.rules.trugo.game import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
+from stoneworks.envs.rules.trugo.moves import write_destinations
+from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,
     NO_JUNCTION,
@@ -27,7 +27,7 @@ from stoneworks.envs.rules.trugo_plane import (
     joined_corner,
     tiles_around,
 )
-from stoneworks.models.evaluations.turn_search import Float32s
+from stoneworks.models.search.turn_search import Float32s
 
 # In pieces on the board that are not pinned.
 PINNED_BY_ENEMY = 0.5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stoneworks.envs.rules.groups import compare_groups
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
-from stoneworks.models.evaluations.turn_search import Float32s
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
+from stoneworks.models.search.turn_search import Float32s
 
 
 @kernel

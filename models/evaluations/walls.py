@@ -15,7 +15,7 @@ import numpy as np
 
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.kernels import Record, kernel
-from stoneworks.models.evaluations.turn_search import Float32s
+from stoneworks.models.search.turn_search import Float32s
 
 #: What each stone that a wall still lacks takes off its value, but for those that its player may place in this turn.
 PRICE_OF_MISSING_STONE = 0.8

@@ -19,8 +19,8 @@ import numpy as np
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int64s, Record, StateArray, UInt64s, kernel
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
-from stoneworks.models.evaluations.best_actions import insert_best
-from stoneworks.models.evaluations.turn_search import WIN_VALUE, evaluate, rate_actions
+from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, rate_actions
 
 #: The most turns that a search may look ahead.
 MAX_DEPTH = 32

@@ -9,10 +9,10 @@ import torch
 
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.models.policy_bot import PolicyBot
-from stoneworks.models.search_bot import SearchBot
 
 GAME = load_game("vadus(size=2)")
 

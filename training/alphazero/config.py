@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
+from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
 
 
 @dataclass(frozen=True)

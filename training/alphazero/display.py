@@ -9,8 +9,8 @@ from rich.console import Console
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.report import write_report
 from stoneworks.training.alphazero.run import TrainingResult, TrainingStatus, train
-from stoneworks.training.display import TrainingBar
-from stoneworks.training.interruption import stop_on_signals
+from stoneworks.training.runs.display import TrainingBar
+from stoneworks.training.runs.interruption import stop_on_signals
 
 
 def train_with_display(

@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
 
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:
-    """Return what :func:`stoneworks.training.hardware.describe_hardware` found, in words."""
+    """Return what :func:`stoneworks.training.runs.hardware.describe_hardware` found, in words."""
     threads = hardware["torch_threads"]
     words = (
         f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
@@ -91,7 +91,7 @@ def network_in_words(network: BoardNetwork) -> str:
 
 
 def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches as ``summarise`` in :mod:`stoneworks.training.match` describes them."""
+    """Return a Markdown table of matches as ``summarise`` in :mod:`stoneworks.training.arena.match` describes them."""
     lines = [
         "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
         "|---|---|---|---|---|---|---|",

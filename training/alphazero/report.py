@@ -15,8 +15,8 @@ import yaml
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State
+from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork
-from stoneworks.models.policy_bot import PolicyBot
 from stoneworks.training.alphazero import plots
 from stoneworks.training.alphazero.finished_run import (
     FinishedRun,
@@ -27,9 +27,9 @@ from stoneworks.training.alphazero.finished_run import (
     percent,
     read_run,
 )
-from stoneworks.training.files import write_whole
-from stoneworks.training.match import random_opening
-from stoneworks.training.records import GameRecord, read_records
+from stoneworks.training.arena.match import random_opening
+from stoneworks.training.arena.records import GameRecord, read_records
+from stoneworks.training.runs.files import write_whole
 
 REPORT_FILE = "report.md"
 #: The folder, inside the run's, of the report's plots and pictures.

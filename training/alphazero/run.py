@@ -18,6 +18,8 @@ from torch.utils.tensorboard import SummaryWriter
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import (
     METADATA_FILE,
     Checkpoint,
@@ -28,9 +30,7 @@ from stoneworks.models.checkpoint import (
     save_checkpoint,
 )
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.models.policy_bot import PolicyBot
 from stoneworks.models.processors import num_processors
-from stoneworks.models.search_bot import SearchBot
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.metrics import tensorboard_scalars
@@ -44,11 +44,11 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
-from stoneworks.training.config import check_unchanged, config_as_dict, dump_config
-from stoneworks.training.files import write_whole
-from stoneworks.training.hardware import describe_hardware, torch_threads
-from stoneworks.training.match import play_match, summarise
-from stoneworks.training.records import write_records
+from stoneworks.training.arena.match import play_match, summarise
+from stoneworks.training.arena.records import write_records
+from stoneworks.training.runs.config import check_unchanged, config_as_dict, dump_config
+from stoneworks.training.runs.files import write_whole
+from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 
 #: Keys of a configuration that may change when training goes on.
 CHANGEABLE = (

@@ -13,7 +13,7 @@ from stoneworks.envs.rules.templates import NO_WINNER, apply_action
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
-from stoneworks.training.match import random_opening
+from stoneworks.training.arena.match import random_opening
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:

@@ -19,6 +19,8 @@ import numpy as np
 
 from stoneworks.envs.rules import Game
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import (
     METADATA_FILE,
     TRAINING_FILE,
@@ -30,14 +32,12 @@ from stoneworks.models.checkpoint import (
     replace_folder,
 )
 from stoneworks.models.evaluator import NetworkEvaluator
-from stoneworks.models.policy_bot import PolicyBot
-from stoneworks.models.search_bot import SearchBot
 from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
 from stoneworks.training.alphazero.model_card import model_card
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
+from stoneworks.training.arena.match import MatchResult, play_match, summarise
 from stoneworks.training.arena.ratings import rate_against
-from stoneworks.training.hardware import describe_hardware, torch_threads
-from stoneworks.training.match import MatchResult, play_match, summarise
+from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 
 POLICY_OPPONENTS = ("random", "mcts:100")
 SEARCH_OPPONENTS = ("mcts:1000", "greedy")

@@ -14,13 +14,13 @@ import numpy as np
 from stoneworks.envs.rules import load_game
 from stoneworks.models.shipped import checkpoint_of
 from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
+from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings, rate_players
+from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.sprt import SprtDecision, pentanomial
 from stoneworks.training.arena.workers import Player, make_bot, play_chunks
-from stoneworks.training.match import MatchResult
-from stoneworks.training.records import GameRecord
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from rich.table import Table
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models import Bot
 from stoneworks.training.arena.ladder import Ladder, load_ladder
+from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.play import ArenaResult, play_arena
 from stoneworks.training.arena.ratings import expected_score, rate_against
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.sprt import pentanomial
 from stoneworks.training.arena.workers import Player
-from stoneworks.training.match import MatchResult
 
 
 @dataclass(frozen=True)

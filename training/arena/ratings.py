@@ -54,7 +54,7 @@ class DisconnectedPlayersError(RatingError):
 
 
 class PairedScores(Protocol):
-    """The scores of a pairing; :class:`stoneworks.training.match.MatchResult` is one."""
+    """The scores of a pairing; :class:`stoneworks.training.arena.match.MatchResult` is one."""
 
     @property
     def names(self) -> tuple[str, str]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.play import ArenaResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.sprt import pentanomial
-from stoneworks.training.match import MatchResult
 
 
 def results_of(result: ArenaResult) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.models import Bot, load_bot
 from stoneworks.training.arena.errors import ArenaPlayError
 from stoneworks.training.arena.folder import records_of_chunk
+from stoneworks.training.arena.match import play_match
+from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
-from stoneworks.training.match import play_match
-from stoneworks.training.records import GameRecord
 
 #: A player: the name of a bot, a bot, or what makes one for a game and a seed.
 Player = str | Bot | Callable[[Game, int], Bot]

@@ -6,7 +6,7 @@ import numpy as np
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game
-from stoneworks.models.mcts_bot import MCTSBot
+from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.training.bench.contestant import Contestant

@@ -23,9 +23,9 @@ USUAL_FRAMES = 8_192
 
 def ours() -> float:
     """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second."""
-    from stoneworks.training.config import load_config
-    from stoneworks.training.ppo import train
-    from stoneworks.training.ppo_config import PPOConfig
+    from stoneworks.training.ppo.config import PPOConfig
+    from stoneworks.training.ppo.run import train
+    from stoneworks.training.runs.config import load_config
 
     config = load_config("vadus-5-ppo")
     assert isinstance(config, PPOConfig)

@@ -14,7 +14,7 @@ from rich.table import Table
 from stoneworks.envs.rules import load_game
 from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
-from stoneworks.training.files import write_whole
+from stoneworks.training.runs.files import write_whole
 
 BATCH_SIZE = 1024
 MCTS_SIMULATIONS = 2000

@@ -12,7 +12,7 @@ from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import SelfPlay
 from stoneworks.training.alphazero.sources import make_evaluator
-from stoneworks.training.config import parse_config
+from stoneworks.training.runs.config import parse_config
 
 
 def shares_of_self_play(

@@ -1,0 +1,242 @@
+"""The cache of compiled kernels on disk: one file per compiled function, verified before it is loaded.
+
+Numba's own cache notices a change in the file of the cached function only, not in the functions that it calls, and it
+loads whatever its files hold. Here the name of a file contains a digest of everything that the machine code depends on:
+the bytecode of the function and of all kernels that it reaches, the constants they use, the signature, the versions and the
+processor. Moving or commenting a source file invalidates nothing; editing a kernel invalidates exactly what calls it. Each
+file carries a checksum of its content; a damaged file is deleted, and the function is compiled again.
+
+The files hold pickled machine code, so the cache folder must be one that only trusted users can write to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import pickle
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba.core.config
+import numpy as np
+from numba.core import serialize
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+
+# Numba ships no types for what it keeps internal.
+_numba_config: Any = numba.core.config
+_dumps: Any = serialize.dumps
+_rebuild: Any = CompileResult._rebuild
+
+logger = logging.getLogger("stoneworks.kernels")
+
+_CHECKSUM_BYTES = hashlib.sha256().digest_size
+_SECONDS_PER_DAY = 24 * 3600
+#: Files that no process has loaded for so long are deleted.
+_MAX_AGE_DAYS = 30
+
+
+class KernelCache:
+    """The cache of one compiled function, with the methods that numba's dispatchers call.
+
+    Attributes:
+        file: path of the file, or None where no folder can be written; the function is then compiled in memory.
+    """
+
+    def __init__(self, name: str, function: types.FunctionType, signature: tuple[Any, ...]) -> None:
+        folder = cache_folder()
+        self.file = None if folder is None else folder / f"{name}-{_digest(function, signature)}.kernel"
+
+    @property
+    def cache_path(self) -> str | None:
+        """Folder of the file."""
+        return None if self.file is None else str(self.file.parent)
+
+    def exists(self) -> bool:
+        """Return whether there is a file, intact or not."""
+        return self.file is not None and self.file.exists()
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the cached compile result, or None if there is none or the file is damaged."""
+        if self.file is None:
+            return None
+        try:
+            content = self.file.read_bytes()
+        except OSError:
+            return None
+        try:
+            checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+            if hashlib.sha256(payload).digest() != checksum:
+                raise ValueError("checksum mismatch")
+            target_context.refresh()
+            result = _rebuild(target_context, *pickle.loads(payload))
+        except Exception as error:  # whatever a file of another numba build or a forged one raises
+            logger.warning("the cached kernel %s is damaged (%s); compiling it again", self.file, error)
+            with contextlib.suppress(OSError):
+                self.file.unlink()
+            return None
+        _mark_as_used(self.file)
+        return result
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Write a compile result, whole or not at all. A full disk is logged; the result is in memory anyway."""
+        if self.file is None or result.lifted or result.library.has_dynamic_globals:
+            return
+        payload = _dumps(result._reduce())
+        temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
+            os.replace(temporary, self.file)
+        except OSError as error:
+            logger.warning("cannot write the compiled kernel %s: %s", self.file, error)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+    def enable(self) -> None:
+        """Do nothing: the cache is always enabled."""
+
+    def disable(self) -> None:
+        """Do nothing: the cache is always enabled."""
+
+    def flush(self) -> None:
+        """Delete the file."""
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of the cache, created if necessary, or None if no folder can be written, which is logged.
+
+    It is ``kernels`` in this package's ``__pycache__`` if that can be written, else in the user's cache folder; the
+    environment variable ``STONEWORKS_CACHE_DIR`` names another place.
+    """
+    return _cache_folder(os.environ.get("STONEWORKS_CACHE_DIR"))
+
+
+@cache
+def _cache_folder(given: str | None) -> Path | None:
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"
+    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", user_cache]
+    for place in places:
+        folder = place / "kernels"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        _remove_stale_files(folder)
+        return folder
+    tried = ", ".join(map(str, places))
+    logger.warning(
+        "no folder for compiled kernels can be written (tried %s); every process compiles them again. "
+        "Set STONEWORKS_CACHE_DIR to a folder that can be written.",
+        tried,
+    )
+    return None
+
+
+def _mark_as_used(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        if time.time() - file.stat().st_mtime > _SECONDS_PER_DAY:
+            os.utime(file)
+
+
+def _remove_stale_files(folder: Path) -> None:
+    oldest = time.time() - _MAX_AGE_DAYS * _SECONDS_PER_DAY
+    for file in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if file.stat().st_mtime < oldest:
+                file.unlink()
+
+
+# -- What machine code depends on ------------------------------------------------------------------------------------
+
+
+def _digest(function: types.FunctionType, signature: tuple[Any, ...]) -> str:
+    """Return a digest of everything that the machine code of ``function`` depends on, as 24 hexadecimal digits."""
+    digest = hashlib.sha256(repr(_environment()).encode())
+    digest.update(repr(signature).encode())
+    _add_value(digest.update, function, set())
+    return digest.hexdigest()[:24]
+
+
+@cache
+def _environment() -> tuple[Any, ...]:
+    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag
+    return *versions, cpu_target.target_context.codegen().magic_tuple(), _numba_config.BOUNDSCHECK
+
+
+def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None:
+    """Feed a global or constant that a kernel uses to a digest; functions with everything that they use in turn."""
+    value = getattr(value, "py_func", value)
+    add(type(value).__qualname__.encode())
+    if isinstance(value, types.FunctionType):
+        _add_function(add, value, seen)
+    elif isinstance(value, np.ndarray):
+        add(str((value.dtype, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, (tuple, frozenset)):
+        for item in sorted(value, key=repr) if isinstance(value, frozenset) else value:
+            _add_value(add, item, seen)
+    elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
+        add(repr(value).encode())
+    elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
+        add(value.__name__.encode())
+    else:  # an intrinsic and the like: its own source file stands for it
+        definition = getattr(value, "_defn", type(value))
+        module = sys.modules.get(definition.__module__)
+        path = getattr(module, "__file__", None)
+        add(f"{definition.__module__}.{definition.__qualname__}".encode())
+        if path and not definition.__module__.startswith(("numba.", "numpy.")):
+            add(Path(path).read_bytes())
+
+
+def _add_function(add: Callable[[bytes], None], function: types.FunctionType, seen: set[int]) -> None:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    _add_code(add, function.__code__, function.__doc__)
+    for default in function.__defaults__ or ():
+        _add_value(add, default, seen)
+    for cell in function.__closure__ or ():
+        _add_value(add, cell.cell_contents, seen)
+    names = _names(function.__code__)
+    for name in names:
+        if name not in function.__globals__:
+            continue
+        value = function.__globals__[name]
+        add(name.encode())
+        _add_value(add, value, seen)
+        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in ("numpy", "numba", "math"):
+            for attribute in names:
+                if attribute in vars(value):
+                    add(attribute.encode())
+                    _add_value(add, vars(value)[attribute], seen)
+
+
+def _add_code(add: Callable[[bytes], None], code: types.CodeType, docstring: str | None) -> None:
+    add(code.co_code)
+    add(repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _add_code(add, constant, None)
+        elif not (isinstance(constant, str) and constant == docstring):
+            add(repr(constant).encode())
+
+
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names of globals and attributes that ``code`` and the code nested in it use, sorted."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found.update(_names(constant))
+    return tuple(sorted(found))

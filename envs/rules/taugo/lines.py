@@ -1,0 +1,175 @@
+"""Where stones may go in Taugo: knots, cuts, and the next stone of a line (T3, T5, T6, T7).
+
+A line in progress has few stones to choose from, and they are looked at one by one. The first stone of a turn has the
+whole board, and is looked for with row words: all columns of a row at once, in one pass from the bottom row to the top.
+Which of two stones are of one string is the only question that row words do not answer; the labels of strings do.
+"""
+
+from __future__ import annotations
+
+from stoneworks.envs.rules.groups import EMPTY
+from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.taugo.row_words import after_runs, beside, lowest_column, pairs, with_two_neighbours
+from stoneworks.envs.rules.templates import NO_ACTION
+
+NORTH, EAST, SOUTH, WEST = range(4)
+#: ``last_stone`` where no line is in progress, ``direction`` where it has none yet.
+NONE = -1
+#: Stands in where a point has no neighbour, and where there is no cut: a corner of the grid, which is off the board.
+CORNER = 0
+
+
+# -- One stone at a time -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, colour: int) -> bool:
+    """Return whether a knot of ``colour`` lacks but these two points (T3); ``second`` is next to ``first`` in ``direction``."""
+    for side in ((direction + 1) % 4, (direction + 3) % 4):
+        one, other = board.neighbours[first, side], board.neighbours[second, side]
+        both_inside = board.intersection[one] and board.intersection[other]
+        if both_inside and state.stones[one] == colour and state.stones[other] == colour:
+            return True
+    return False
+
+
+@kernel
+def completes_knot(board: Record, state: Record, cell: int, direction: int, colour: int) -> bool:
+    """Return whether a stone of ``colour`` on ``cell`` makes a knot with the stone next to it in ``direction`` (T3)."""
+    neighbour = board.neighbours[cell, direction]
+    return state.stones[neighbour] == colour and half_of_knot(board, state, cell, neighbour, direction, colour)
+
+
+@kernel
+def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> bool:
+    """Return whether exactly one neighbour of ``point`` is of the string of ``stone`` (T6 (1))."""
+    times = 0
+    for direction in range(4):
+        times += state.strings[board.neighbours[point, direction]] == state.strings[stone]
+    return times == 1
+
+
+@kernel
+def cut_from(board: Record, state: Record, friend: int, heading: int, colour: int) -> int:
+    """Return the point that a cut of ``colour`` from the stone ``friend`` ends on, or ``CORNER`` where it is illegal (T6)."""
+    enemy = 3 - colour
+    behind = friend
+    cell = board.neighbours[friend, heading]
+    while state.stones[cell] == enemy:
+        num_friends = 0
+        for direction in range(4):
+            num_friends += state.stones[board.neighbours[cell, direction]] == enemy
+        if num_friends < 2 or half_of_knot(board, state, behind, cell, heading, colour):  # T6 (2), T6 (3)
+            return CORNER
+        behind = cell
+        cell = board.neighbours[cell, heading]
+    if behind == friend or state.stones[cell] != EMPTY:
+        return CORNER
+    if half_of_knot(board, state, behind, cell, heading, colour) or completes_knot(board, state, cell, heading, colour):
+        return CORNER  # T6 (3)
+    return cell if string_is_met_once(board, state, cell, behind) else CORNER
+
+
+@kernel
+def next_stone(board: Record, state: Record, direction: int) -> int:
+    """Return the one action that takes the line in progress on in ``direction``, or ``NO_ACTION`` (T5)."""
+    last = state.last_stone
+    if state.direction not in (NONE, direction) or not board.intersection[last]:  # T7
+        return NO_ACTION
+    colour = state.current_player + 1
+    cell = board.neighbours[last, direction]
+    if state.stones[cell] != EMPTY:
+        cell = cut_from(board, state, last, direction, colour)
+        return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
+    knot = completes_knot(board, state, cell, NORTH, colour) or completes_knot(board, state, cell, SOUTH, colour)
+    return NO_ACTION if knot or not board.intersection[cell] else cell  # T3, T7
+
+
+@kernel
+def line_can_go_on(board: Record, state: Record) -> bool:
+    """Return whether a further stone of the line in progress is legal."""
+    direction = 0
+    while direction < 4 and next_stone(board, state, direction) == NO_ACTION:
+        direction += 1
+    return direction < 4
+
+
+# -- All first stones of a turn at once --------------------------------------------------------------------------------
+
+
+@kernel
+def mark_cut(board: Record, state: Record, point: int, heading: int, mask: Int8s) -> None:
+    """Mark the cut that ends on ``point``, if T6 (1), all that is left to ask, is fulfilled."""
+    if string_is_met_once(board, state, point, board.neighbours[point, (heading + 2) % 4]):
+        mask[(1 + heading) * board.num_cells + point] = 1
+
+
+@kernel
+def mark_cuts_to(board: Record, state: Record, row: int, points: int, heading: int, mask: Int8s) -> None:
+    """Mark the cuts that end on the columns ``points`` of ``row``."""
+    while points:
+        mark_cut(board, state, row * board.width + lowest_column(points), heading, mask)
+        points &= points - 1
+
+
+@kernel
+def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading: int, mask: Int8s) -> None:
+    """Mark the cuts whose friendly stones are on the columns ``friends`` of ``row``."""
+    while friends:
+        point = board.neighbours[row * board.width + lowest_column(friends), heading]
+        while state.stones[point] != EMPTY:
+            point = board.neighbours[point, heading]
+        mark_cut(board, state, point, heading, mask)
+        friends &= friends - 1
+
+
+@kernel
+def search_first_stones(board: Record, state: Record, colour: int, mask: Int8s) -> None:
+    """Unmark the intersections where a stone of ``colour`` makes a knot (T3), and mark its legal cuts (T6).
+
+    ``mask`` has all empty intersections marked, and no cut. All variables but ``width`` and ``row`` are row words. Those named
+    after a heading relate each point to the one before it on the way of a cut with that heading.
+    """
+    width = board.width
+    run_north = 0
+    run_south = 0
+    points_south = 0
+    own_below, own, own_above = 0, 0, state.rows[colour - 1, 1]
+    enemy_below, enemy, enemy_above = 0, 0, state.rows[2 - colour, 1]
+    inner_below, inner, inner_above = 0, 0, 0
+    for row in range(width):
+        own_below, own, own_above = own, own_above, state.rows[colour - 1, row + 2]
+        enemy_below, enemy, enemy_above = enemy, enemy_above, state.rows[2 - colour, row + 2]
+        inner_below, inner, inner_above = inner, inner_above, own_above & board.intersections[row + 2]
+        empty = board.points[row + 1] & ~(own | enemy)
+        can_flip = board.intersections[row + 1] & with_two_neighbours(enemy, enemy_below, enemy_above)
+
+        # Where a stone on the point and one on the point before it make a knot (see half_of_knot) ...
+        half_east = pairs(inner_below) | pairs(inner_above)
+        half_west = half_east >> 1
+        half_north = beside(inner & inner_below)
+        half_south = beside(inner & inner_above)
+        # ... and where a stone on the point does with the one that is before it already (see completes_knot).
+        knot_east = half_east & (inner << 1)
+        knot_west = half_west & (inner >> 1)
+        knot_north = half_north & inner_below
+        knot_south = half_south & inner_above
+
+        knots = empty & (knot_east | knot_west)
+        while knots:
+            mask[row * width + lowest_column(knots)] = 0
+            knots &= knots - 1
+
+        # A cut that goes up or right is found where it ends, one that goes down or left at its friendly stone.
+        points_east = after_runs(can_flip & ~half_east, own << 1) & empty & ~(half_east | knot_west)
+        points_north = run_north & empty & ~(half_north | knot_south)
+        friends_west = after_runs(can_flip & ~half_west, (empty & ~(half_west | knot_east)) << 1) & own
+        friends_south = run_south & own
+        if points_east | points_north | friends_west | friends_south:
+            mark_cuts_to(board, state, row, points_east, EAST, mask)
+            mark_cuts_to(board, state, row, points_north, NORTH, mask)
+            mark_cuts_from(board, state, row, friends_west, WEST, mask)
+            mark_cuts_from(board, state, row, friends_south, SOUTH, mask)
+        run_north = can_flip & ~half_north & (own_below | run_north)
+        run_south = can_flip & ~half_south & (points_south | run_south)
+        points_south = empty & ~(half_south | knot_north)

@@ -1,0 +1,417 @@
+"""Trugo (Cameron Browne, 2007).
+
+Hexagonal tiles with a Truchet-like pattern are laid, and later removed; each corner where three of them meet brings a
+piece into play. Pieces slide along the regions of the pattern, step between them, pin one another, and are captured
+as in Go. The rulings R1 to R10 are explained in docs/trugo.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isqrt
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
+from stoneworks.envs.rules.grid import GridSymmetry, hexhex
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
+from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
+from stoneworks.envs.rules.trugo import hex_sets
+from stoneworks.envs.rules.trugo.captures import capture_around
+from stoneworks.envs.rules.trugo.moves import has_destination, write_destinations
+from stoneworks.envs.rules.trugo.plane import (
+    BOTTOM,
+    DOUBLE,
+    EMPTY_JUNCTION,
+    NO_JUNCTION,
+    PLANE_FIELDS,
+    SINGLE,
+    TOP,
+    corner_code,
+    corner_of_hex,
+    fill_plane,
+    has_top,
+    num_plane_hexes,
+    plane_hexes,
+    set_corner_code,
+    tops_in_contents,
+    with_top,
+    without_top,
+)
+from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colours, rotation_images
+from stoneworks.envs.rules.trugo.text import position_text
+from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_by_surroundings, remove_tile
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+
+# Action planes: the first of each kind.
+LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
+
+# Endings, each 1 + its index in Trugo.reasons.
+BY_PIECES, TOO_LONG = 1, 2
+
+NOTHING_PICKED = -1
+
+
+def board_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of the board constants for windows of up to ``room`` cells."""
+    hexes = num_plane_hexes((isqrt(room) - 1) // 2)
+    return np.dtype(
+        [
+            *BOARD_HEADER,
+            ("num_tiles", "i4"),
+            ("pieces_each", "i4"),
+            ("max_turns", "i4"),
+            ("highest_landing", "i4"),  # the highest code of a corner on which a piece can land
+            ("num_words", "i4"),  # of a set of hexes
+            *PLANE_FIELDS,
+            ("removal_by_surroundings", "u1", (64,)),
+            ("tops_in_contents", "u1", (2, 256)),  # by colour and contents of a hex, see trugo_plane
+            ("cell_of_hex", "i2", (hexes,)),  # -1 outside the window
+            ("hex_of_cell", "u2", (room,)),
+        ],
+        align=True,
+    )
+
+
+def state_dtype(room: int) -> np.dtype[Any]:
+    """Return the dtype of a position for windows of up to ``room`` cells, without padding."""
+    hexes = num_plane_hexes((isqrt(room) - 1) // 2)
+    num_words = hex_sets.num_words(hexes)
+    return np.dtype(
+        [
+            *STATE_HEADER,
+            ("turns", "i4"),  # played
+            ("picked", "i4"),  # the corner of the piece whose destination is to come (R5), or NOTHING_PICKED
+            ("pool", "i4"),  # tiles to be laid
+            ("reserve", "u2", (2,)),  # pieces to come, by colour
+            ("num_pieces", "u2", (2,)),  # pieces on the board, pinned ones included, by colour
+            ("tiles", "u8", (num_words,)),  # the hexes with a tile
+            ("targets", "u8", (num_words,)),  # the hexes of the legal tile turns (R3, R4)
+            ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
+        ]
+    )
+
+
+@kernel
+def reset(board: Record, state: Record) -> None:
+    """Start a game."""
+    state.current_player = 0  # R2
+    state.winner = NO_WINNER
+    state.ending = 0
+    state.truncated = 0
+    state.turns = 0
+    state.picked = NOTHING_PICKED
+    state.pool = board.num_tiles
+    for colour in range(2):
+        state.reserve[colour] = board.pieces_each
+        state.num_pieces[colour] = 0
+    state.tiles[:] = 0
+    state.targets[:] = 0
+    state.contents[:] = 0
+    hex_sets.insert(state.targets, board.hex_of_cell[board.num_cells // 2])  # R3: White's first turn
+
+
+@kernel
+def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+    """Write the mask."""
+    num_cells = board.num_cells
+    mask[:] = 0
+    if state.picked != NOTHING_PICKED:
+        write_destinations(board, state, state.picked, mask, MOVE * num_cells)
+        return
+    first_plane, num_planes = (LAY, REMOVE - LAY) if state.pool > 0 else (REMOVE, 1)
+    for word_index in range(board.num_words):
+        word = state.targets[word_index]
+        while word:
+            cell = board.cell_of_hex[hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)]
+            word = hex_sets.without_lowest(word)
+            for plane in range(first_plane, first_plane + num_planes):
+                mask[plane * num_cells + cell] = 1
+    player = state.current_player
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        # Which corners have an own piece on top is hard to predict: no branch until that is known.
+        on_top_corners = np.uint64(0)
+        on_bottom_corners = np.uint64(0)
+        while word:
+            place = hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            own = board.tops_in_contents[player, state.contents[hex_sets.WORD_BITS * word_index + place]]
+            on_top_corners |= np.uint64(own & 1) << np.uint64(place)
+            on_bottom_corners |= np.uint64(own >> 1) << np.uint64(place)
+        for kind in range(2):
+            word = on_top_corners if kind == TOP else on_bottom_corners
+            while word:
+                hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+                word = hex_sets.without_lowest(word)
+                if has_destination(board, state, 2 * hex_ + kind):  # R5
+                    mask[(PICK + kind) * num_cells + board.cell_of_hex[hex_]] = 1
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Lay or remove a tile, pick a piece, or move it."""
+    plane = action // board.num_cells
+    # Of one type, so that each kernel below is compiled for one.
+    hex_: int = np.int64(board.hex_of_cell[action % board.num_cells])  # type: ignore[assignment]
+    player: int = np.int64(state.current_player)  # type: ignore[assignment]
+    opponent = 1 - player
+    if plane >= MOVE:
+        start: int = np.int64(state.picked)  # type: ignore[assignment]
+        state.picked = NOTHING_PICKED
+        left = without_top(corner_code(state, start))
+        set_corner_code(state, start, left)
+        end = 2 * hex_ + plane - MOVE
+        set_corner_code(state, end, with_top(corner_code(state, end), player))
+        for colour in (opponent, player):  # R7
+            if has_top(left, opponent):
+                capture_around(board, state, start, colour)
+            capture_around(board, state, end, colour)
+    elif plane >= PICK:
+        state.picked = 2 * hex_ + plane - PICK
+        return
+    elif plane == REMOVE:
+        remove_tile(board, state, hex_)
+    else:
+        served = lay_tile(board, state, hex_, plane - LAY)
+        for colour in (opponent, player):  # R7
+            for index in range(6):
+                if served >> index & 1:
+                    capture_around(board, state, corner_of_hex(board, hex_, index), colour)
+        if state.pool == 0:
+            find_removable(board, state)
+    end_turn(board, state, player)
+
+
+@kernel
+def end_turn(board: Record, state: Record, player: int) -> None:
+    """Look whether the turn has decided the game or was the last, and give the other player the turn."""
+    opponent = 1 - player
+    state.turns += 1
+    state.current_player = opponent
+    winner = NO_WINNER
+    if state.pool == 0:  # R8
+        if state.num_pieces[opponent] == 0:
+            winner = player
+        elif state.num_pieces[player] == 0:
+            winner = opponent
+    if winner != NO_WINNER:
+        state.current_player = TERMINAL_PLAYER
+        state.winner = winner
+        state.ending = BY_PIECES
+    elif state.turns == board.max_turns:  # R9
+        state.current_player = TERMINAL_PLAYER
+        state.ending = TOO_LONG
+        state.truncated = 1
+
+
+@kernel
+def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    planes[:, :] = 0
+    for cell in range(board.num_cells):
+        if board.cell_of_hex[board.hex_of_cell[cell]] >= 0:
+            planes[0, cell] = 1
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            cell = board.cell_of_hex[hex_]
+            planes[state.contents[hex_] & 3, cell] = 1
+            for kind in range(2):
+                code = corner_code(state, 2 * hex_ + kind)
+                if code >= SINGLE:
+                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                if code >= DOUBLE:
+                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                if code != NO_JUNCTION:
+                    planes[12 + kind, cell] = 1
+    if state.picked != NOTHING_PICKED:
+        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+        planes[16, :] = 1
+    planes[17, :] = state.pool == 0
+    planes[18, :] = state.pool / board.num_tiles
+    if board.pieces_each > 0:
+        planes[19, :] = state.reserve[player] / board.pieces_each
+        planes[20, :] = state.reserve[1 - player] / board.pieces_each
+    planes[21, :] = state.turns / board.max_turns
+    planes[22, :] = state.current_player == 0
+
+
+class TrugoPosition(NamedTuple):
+    """What lies where, by cell of the grid (``docs/trugo.md`` explains the corners).
+
+    Attributes:
+        tiles: ``int8[num_cells]``, the rotation of each tile, -1 where there is none.
+        junctions: ``bool[2, num_cells]``, whether the cell's ``^`` (row 0) or ``v`` corner (row 1) is a junction.
+        top: ``int8[2, num_cells]``, the colour of the corner's top piece, -1 where there is none.
+        below: ``int8[2, num_cells]``, the colour of the piece under it, -1 where there is none.
+        picked: kind (0 for ``^``, 1 for ``v``) and cell of the corner whose piece has been picked, or None.
+        pool: tiles to be laid.
+        reserve: pieces to come, White's and Blue's.
+        turns: turns played.
+    """
+
+    tiles: npt.NDArray[np.int8]
+    junctions: npt.NDArray[np.bool_]
+    top: npt.NDArray[np.int8]
+    below: npt.NDArray[np.int8]
+    picked: tuple[int, int] | None
+    pool: int
+    reserve: tuple[int, int]
+    turns: int
+
+
+class Trugo(Game):
+    """Trugo.
+
+    Options: ``tiles`` in the pool (36), ``pieces`` of each player (25), ``stacking``: whether a piece may land on
+    another (True), ``max_turns`` before the game is truncated (400), ``radius`` of the window (10).
+    """
+
+    name: ClassVar[str] = "trugo"
+    option_types: ClassVar[Mapping[str, Option]] = {
+        "tiles": IntegerOption(36, minimum=1, always_shown=True),
+        # The maxima are what the fields of a position hold.
+        "pieces": IntegerOption(25, minimum=0, maximum=2**16 - 1),
+        "stacking": BooleanOption(True),
+        "max_turns": IntegerOption(400, minimum=1, maximum=2**31 - 1),
+        "radius": IntegerOption(10, minimum=1, maximum=90, always_shown=True),
+    }
+    scale_options: ClassVar[tuple[str, ...]] = ("tiles", "pieces", "max_turns", "radius")
+    global_actions: ClassVar[tuple[str, ...]] = ()
+    reasons: ClassVar[tuple[str, ...]] = ("pieces", "max_turns")
+    colours: ClassVar[tuple[str, str]] = ("White", "Blue")
+    num_action_planes: ClassVar[int] = 8
+    observation_planes: ClassVar[tuple[str, ...]] = (
+        "board",
+        "tiles_rotation_0",
+        "tiles_rotation_1",
+        "tiles_rotation_2",
+        "own_top_pieces_on_top_corners",
+        "own_top_pieces_on_bottom_corners",
+        "opponent_top_pieces_on_top_corners",
+        "opponent_top_pieces_on_bottom_corners",
+        "own_pinned_pieces_on_top_corners",
+        "own_pinned_pieces_on_bottom_corners",
+        "opponent_pinned_pieces_on_top_corners",
+        "opponent_pinned_pieces_on_bottom_corners",
+        "junctions_on_top_corners",
+        "junctions_on_bottom_corners",
+        "picked_on_top_corners",
+        "picked_on_bottom_corners",
+        "destination_to_choose",
+        "waning",
+        "pool",
+        "own_reserve",
+        "opponent_reserve",
+        "turns_played",
+        "white_to_act",
+    )
+    action_help: ClassVar[str] = (
+        "actions are to lay a tile, such as h8/0, h8/1, h8/2, to remove one, xh8, to pick the piece on a top or bottom "
+        "corner, h8^ or h8v, and its destination, >h8^ or >h8v"
+    )
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        radius, tiles = self.options["radius"], self.options["tiles"]
+        num_window_hexes = 3 * radius * (radius + 1) + 1
+        if tiles >= num_window_hexes:  # R10
+            raise ValueError(
+                f"{self.name}: option tiles is {tiles} and option radius is {radius}, a window of {num_window_hexes} hexes; "
+                f"allowed are fewer tiles than hexes"
+            )
+        self.grid = hexhex(radius)
+        room = capacity(self.grid.num_cells)
+        self.state_dtype = state_dtype(room)
+        self.board = np.zeros(1, board_dtype(room))
+        board, cells = self.board[0], slice(self.grid.num_cells)
+        board["num_cells"] = self.grid.num_cells
+        board["num_actions"] = self.num_distinct_actions()
+        board["num_tiles"] = tiles
+        board["pieces_each"] = self.options["pieces"]
+        board["max_turns"] = self.options["max_turns"]
+        board["highest_landing"] = SINGLE + 1 if self.options["stacking"] else EMPTY_JUNCTION  # R6
+        board["num_words"] = hex_sets.num_words(num_plane_hexes(radius))
+        board["removal_by_surroundings"] = removal_by_surroundings()
+        board["tops_in_contents"] = tops_in_contents()
+        fill_plane(board, radius)
+        hexes = plane_hexes(radius)
+        board["hex_of_cell"][cells] = hexes
+        board["cell_of_hex"] = -1
+        board["cell_of_hex"][hexes] = np.where(self.grid.on_board, np.arange(self.grid.num_cells), -1)
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        """The four kernels."""
+        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+
+    def _board_action_text(self, plane: int, cell: int) -> str:
+        name = self.grid.cell_names[cell]
+        return (f"{name}/0", f"{name}/1", f"{name}/2", f"x{name}", f"{name}^", f"{name}v", f">{name}^", f">{name}v")[
+            plane
+        ]
+
+    def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
+        return keeps_corner_colours(of_grid)
+
+    def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        images = np.arange(self.num_action_planes)
+        images[LAY:REMOVE] = LAY + rotation_images(directions)
+        return images
+
+    def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        images = np.arange(len(self.observation_planes))
+        images[1:4] = 1 + rotation_images(directions)
+        return images
+
+    def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
+        corners = [corner_cells(self.grid, of_grid, kind) for kind in (TOP, BOTTOM)]
+        return np.stack([of_grid.cells] * PICK + corners * 2)
+
+    def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
+        corners = [corner_cells(self.grid, of_grid, kind) for kind in (TOP, BOTTOM)]
+        num_constant = len(self.observation_planes) - 16
+        return np.stack([of_grid.cells] * 4 + corners * 6 + [of_grid.cells] * num_constant)
+
+    def max_game_length(self) -> int:
+        """Return a bound: two actions a turn, but one in the first four, before there are two junctions.
+
+        Without pieces the last tile ends the game, and so does the third of three, which makes at most one junction.
+        """
+        tiles, max_turns = int(self.options["tiles"]), int(self.options["max_turns"])
+        if tiles <= 3 or self.options["pieces"] == 0:
+            return min(tiles, max_turns)
+        return 2 * max_turns - min(4, max_turns)
+
+    def score(self, state: State) -> None:
+        """Return None: the game is not decided by counting."""
+        return
+
+    def position(self, state: State) -> TrugoPosition:
+        """Return what lies where in ``state``."""
+        record = state.record
+        contents = record["contents"][plane_hexes(self.options["radius"])]
+        codes = np.stack([contents >> 2 & 7, contents >> 5])
+        picked = int(record["picked"])
+        return TrugoPosition(
+            tiles=(contents & 3).astype(np.int8) - 1,
+            junctions=codes != NO_JUNCTION,
+            top=np.where(codes >= SINGLE, codes & 1, -1).astype(np.int8),
+            below=np.where(codes >= DOUBLE, codes >> 1 & 1, -1).astype(np.int8),
+            picked=None if picked == NOTHING_PICKED else (picked & 1, int(self.board["cell_of_hex"][0, picked >> 1])),
+            pool=int(record["pool"]),
+            reserve=(int(record["reserve"][0]), int(record["reserve"][1])),
+            turns=int(record["turns"]),
+        )
+
+    def state_to_text(self, state: State) -> str:
+        """Return the tiles with their rotations and, between the rows, the pieces: X White, O Blue, the upper one first."""
+        return position_text(self, state)

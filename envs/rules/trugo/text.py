@@ -1,0 +1,91 @@
+"""Trugo's positions as pictures in letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stoneworks.envs.rules.grid import column_name
+from stoneworks.envs.rules.trugo.plane import BOTTOM, TOP
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
+    from stoneworks.envs.rules.trugo.game import Trugo, TrugoPosition
+
+#: The letters of White's and Blue's pieces.
+PIECES = "XO"
+
+_HEX_PITCH = 6  # letters from a hex to the next in its row; half of them separate the corners between two rows
+
+
+def position_text(game: Trugo, state: State) -> str:
+    """Return a picture of the tiles and one hex more on each side, and lines that say who is to act and what is left.
+
+    A tile is the digit of its rotation, an empty hex a dot. Between two rows of hexes stand the ``^`` corners of the
+    row below, each above its hex, and the ``v`` corners of the row above, each below its hex: ``+`` is an empty
+    junction, X a White piece, O a Blue one; of two letters the first is the upper piece.
+    """
+    grid = game.grid
+    position = game.position(state)
+    occupied = np.flatnonzero(position.tiles >= 0)
+    if not occupied.size:
+        occupied = np.array([grid.num_cells // 2])
+    rows, columns = np.divmod(occupied, grid.width)
+    shown = [
+        row * grid.width + column
+        for row in range(max(rows.min() - 1, 0), min(rows.max() + 2, grid.height))
+        for column in range(max(columns.min() - 1, 0), min(columns.max() + 2, grid.width))
+        if grid.on_board[row * grid.width + column]
+    ]
+    margin = len(str(grid.height)) + 6
+    left = min(grid.positions[cell, 0] for cell in shown)
+    lines: dict[int, dict[int, str]] = {}
+    labelled: set[int] = set()
+    numbered: set[int] = set()
+    for cell in shown:
+        row, column = divmod(cell, grid.width)
+        place = margin + round(_HEX_PITCH * (grid.positions[cell, 0] - left))
+        lines.setdefault(2 * row, {})[place] = "." if position.tiles[cell] < 0 else str(position.tiles[cell])
+        for kind, line in ((TOP, 2 * row + 1), (BOTTOM, 2 * row - 1)):
+            if position.junctions[kind, cell]:
+                lines.setdefault(line, {})[place] = _corner_text(position, kind, cell)
+        if column not in labelled:
+            labelled.add(column)
+            lines.setdefault(2 * row - 2, {})[place - _HEX_PITCH // 2] = column_name(column)
+        if row not in numbered:
+            numbered.add(row)
+            number = str(row + 1)
+            lines[2 * row][place - _HEX_PITCH - 1 - len(number)] = number
+    pictures = []
+    for index in range(max(lines), min(lines) - 1, -1):
+        text = ""
+        for place, letters in sorted(lines.get(index, {}).items()):
+            text = text.ljust(place) + letters
+        pictures.append(text.rstrip())
+    return "\n".join([*pictures, _status(game, state, position)])
+
+
+def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:
+    colours = (position.top[kind, cell], position.below[kind, cell])
+    return "".join(PIECES[colour] for colour in colours if colour >= 0) or "+"
+
+
+def _status(game: Trugo, state: State, position: TrugoPosition) -> str:
+    left = (
+        f"waxing, {position.pool} tiles in the pool, {position.reserve[0]} White and {position.reserve[1]} Blue pieces in reserve"
+        if position.pool
+        else "waning"
+    )
+    left += f"; {position.turns} of at most {game.options['max_turns']} turns played"
+    outcome = state.outcome()
+    if outcome is not None:
+        if outcome.winner is None:
+            return f"{left}\nthe game was broken off undecided"
+        return f"{left}\n{game.colours[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+    player = state.current_player()
+    status = f"{left}\n{game.colours[player]} ({PIECES[player]}, player {player}) to act"
+    if position.picked is not None:
+        kind, cell = position.picked
+        status += f", with the piece on {game.grid.cell_names[cell]}{'^v'[kind]} picked"
+    return status

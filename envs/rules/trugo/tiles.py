@@ -1,0 +1,146 @@
+"""Trugo's tiles: laying one (R3), removing one, and which may be removed (R4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.trugo import hex_sets
+from stoneworks.envs.rules.trugo.plane import (
+    DOUBLE,
+    EMPTY_JUNCTION,
+    NO_JUNCTION,
+    SINGLE,
+    corner_code,
+    corner_of_hex,
+    has_tile,
+    set_corner_code,
+    tiles_around,
+)
+
+# What the tiles around a tile say of its removal (R4): forbidden; allowed; allowed if its two neighbours are connected
+# without it.
+FORBIDDEN, ALLOWED, IF_CONNECTED = 0, 1, 2
+
+
+def removal_by_surroundings() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return ``uint8[64]``: what each set of neighbouring tiles (bit d: direction d) says of a tile's removal.
+
+    Where the neighbours form one arc they are connected without the tile, and so are all others. With three
+    consecutive empty neighbours there are two arcs only if the other three are tile, empty, tile.
+    """
+    rulings = np.zeros(64, np.uint8)
+    for around in range(64):
+        occupied = [bool(around >> direction & 1) for direction in range(6)]
+        if any(not (occupied[d] or occupied[d - 1] or occupied[d - 2]) for d in range(6)):
+            num_arcs = sum(occupied[d] and not occupied[d - 1] for d in range(6))
+            rulings[around] = IF_CONNECTED if num_arcs == 2 else ALLOWED
+    return rulings
+
+
+@kernel
+def lay_tile(board: Record, state: Record, hex_: int, rotation: int) -> int:
+    """Lay a tile and return the set of its corners that got a piece, bit i for corner i (R3)."""
+    state.contents[hex_] |= 1 + rotation
+    state.pool -= 1
+    hex_sets.insert(state.tiles, hex_)
+    hex_sets.remove(state.targets, hex_)
+    around = 0
+    for direction in range(6):
+        neighbour = hex_ + board.direction_steps[direction]
+        if has_tile(state, neighbour):
+            around |= 1 << direction
+        elif board.cell_of_hex[neighbour] >= 0:
+            hex_sets.insert(state.targets, neighbour)
+    served = 0
+    for index in range(6):
+        between = (1 << (7 - index) % 6) | (1 << (8 - index) % 6)
+        if around & between == between:
+            colour = index & 1
+            code = EMPTY_JUNCTION
+            if state.reserve[colour] > 0:
+                state.reserve[colour] -= 1
+                state.num_pieces[colour] += 1
+                code = SINGLE + colour
+                served |= 1 << index
+            set_corner_code(state, corner_of_hex(board, hex_, index), code)
+    return served
+
+
+@kernel
+def remove_tile(board: Record, state: Record, hex_: int) -> None:
+    """Remove a tile and the pieces on its corners, which are junctions no more (R4), and bring ``state.targets`` up to date."""
+    around = tiles_around(board, state, hex_)
+    for index in range(6):
+        corner = corner_of_hex(board, hex_, index)
+        code = corner_code(state, corner)
+        if code >= SINGLE:
+            state.num_pieces[code & 1] -= 1
+        if code >= DOUBLE:
+            state.num_pieces[(code >> 1) & 1] -= 1
+        if code != NO_JUNCTION:
+            set_corner_code(state, corner, NO_JUNCTION)
+    state.contents[hex_] = 0
+    hex_sets.remove(state.tiles, hex_)
+    if board.removal_by_surroundings[around] == IF_CONNECTED:
+        # This may have opened a ring that connected the neighbours of tiles anywhere.
+        find_removable(board, state)
+        return
+    # Its neighbours form one arc, so that any way through it has another way round: only they are affected.
+    hex_sets.remove(state.targets, hex_)
+    for direction in range(6):
+        if around >> direction & 1:
+            neighbour = hex_ + board.direction_steps[direction]
+            if is_removable(board, state, neighbour):
+                hex_sets.insert(state.targets, neighbour)
+            else:
+                hex_sets.remove(state.targets, neighbour)
+
+
+@kernel
+def find_removable(board: Record, state: Record) -> None:
+    """Make ``state.targets`` the set of the tiles that may be removed (R4)."""
+    for word_index in range(board.num_words):
+        word = state.tiles[word_index]
+        removable = word
+        while word:
+            place = hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            if not is_removable(board, state, hex_sets.WORD_BITS * word_index + place):
+                removable &= ~(np.uint64(1) << np.uint64(place))
+        state.targets[word_index] = removable
+
+
+@kernel
+def is_removable(board: Record, state: Record, hex_: int) -> bool:
+    """Return whether a tile may be removed (R4)."""
+    around = tiles_around(board, state, hex_)
+    ruling = board.removal_by_surroundings[around]
+    return ruling == ALLOWED or (ruling == IF_CONNECTED and connected_without(board, state, hex_, around))
+
+
+@kernel
+def connected_without(board: Record, state: Record, hex_: int, around: int) -> bool:
+    """Return whether the two neighbours of a tile, with one empty hex between them, are connected without it.
+
+    The tile parts the empty hexes around it into that single one and the rest. Its neighbours are connected without
+    it if and only if these are not connected (then a ring of tiles parts them). As the tiles are connected, every
+    connected part of the empty hexes has one contour; so we walk along the contour of the single hex's part, with that
+    part on the left, until we come back to this tile: facing the single hex again, or one of the rest.
+    """
+    gap = 0
+    while around >> gap & 1 or not (around >> (gap + 1) % 6 & 1 and around >> (gap + 5) % 6 & 1):
+        gap += 1
+    at = hex_
+    facing = gap  # the direction from ``at`` to an empty hex
+    while True:
+        facing = (facing + 1) % 6
+        ahead = at + board.direction_steps[facing]
+        if has_tile(state, ahead):
+            # The empty hex that ``at`` faced lies two directions further back as seen from the tile ahead.
+            at = ahead
+            facing = (facing + 4) % 6
+        if at == hex_:
+            return facing == gap

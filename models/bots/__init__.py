@@ -1,0 +1,1 @@
+"""Bots: everything that chooses actions, one module each."""

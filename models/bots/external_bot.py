@@ -1,0 +1,299 @@
+"""``ExternalBot``: an external program that plays, over its standard input and output, as docs/protocol.md says."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import queue
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import weakref
+from collections import deque
+
+from stoneworks.envs.rules import Game, IllegalActionError, State
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_same_game
+from stoneworks.models.bots.parameters import Parameter, parse_parameters
+from stoneworks.models.errors import BotForfeit, BotStartError, UnknownBotError
+
+#: The version of the protocol that the referee speaks.
+PROTOCOL = "stoneworks 1"
+#: Bytes after which a line of a program is taken for one, whether it ends or not.
+MAX_LINE_BYTES = 4096
+#: Lines of standard error that a report of a crash shows.
+NUM_LAST_LINES = 10
+#: How long a program may take to end after ``quit``, and pipes to run dry.
+SECONDS_TO_END = 1.0
+
+_PARAMETERS = {"seconds": Parameter(10.0), "start": Parameter(60.0)}
+_OPTION = re.compile(r"(\w+=[^\s,]*),")
+
+
+class ExternalBot(Bot):
+    """Asks a program for actions. What it answers instead of a legal action in time loses the game: :class:`BotForfeit`."""
+
+    one_game_at_a_time = True
+
+    def __init__(
+        self, command: str, game: Game, seed: int | None = None, *, seconds: float = 10.0, start_seconds: float = 60.0
+    ) -> None:
+        """Make the bot; the program starts when it is first asked for an action.
+
+        Args:
+            command: the program and its arguments, quoted as in a POSIX shell, but no shell runs it.
+            game: the game.
+            seed: what the program is told to take its random numbers from; None tells it nothing.
+            seconds: what it has for each action, more than 0.
+            start_seconds: what it has to be ready for a game, more than 0.
+
+        Raises:
+            ValueError: an argument is not allowed.
+        """
+        for option, value in (("seconds", seconds), ("start_seconds", start_seconds)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+                raise ValueError(f"{option} is {value!r}; allowed is a number > 0")
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"command is {command!r}; allowed is one whose quotes are closed ({error})") from None
+        if not self._words or shutil.which(self._words[0]) is None:
+            raise ValueError(f"command is {command!r}; allowed is one that begins with a program that can be run")
+        self._command = command
+        self._game = game
+        self._seed = seed
+        self._seconds = float(seconds)
+        self._start_seconds = float(start_seconds)
+        self._program: _Program | None = None
+        self._finalizer: weakref.finalize[..., ExternalBot] | None = None
+        self._new_game = True
+        self._was_ready = False
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> ExternalBot:
+        """See :meth:`Bot.from_name`; the argument is ``<command>``, with ``seconds=<number>,`` and ``start=<number>,`` before it.
+
+        Whatever looks like ``key=value,`` in front is an option, the rest is the command.
+        """
+        texts = []
+        command = argument
+        while option := _OPTION.match(command):
+            texts.append(option[1])
+            command = command[option.end() :]
+        values = parse_parameters("exec", texts, _PARAMETERS)
+        try:
+            return cls(command, game, seed, seconds=values["seconds"], start_seconds=values["start"])
+        except ValueError as error:
+            raise UnknownBotError(f"the name of an exec bot says {argument!r}: {error}") from None
+
+    @property
+    def name(self) -> str:
+        """``exec:<command>``, with the options that are not the default."""
+        options = ""
+        for key, value in (("seconds", self._seconds), ("start", self._start_seconds)):
+            if value != _PARAMETERS[key].default:
+                options += f"{key}={value:g},"
+        return f"exec:{options}{self._command}"
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """See :meth:`Bot.step_with_policy`. All the policy is the program's action.
+
+        Raises:
+            BotForfeit: the program has lost the game; it is ended, and starts again for the next one.
+            BotStartError: it never was ready for a game.
+            ValueError: the game is over, or the state does not know the actions that led to it.
+        """
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        texts = [self._game.action_to_string(action) for action in state.history()]
+        if self._game.deserialize_state("\n".join(texts)) != state:
+            raise ValueError(
+                f"{self.name} must be told all actions of a game; allowed is a state with its history, not one of a batch"
+            )
+        try:
+            program = self._ready_program()
+            program.write(" ".join(["position", *texts]))
+            program.write(f"go {self._seconds:g}")
+            answer = program.read(self._seconds, "an action")
+            action = self._action_of(answer, state)
+        except _Problem as problem:
+            self._end(at_once=True)
+            if self._was_ready:
+                raise BotForfeit(self.name, problem.reason, problem.details) from None
+            raise BotStartError(f"{self.name} does not start: {problem.details}") from None
+        except BaseException:  # its answer to this question must not be taken for one to the next
+            self._end(at_once=True)
+            raise
+        return [(action, 1.0)], action
+
+    def restart(self) -> None:
+        """Be ready for a new game: a program that has ended starts again."""
+        self._new_game = True
+
+    def close(self) -> None:
+        """End the program."""
+        self._end(at_once=False)
+
+    def _ready_program(self) -> _Program:
+        """Return the program, started if need be, ready to be asked about the game."""
+        if self._new_game and self._program is not None and self._program.has_ended():
+            self._end(at_once=True)
+        if self._program is None:
+            if not self._new_game:
+                raise _Problem("crashed", "the program has lost this game before; restart() begins a new one")
+            self._program = _Program(self._words)
+            self._finalizer = weakref.finalize(self, self._program.end, at_once=False)
+            self._program.write(PROTOCOL)
+            answer = self._program.read(self._start_seconds, f"{PROTOCOL!r} back")
+            if answer.split()[:2] != PROTOCOL.split():
+                raise _Problem("illegal", f"it answered {answer!r}; allowed is {PROTOCOL!r} and any text behind it")
+            self._program.write(f"game {self._game}")
+            if self._seed is not None:
+                self._program.write(f"seed {self._seed}")
+        if self._new_game:
+            self._new_game = False
+            self._program.write("new")
+            self._program.write("ready")
+            answer = self._program.read(self._start_seconds, "'ready'")
+            if answer != "ready":
+                raise _Problem("illegal", f"it answered {answer!r}; allowed is 'ready'")
+            self._was_ready = True
+        return self._program
+
+    def _action_of(self, answer: str, state: State) -> int:
+        word, _, text = answer.partition(" ")
+        if word != "action":
+            raise _Problem("illegal", f"it answered {answer!r}; allowed is 'action <text>'")
+        try:
+            action = self._game.string_to_action(text)
+        except IllegalActionError as error:
+            raise _Problem("illegal", str(error)) from None
+        if action not in state.legal_actions():
+            raise _Problem("illegal", state.why_illegal(action))
+        return action
+
+    def _end(self, at_once: bool) -> None:
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        if self._program is not None:
+            self._program.end(at_once=at_once)
+        self._program = None
+        self._finalizer = None
+
+
+class _Problem(Exception):  # noqa: N818 - it becomes a BotForfeit or a BotStartError
+    """Something that a program did instead of what it should."""
+
+    def __init__(self, reason: str, details: str) -> None:
+        super().__init__(details)
+        self.reason, self.details = reason, details
+
+
+class _Program:
+    """A running program. Threads write to it and read from it, so that nothing it does or leaves undone can block us."""
+
+    def __init__(self, words: list[str]) -> None:
+        """Start the program. Raises ``_Problem`` where it cannot be."""
+        try:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # so that Ctrl-C in the terminal is the referee's alone, and children end with it
+            )
+        except OSError as error:
+            raise _Problem("crashed", f"it cannot be run ({error})") from None
+        self._to_write: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._lines: queue.Queue[tuple[float, bytes]] = queue.Queue(maxsize=1000)
+        self._last_errors: deque[bytes] = deque(maxlen=NUM_LAST_LINES)
+        self._ended = False
+        self._error_reader = threading.Thread(target=self._keep_errors, daemon=True)
+        for thread in (
+            threading.Thread(target=self._write_lines, daemon=True),
+            threading.Thread(target=self._read_lines, daemon=True),
+            self._error_reader,
+        ):
+            thread.start()
+
+    def write(self, line: str) -> None:
+        """Send one line; it is not waited for."""
+        self._to_write.put(line)
+
+    def read(self, seconds: float, wanted: str) -> str:
+        """Return the next line that is no comment, without its end. Raises ``_Problem`` where none comes in time."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                arrival, line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise _Problem("late", f"{wanted} did not come within {seconds:g} seconds") from None
+            if arrival > deadline:
+                raise _Problem("late", f"{wanted} did not come within {seconds:g} seconds")
+            if not line:
+                raise _Problem("crashed", self._last_words())
+            if line.startswith(b"#"):
+                continue
+            try:
+                return line.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError:
+                raise _Problem("illegal", f"it answered {line!r}; allowed is UTF-8") from None
+
+    def has_ended(self) -> bool:
+        """Return whether the program runs no more."""
+        return self._process.poll() is not None
+
+    def end(self, at_once: bool) -> None:
+        """End the program: with ``quit`` if it heeds that, else by force."""
+        self._ended = True
+        if not at_once:
+            self.write("quit")
+        self._to_write.put(None)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0 if at_once else SECONDS_TO_END)
+        if not self.has_ended():
+            if hasattr(os, "killpg"):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        try:
+            status = f"it ended with status {self._process.wait(SECONDS_TO_END)}"
+        except subprocess.TimeoutExpired:
+            status = "it closed its standard output"
+        self._error_reader.join(SECONDS_TO_END)
+        words = b"".join(self._last_errors.copy()).decode("utf-8", "replace").rstrip()
+        return f"{status}; the end of its standard error:\n{words}" if words else f"{status} and said nothing"
+
+    # Each pipe is closed by the thread that uses it: closing one while another thread reads from it may block.
+
+    def _write_lines(self) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError), self._process.stdin as pipe:
+            while (line := self._to_write.get()) is not None:
+                pipe.write(line.encode() + b"\n")
+                pipe.flush()
+
+    def _read_lines(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe:
+            line = b" "
+            while line and not self._ended:
+                line = pipe.readline(MAX_LINE_BYTES)
+                arrival = time.monotonic()
+                while not self._ended:
+                    with contextlib.suppress(queue.Full):
+                        self._lines.put((arrival, line), timeout=0.1)
+                        break
+
+    def _keep_errors(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as pipe:
+            while line := pipe.readline(MAX_LINE_BYTES):
+                self._last_errors.append(line)

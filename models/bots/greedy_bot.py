@@ -1,0 +1,75 @@
+"""``GreedyBot``: looks one turn ahead and plays into the position that a plain evaluation of the game likes best."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.parameters import refuse_argument
+from stoneworks.models.evaluations import evaluation_kernels
+from stoneworks.models.search.turn_search import search_turns
+
+
+class GreedyBot(Bot):
+    """Plays the first action of the best turn it finds; among equally good ones it chooses at random."""
+
+    def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
+        """Make the bot.
+
+        Args:
+            game: the game.
+            seed: of the choice among equally good actions; None draws one.
+            num_candidates: actions tried in each position of the search, at least 1 (see :func:`search_turns`).
+            beam_width: unfinished turns carried on, at least 1.
+        """
+        for option, value in (("num_candidates", num_candidates), ("beam_width", beam_width)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{option} is {value!r}; allowed is a whole number >= 1")
+        self._game = game
+        self._limits = int(num_candidates), int(beam_width)
+        self._generator = np.random.default_rng(seed)
+        self._search = game.compiled(search_turns, evaluation_kernels(game))
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> GreedyBot:
+        """See :meth:`Bot.from_name`."""
+        refuse_argument("greedy", argument)
+        return cls(game, seed)
+
+    @property
+    def name(self) -> str:
+        """``greedy``."""
+        return "greedy"
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """See :meth:`Bot.step_with_policy`. The policy is uniform over the actions of greatest value."""
+        values, actions = self._search_position(state)
+        best = np.flatnonzero(values[0] == values[0].max()).tolist()
+        return [(action, 1 / len(best)) for action in best], int(actions[0])
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """See :meth:`Bot.step_batch`."""
+        check_same_game(self, self._game, batch.game)
+        check_games_go_on(self, batch, rows)
+        return self._search_positions(batch.states[rows])[1]
+
+    def action_values(self, state: State) -> npt.NDArray[np.float32]:
+        """Return ``float32[num_distinct_actions]``: the value, for who is to act, of the best turn that begins with each action.
+
+        Minus infinity stands where the search found no turn: for illegal actions, and those it gave up early.
+        """
+        return self._search_position(state)[0][0]
+
+    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        return self._search_positions(np.array([state.record], self._game.state_dtype))
+
+    def _search_positions(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
+        actions = np.empty(len(states), np.int64)
+        seeds = self._generator.integers(0, 2**64, len(states), np.uint64)
+        self._search(self._game.board, states, *self._limits, seeds, values, actions)
+        return values, actions

@@ -1,0 +1,72 @@
+"""``load_bot``: a bot by its name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models import shipped
+from stoneworks.models.bots.bot import Bot
+from stoneworks.models.errors import UnknownBotError
+
+#: What each kind of bot is made by: the class whose ``from_name`` takes what stands behind the kind's name.
+_KINDS = {
+    "random": "stoneworks.models.bots.random_bot:RandomBot",
+    "greedy": "stoneworks.models.bots.greedy_bot:GreedyBot",
+    "mcts": "stoneworks.models.bots.mcts_bot:MCTSBot",
+    "alphabeta": "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot",
+    "exec": "stoneworks.models.bots.external_bot:ExternalBot",
+}
+
+
+def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
+    """Return a bot for ``game``.
+
+    Args:
+        name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.bots.mcts_bot.MCTSBot`),
+            ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
+            external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a checkpoint: the name of one that is
+            shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
+            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
+        game: the game, or its game string.
+        seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
+
+    Raises:
+        UnknownBotError: no bot has that name, and there is no folder of that name.
+        ValueError: the game is unknown, the seed no seed, or the checkpoint does not fit the game.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    if not isinstance(loaded, Game):
+        raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
+    kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if kind in _KINDS:
+        module, class_name = _KINDS[kind].split(":")
+        bot_class: type[Bot] = getattr(import_module(module), class_name)
+        return bot_class.from_name(argument, loaded, seed)
+    if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
+        return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
+    raise UnknownBotError(
+        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, {_shipped_in_words()}, and the path of a "
+        "checkpoint folder, both also with @ and the simulations of a search behind it, from @1 to @999999"
+    )
+
+
+def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:
+    """Return the bot of a checkpoint, with search where there are ``simulations``."""
+    if simulations:
+        from stoneworks.models.bots.search_bot import SearchBot
+
+        return SearchBot.load(folder, game, seed, simulations=simulations, name=name)
+    from stoneworks.models.bots.policy_bot import PolicyBot
+
+    return PolicyBot.load(folder, game, seed, name=name)
+
+
+def _shipped_in_words() -> str:
+    names = shipped.names()
+    return f"a shipped checkpoint ({', '.join(map(repr, names)) if names else 'there is none'})"

@@ -1,0 +1,240 @@
+"""``MCTSBot``: Monte-Carlo tree search with random playouts, for every game, made by names such as ``mcts:400``."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.parameters import Parameter, parse_parameters
+from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.processors import num_processors
+from stoneworks.models.search.root_statistics import RootStatistics
+from stoneworks.models.search.uct import SearchTree
+
+DEFAULT_EXPLORATION = 1.0
+
+#: A compiled call takes about this long; interrupts and the end of a time budget are noticed between calls.
+_SECONDS_PER_CALL = 0.02
+_FIRST_CALL = 16
+#: Trees carried over may be larger than one step makes them. Past these sizes a tree grows no further.
+_NODES_PER_SIMULATION = 4
+_MAX_NODES = 1 << 20
+_MAX_EDGES = 1 << 23
+
+_PARAMETERS = {
+    "c": Parameter(DEFAULT_EXPLORATION),
+    "parallel": Parameter("none", words=("none", "root")),
+    "threads": Parameter(0, minimum=1),
+}
+
+
+class MCTSBot(Bot):
+    """Plays the most visited action of a UCT search with random playouts (see :mod:`stoneworks.models.search.uct`).
+
+    From move to move it keeps the part of its tree that is still ahead, where the states that ``step`` is asked about
+    are of one game. What it keeps counts as visits; each step plays its whole number of simulations besides, unless
+    the position is proven.
+
+    Attributes:
+        root_statistics: what the last ``step`` found out about each action; None before the first and after a batch.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int | None = None,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        exploration: float = DEFAULT_EXPLORATION,
+        num_threads: int = 1,
+    ) -> None:
+        """Make the bot. Exactly one of ``simulations`` and ``seconds`` is given.
+
+        Args:
+            game: the game.
+            seed: of playouts and of choices among equals; None draws one. With ``simulations`` it settles all that the bot does.
+            simulations: played in each step, at least 1.
+            seconds: spent on each step, more than 0.
+            exploration: the factor of the confidence bounds' width, at least 0, for results in [-1, 1].
+            num_threads: independent trees, each in a thread and with a seed of its own, that share the simulations and
+                whose visits and results are added up (root parallelism).
+        """
+        if (simulations is None) == (seconds is None):
+            raise ValueError(
+                f"simulations is {simulations!r} and seconds is {seconds!r}; allowed is exactly one of them"
+            )
+        for option, count in (("simulations", simulations), ("num_threads", num_threads)):
+            if count is None and option == "simulations":
+                continue
+            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+                raise ValueError(f"{option} is {count!r}; allowed is a whole number >= 1")
+        if seconds is not None and not 0 < seconds < np.inf:
+            raise ValueError(f"seconds is {seconds!r}; allowed is a number > 0")
+        if not 0 <= exploration < np.inf:
+            raise ValueError(f"exploration is {exploration!r}; allowed is a number >= 0")
+        self._game = game
+        self._simulations = None if simulations is None else int(simulations)
+        self._seconds = seconds
+        self._exploration = float(exploration)
+        self._generator = np.random.default_rng(seed)
+        self._root: State | None = None
+        self.root_statistics: RootStatistics | None = None
+        if self._simulations is None:
+            max_nodes = _MAX_NODES
+        else:
+            max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
+        max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
+        self._trees = [SearchTree(game, max_nodes, max_edges) for _ in range(num_threads)]
+        self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> MCTSBot:
+        """Return the bot of ``mcts:<simulations>`` or ``mcts:<seconds>s``, with options such as ``,c=1.2,parallel=root,threads=2``.
+
+        Without ``threads``, ``parallel=root`` has one for each processor. See :meth:`Bot.from_name`.
+        """
+        budget, *options = argument.split(",")
+        parsed = re.fullmatch(r"([0-9]+)|([0-9]+(?:\.[0-9]+)?)s", budget, re.ASCII)
+        simulations = int(parsed[1]) if parsed and parsed[1] else None
+        seconds = float(parsed[2]) if parsed and parsed[2] else None
+        if not (simulations or seconds):
+            raise UnknownBotError(
+                f"the budget of a mcts bot is {budget!r}; allowed is a number > 0 of simulations, as in 'mcts:400', or of "
+                "seconds, as in 'mcts:2s' or 'mcts:0.5s'"
+            )
+        values = parse_parameters("mcts", options, _PARAMETERS)
+        num_threads = values["threads"]
+        if values["parallel"] == "none":
+            if num_threads:
+                raise UnknownBotError(
+                    f"threads of a mcts bot is {num_threads} without parallel=root; allowed is threads= with parallel=root"
+                )
+            num_threads = 1
+        return cls(
+            game,
+            seed,
+            simulations=simulations,
+            seconds=seconds,
+            exploration=values["c"],
+            num_threads=num_threads or num_processors(),
+        )
+
+    @property
+    def name(self) -> str:
+        """What results call the bot, such as ``mcts:400`` or ``mcts:2s,c=1.2,parallel=root,threads=2``."""
+        parts = [str(self._simulations) if self._seconds is None else f"{self._seconds:g}s"]
+        if self._exploration != DEFAULT_EXPLORATION:
+            parts.append(f"c={self._exploration:g}")
+        if len(self._trees) > 1:
+            parts.append(f"parallel=root,threads={len(self._trees)}")
+        return f"mcts:{','.join(parts)}"
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """See :meth:`Bot.step_with_policy`. The policy is the shares of the visits, or certainty of what is proven."""
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        if not self._keep_what_is_ahead(state):
+            self._start_trees(state.record)
+        self._root = state.clone()
+        statistics = self._search()
+        self.root_statistics = statistics
+        action = self._choose(statistics)
+        visits = statistics.visits
+        chosen = statistics.actions == action
+        if not visits[chosen].any() or not np.isnan(statistics.proven[chosen]).any():
+            return [(action, 1.0)], action
+        return list(zip(statistics.actions.tolist(), (visits / visits.sum()).tolist(), strict=True)), action
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """See :meth:`Bot.step_batch`. Each game gets a fresh tree with a seed of its own."""
+        check_same_game(self, self._game, batch.game)
+        check_games_go_on(self, batch, rows)
+        self.restart()
+        actions = np.empty(len(rows), np.int64)
+        for index, row in enumerate(rows):
+            self._start_trees(batch.states[row])
+            actions[index] = self._choose(self._search())
+        return actions
+
+    def restart(self) -> None:
+        """See :meth:`Bot.restart`. The tree is dropped."""
+        self._root = None
+        self.root_statistics = None
+
+    def _start_trees(self, record: np.void) -> None:
+        seeds = self._generator.integers(0, 2**64, len(self._trees), np.uint64)
+        for tree, seed in zip(self._trees, seeds, strict=True):
+            tree.start(record, seed)
+
+    def _keep_what_is_ahead(self, state: State) -> bool:
+        """Make ``state`` the root of every tree, and return whether all have it; if not, they are unusable."""
+        root, self._root = self._root, None
+        if root is None:
+            return False
+        played, before = state.history(), root.history()
+        if played[: len(before)] != before:
+            return False
+        ahead = played[len(before) :]
+        if not all(map(root.try_apply_action, ahead)) or root != state:  # histories may begin anywhere
+            return False
+        record = state.record
+        return all(tree.descend(ahead, record) for tree in self._trees)
+
+    def _search(self) -> RootStatistics:
+        """Spend the budget of a step on the trees."""
+        deadline = None if self._seconds is None else time.perf_counter() + self._seconds
+        budgets: list[int | None] = [None] * len(self._trees)
+        if self._simulations is not None:
+            share, rest = divmod(self._simulations, len(self._trees))
+            budgets = [share + (index < rest) for index in range(len(self._trees))]
+        never = threading.Event()
+        if self._threads is None:
+            self._search_one(self._trees[0], budgets[0], deadline, never)
+        else:
+            stop = threading.Event()
+            searches = [
+                self._threads.submit(self._search_one, tree, budget, deadline, stop)
+                for tree, budget in zip(self._trees, budgets, strict=True)
+            ]
+            _wait_for(searches, stop.set)
+        return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
+
+    def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:
+        """Search one tree until the budget is spent, the deadline has come, the root is proven, or ``stop`` is set."""
+        asked = _FIRST_CALL
+        while not stop.is_set() and budget != 0:
+            if budget is not None:
+                asked = min(asked, budget)
+            start = time.perf_counter()
+            done = tree.search(asked, self._exploration)
+            now = time.perf_counter()
+            if done < asked or (deadline is not None and now >= deadline):
+                return
+            if budget is not None:
+                budget -= done
+            seconds = _SECONDS_PER_CALL if deadline is None else min(_SECONDS_PER_CALL, deadline - now)
+            asked = max(1, min(4 * asked, int(done * seconds / max(now - start, 1e-6))))
+
+    def _choose(self, statistics: RootStatistics) -> int:
+        best = statistics.best
+        return int(best[self._generator.integers(best.size)])
+
+
+def _wait_for(searches: list[Future[None]], stop: Callable[[], None]) -> None:
+    """Wait until all are done; where that is interrupted, or one fails, stop the others first."""
+    try:
+        for search in searches:
+            search.result()
+    finally:
+        stop()
+        for search in searches:
+            search.exception()

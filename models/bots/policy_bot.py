@@ -1,0 +1,115 @@
+"""``PolicyBot``: plays what a trained network's policy says, without search."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
+from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.network import BoardNetwork
+
+
+class PolicyBot(Bot):
+    """Plays a network's policy among the legal actions: draws from it, or plays its most probable action."""
+
+    def __init__(
+        self,
+        network: BoardNetwork,
+        game: Game,
+        seed: int | None = None,
+        *,
+        deterministic: bool = False,
+        name: str = "policy",
+    ) -> None:
+        """Make the bot.
+
+        Args:
+            network: the network; it is used as it is, not copied.
+            game: the game.
+            seed: of the draws; None draws one.
+            deterministic: whether to play the most probable action instead of drawing one.
+            name: what results call the bot.
+        """
+        self.network = network
+        self.deterministic = deterministic
+        self._game = game
+        self._name = name
+        self._generator = np.random.default_rng(seed)
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | os.PathLike[str],
+        game: Game,
+        seed: int | None = None,
+        *,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> PolicyBot:
+        """Return the bot of a checkpoint.
+
+        Args:
+            folder: the checkpoint.
+            game: the game.
+            seed: of the draws; None draws one.
+            deterministic: whether to play the most probable action; None where AlphaZero trained the checkpoint: its policy
+                learned which action a search prefers, while PPO's is one to draw from.
+            name: what results call the bot; None for the folder.
+
+        Raises:
+            CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
+        """
+        checkpoint = load_checkpoint(folder, game)
+        if deterministic is None:
+            deterministic = checkpoint.training.get("algorithm") == "alphazero"
+        return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
+
+    @property
+    def name(self) -> str:
+        """What results call the bot."""
+        return self._name
+
+    def reseed(self, seed: int) -> None:
+        """Start the random numbers of the draws anew."""
+        self._generator = np.random.default_rng(seed)
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """See :meth:`Bot.step_with_policy`. The policy is the network's, also where the bot is deterministic."""
+        check_game_goes_on(self, state)
+        observation, mask = state.observation_and_mask(state.current_player())
+        probabilities = self._probabilities(observation[None], mask[None])
+        legal = np.flatnonzero(mask)
+        policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
+        return policy, int(self._choose(probabilities)[0])
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """See :meth:`Bot.step_batch`."""
+        check_games_go_on(self, batch, rows)
+        return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
+
+    def _probabilities(
+        self, observations: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float64]:
+        """Return the policies, ``float64[games, num_actions]``, 0 for what is illegal."""
+        with torch.inference_mode():
+            device = next(self.network.parameters()).device
+            logits = self.network(torch.from_numpy(observations).to(device))[0].cpu().numpy().astype(np.float64)
+        legal = masks != 0
+        logits[~legal] = -np.inf
+        logits -= logits.max(axis=1, keepdims=True)
+        weights = np.exp(logits, out=logits)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _choose(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        if self.deterministic:
+            return probabilities.argmax(axis=1)
+        # The draws are of single precision: so their products with the double-precision sums stay below the sums, and
+        # the first cumulative sum above is that of an action whose probability is not 0.
+        cumulative = probabilities.cumsum(axis=1)
+        draws = self._generator.random((len(probabilities), 1), np.float32).astype(np.float64) * cumulative[:, -1:]
+        return (cumulative > draws).argmax(axis=1)

@@ -1,0 +1,44 @@
+"""``RandomBot``: every legal action is as likely as any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.templates import choose_random_actions
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
+from stoneworks.models.bots.parameters import refuse_argument
+
+
+class RandomBot(Bot):
+    """Plays uniformly at random."""
+
+    def __init__(self, game: Game, seed: int | None = None) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._choose = game.compiled(choose_random_actions)
+
+    @classmethod
+    def from_name(cls, argument: str, game: Game, seed: int | None) -> RandomBot:
+        """See :meth:`Bot.from_name`."""
+        refuse_argument("random", argument)
+        return cls(game, seed)
+
+    @property
+    def name(self) -> str:
+        """``random``."""
+        return "random"
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """See :meth:`Bot.step_with_policy`."""
+        check_game_goes_on(self, state)
+        legal = state.legal_actions()
+        return [(action, 1 / len(legal)) for action in legal], legal[self._generator.integers(len(legal))]
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """See :meth:`Bot.step_batch`."""
+        check_games_go_on(self, batch, rows)
+        actions = np.empty(len(rows), np.int64)
+        seeds = self._generator.integers(0, 2**64, len(rows), np.uint64)
+        self._choose(batch.action_masks[rows], seeds, actions)
+        return actions

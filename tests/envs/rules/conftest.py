@@ -1,0 +1,219 @@
+"""What the tests of the rules share: the sample of games, random play, drawn positions, the naive implementations.
+
+A new game joins most tests by a line or two in ``GAMES`` and by a file ``naive_<game>.py`` beside this one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Game, State, game_names, load_game
+
+HERE = Path(__file__).resolve().parent
+
+#: The games and options that every property test runs on: small boards, each option at least once at each value.
+GAMES = (
+    "vadus(size=2)",
+    "vadus(size=3)",
+    "vadus(size=5)",
+    "laido(size=2)",
+    "laido(size=3)",
+    "laido(pie_rule=False,size=2)",
+    "laido(pie_rule=False,size=4)",
+    "taigo(cones=1,radius=2)",
+    "taigo(cones=1,radius=3)",
+    "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
+    "taugo(size=3)",
+    "taugo(size=5)",
+    "trugo(radius=1,tiles=6)",
+    "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
+    "trugo(radius=3,tiles=12)",
+)
+
+
+def read_test_data(name: str) -> list[dict[str, Any]]:
+    """Return the lines of a file of tests/testdata that are of a game that exists by now."""
+    lines = [
+        json.loads(line) for line in (HERE.parents[1] / "testdata" / name).read_text(encoding="utf-8").splitlines()
+    ]
+    return [line for line in lines if line["game"].split("(")[0] in game_names()]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test with an argument ``game_record`` or ``perft_line`` one run per line of the test data."""
+    for argument, name in (("game_record", "records.jsonl"), ("perft_line", "perft.jsonl")):
+        if argument in metafunc.fixturenames:
+            lines = read_test_data(name)
+            metafunc.parametrize(argument, lines, ids=[f"{line['game']}-{number}" for number, line in enumerate(lines)])
+
+
+@pytest.fixture(scope="session")
+def perft_games() -> set[str]:
+    """The names of the games that perft.jsonl holds."""
+    return {line["game"].split("(")[0] for line in read_test_data("perft.jsonl")}
+
+
+@pytest.fixture(scope="session")
+def record_games() -> set[str]:
+    """The names of the games that records.jsonl holds."""
+    return {line["game"].split("(")[0] for line in read_test_data("records.jsonl")}
+
+
+@pytest.fixture(params=GAMES)
+def game(request: pytest.FixtureRequest) -> Game:
+    """Each game of the sample in turn."""
+    return load_game(request.param)
+
+
+@pytest.fixture(scope="session")
+def sampled_games() -> tuple[str, ...]:
+    """The game strings of the sample."""
+    return GAMES
+
+
+# -- Playing -----------------------------------------------------------------------------------------------------------
+
+
+def choose_action(state: State, rng: np.random.Generator, global_weight: float | None) -> int:
+    """Return a random legal action.
+
+    With probability ``global_weight`` it is a global action, where one is legal; with None only where no other is.
+    """
+    legal = state.legal_actions()
+    first_global = state.num_distinct_actions() - len(state.game.global_actions)
+    special = [action for action in legal if action >= first_global]
+    if global_weight is None:
+        legal = [action for action in legal if action < first_global] or legal
+    elif special and rng.random() < global_weight:
+        legal = special
+    return int(rng.choice(legal))
+
+
+@pytest.fixture(scope="session")
+def positions_of_random_game() -> Callable[..., Iterator[State]]:
+    """``positions_of_random_game(game, seed, global_weight)`` yields one state after each action, the start first."""
+
+    def positions(game: Game, seed: int, global_weight: float | None = 0.1) -> Iterator[State]:
+        rng = np.random.default_rng(seed)
+        state = game.new_initial_state()
+        yield state
+        while not state.is_terminal():
+            state.apply_action(choose_action(state, rng, global_weight))
+            yield state
+
+    return positions
+
+
+@pytest.fixture(scope="session")
+def play() -> Callable[..., State]:
+    """``play("vadus(size=3)", "c3 a3 b2")`` returns the state after those actions."""
+
+    def play_texts(game: str, texts: str = "") -> State:
+        state = load_game(game).new_initial_state()
+        for text in texts.split():
+            state.apply_action(state.string_to_action(text))
+        return state
+
+    return play_texts
+
+
+@pytest.fixture(scope="session")
+def legal_texts() -> Callable[[State], set[str]]:
+    """``legal_texts(state)``: the texts of the legal actions."""
+
+    def texts(state: State) -> set[str]:
+        return {state.action_to_string(action) for action in state.legal_actions()}
+
+    return texts
+
+
+# -- Drawn positions on a hexhex board ---------------------------------------------------------------------------------
+
+
+def cells_of_drawing(drawing: str) -> dict[str, str]:
+    """Return the symbol of each cell, by name, of a hexhex board drawn with its top row first."""
+    rows = [line.split() for line in drawing.strip().splitlines()]
+    size = len(rows[0])
+    assert [len(row) for row in rows] == [2 * size - 1 - abs(size - 1 - i) for i in range(2 * size - 1)], "not a hexhex"
+    symbols = {}
+    for row_number, row in enumerate(reversed(rows), start=1):
+        first_column = max(0, size - row_number)
+        for column, symbol in enumerate(row, start=first_column):
+            assert symbol in ".XO"
+            symbols[f"{'abcdefghijklmnopqrstuvwxyz'[column]}{row_number}"] = symbol
+    return symbols
+
+
+@pytest.fixture(scope="session")
+def drawn() -> Callable[[str, str], State]:
+    """``drawn("vadus", drawing)`` plays to a drawn position: X is Black, O is White, the top row first.
+
+    Who has no stones left to place passes; no two passes follow each other. Vadus needs an odd number of X and an
+    even number of O.
+    """
+
+    def play_to(game: str, drawing: str) -> State:
+        symbols = cells_of_drawing(drawing)
+        size = len(drawing.strip().splitlines()[0].split())
+        name, _, options = game.rstrip(")").partition("(")
+        state = load_game(f"{name}({options}{',' if options else ''}size={size})").new_initial_state()
+        stones = {symbol: [cell for cell, found in symbols.items() if found == symbol] for symbol in "XO"}
+        stones_of_turn = 2 if name == "vadus" else 1
+        in_this_turn = 1
+        for turn in range(1000):
+            if not any(stones.values()):
+                break
+            waiting = stones["XO"[turn % 2]]
+            texts = [waiting.pop() for _ in range(in_this_turn)] if waiting else ["pass"]
+            in_this_turn = stones_of_turn
+            for text in texts:
+                state.apply_action(state.string_to_action(text))
+        assert not state.is_terminal()
+        on_board = {
+            name: ".XO"[int(state.record["stones"][cell])]
+            for name, cell in ((name, state.game.grid.cell_index(name)) for name in symbols)
+        }
+        assert on_board == symbols
+        return state
+
+    return play_to
+
+
+@pytest.fixture(scope="session")
+def passed_out() -> Callable[[State], State]:
+    """``passed_out(state)``: the same state after passes until the game is over."""
+
+    def pass_until_over(state: State) -> State:
+        while not state.is_terminal():
+            state.apply_action(state.string_to_action("pass"))
+        return state
+
+    return pass_until_over
+
+
+# -- The naive implementations -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def naive_state() -> Callable[[Game], Any]:
+    """``naive_state(game)``: the start of a game as a ``naive_*.py`` plays it (see ``naive_vadus_laido.py``)."""
+    makers: dict[str, Callable[..., Any]] = {}
+    for path in sorted(HERE.glob("naive_*.py")):
+        specification = importlib.util.spec_from_file_location(path.stem, path)
+        assert specification is not None
+        assert specification.loader is not None
+        module = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        makers.update(module.NAIVE_GAMES)
+
+    def start(game: Game) -> Any:
+        return makers[game.name](**game.options)
+
+    return start

@@ -1,0 +1,205 @@
+"""Compiling and its cache, each in processes of their own, on a copy of the rules core that nothing else shares."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.kernels import capacity
+from stoneworks.envs.rules.templates import first_illegal
+
+#: Plays two short games, the second of which a comparison of groups decides, and prints their outcomes.
+PLAY = """
+from stoneworks.envs.rules import load_game
+for texts in ("b2 pass pass", "b2 a2 a3 pass pass"):
+    state = load_game("vadus(size=2)").new_initial_state()
+    for text in texts.split():
+        state.apply_action(state.string_to_action(text))
+    print(state.outcome().winner)
+"""
+
+
+class RulesCopy:
+    """A copy of the rules core, alone, and a cache folder for it; ``run`` runs Python code that imports this copy."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.rules = folder / "copy" / "stoneworks" / "envs" / "rules"
+        shutil.copytree(repository / "envs" / "rules", self.rules, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run(self, code: str, cache: str = "cache") -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {
+            "PYTHONPATH": str(self.folder / "copy"),
+            "STONEWORKS_CACHE_DIR": str(self.folder / cache),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture(scope="module")
+def rules_copy(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> RulesCopy:
+    return RulesCopy(repository, tmp_path_factory.mktemp("rules"))
+
+
+@pytest.fixture(scope="module")
+def cold_run(rules_copy: RulesCopy) -> subprocess.CompletedProcess[str]:
+    """Play on the copy for the first time."""
+    return rules_copy.run(PLAY)
+
+
+def files_below(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_cold_cache_announces_compiling_once(
+    cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
+) -> None:
+    assert cold_run.stdout.split() == ["None", "1"], cold_run.stderr
+    (announced,) = cold_run.stderr.splitlines()
+    assert "compiling kernels of vadus" in announced
+    assert "second" in announced, "it says roughly how long"
+    assert str(rules_copy.cache) in announced, "it says where they are kept"
+    assert files_below(rules_copy.cache)
+
+
+def test_a_warm_cache_compiles_nothing_and_says_nothing(
+    cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
+) -> None:
+    files = files_below(rules_copy.cache)
+    warm = rules_copy.run(PLAY)
+    assert warm.stdout == cold_run.stdout
+    assert warm.stderr == ""
+    assert files_below(rules_copy.cache) == files
+
+
+def test_editing_a_rules_file_never_yields_stale_machine_code(
+    cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
+) -> None:
+    """The comparison stands in another file than the kernels that are cached, which numba alone does not notice."""
+    assert cold_run.stdout.split() == ["None", "1"]
+    groups = rules_copy.rules / "groups.py"
+    source = groups.read_text(encoding="utf-8")
+    times = groups.stat().st_atime_ns, groups.stat().st_mtime_ns
+    comparison = "values[0, rank] > values[1, rank]"
+    assert source.count(comparison) == 1
+    try:
+        groups.write_text(source.replace(comparison, "values[0, rank] < values[1, rank]"), encoding="utf-8")
+        os.utime(groups, ns=times)
+        edited = rules_copy.run(PLAY)
+    finally:
+        groups.write_text(source, encoding="utf-8")
+    assert edited.stdout.split() == ["None", "0"], edited.stderr
+    again = rules_copy.run(PLAY)
+    assert again.stdout.split() == ["None", "1"]
+    assert again.stderr == "", "the machine code of the first sources is still there"
+
+
+def test_the_rules_core_alone_needs_numpy_and_numba_and_no_library_for_learning(rules_copy: RulesCopy) -> None:
+    code = """
+import sys, json, stoneworks.envs.rules
+print(stoneworks.envs.rules.__file__)
+print(json.dumps(sorted({name.split(".")[0] for name in sys.modules})))
+"""
+    done = rules_copy.run(code)
+    path, modules = done.stdout.splitlines()
+    assert "copy" in Path(path).parts, "the copy was imported"
+    imported = set(json.loads(modules))
+    assert {"numpy", "numba"} <= imported
+    forbidden = {"torch", "gymnasium", "pettingzoo", "stable_baselines3", "sb3_contrib", "pygame"}
+    assert not imported & forbidden
+    assert done.stderr == ""
+
+
+def test_importing_the_rules_of_the_installed_package_brings_in_no_torch_and_no_window() -> None:
+    code = (
+        "import sys, stoneworks.envs.rules; print(sorted({'torch', 'pygame', 'stable_baselines3'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_without_a_writable_cache_folder_kernels_are_compiled_in_memory_with_a_warning(rules_copy: RulesCopy) -> None:
+    (rules_copy.folder / "no folder").write_text("a file where the folder should be", encoding="utf-8")
+    done = rules_copy.run(PLAY, cache="no folder")
+    assert done.stdout.split() == ["None", "1"], done.stderr
+    warning = done.stderr.splitlines()[0]
+    assert str(rules_copy.folder / "no folder") in warning
+    assert "STONEWORKS_CACHE_DIR" in warning
+
+
+def kernel_files(cache: Path) -> list[Path]:
+    return sorted((cache / "kernels").glob("*.kernel"))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "not a cache file"])
+def test_a_damaged_cache_file_is_compiled_again(
+    damage: str, cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
+) -> None:
+    cache = rules_copy.folder / damage
+    shutil.copytree(rules_copy.cache, cache)
+    file = next(file for file in kernel_files(cache) if "try_action" in file.name)
+    content = file.read_bytes()
+    middle = len(content) // 2
+    file.write_bytes(
+        {
+            "truncated": content[:middle],
+            "empty": b"",
+            "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+            "not a cache file": b"x" * 1000,
+        }[damage]
+    )
+    mended = rules_copy.run(PLAY, cache=damage)
+    assert mended.stdout == cold_run.stdout, mended.stderr
+    assert file.name in mended.stderr
+    again = rules_copy.run(PLAY, cache=damage)
+    assert (again.stdout, again.stderr) == (cold_run.stdout, "")
+
+
+def test_moving_or_commenting_the_sources_keeps_the_machine_code(
+    cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy, repository: Path, tmp_path: Path
+) -> None:
+    moved = RulesCopy(repository, tmp_path)
+    for source in moved.rules.glob("*.py"):
+        source.write_text("# a comment\n\n" + source.read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copytree(rules_copy.cache, moved.cache)
+    done = moved.run(PLAY)
+    assert (done.stdout, done.stderr) == (cold_run.stdout, "")
+
+
+def test_boards_of_one_capacity_share_their_machine_code() -> None:
+    assert [capacity(num_cells) for num_cells in (1, 289, 384, 385, 768, 769)] == [384, 384, 384, 768, 768, 1536]
+    small, large, larger = (load_game("vadus", size=size) for size in (2, 9, 11))
+    assert small.state_dtype == large.state_dtype != larger.state_dtype
+    assert small.try_action is large.try_action
+    assert small.try_action is not larger.try_action
+    assert small.try_action is not load_game("laido(size=2)").try_action
+
+
+def test_a_compiled_function_takes_exactly_the_types_of_its_template() -> None:
+    compiled = load_game("vadus(size=2)").compiled(first_illegal)
+    masks, actions = np.ones((1, 3), np.int8), np.zeros(1, np.int64)
+    assert compiled(masks, actions) == -1
+    with pytest.raises(TypeError, match="No matching definition"):
+        compiled(masks.astype(np.int16), actions)
+
+
+def test_the_announcement_goes_to_a_logger_that_a_program_can_silence(rules_copy: RulesCopy) -> None:
+    start = (
+        'from stoneworks.envs.rules import load_game; print(load_game("laido(size=2)").new_initial_state().history())'
+    )
+    silence = 'import logging; logging.getLogger("stoneworks.kernels").setLevel(logging.ERROR)'
+    done = rules_copy.run(f"{silence}\n{start}", cache="silent cache")
+    assert done.stdout.strip() == "[]"
+    assert done.stderr == ""
+    assert files_below(rules_copy.folder / "silent cache")

@@ -1,0 +1,281 @@
+"""The alpha-beta search against a plain minimax in Python, and what the bot must never get wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules.kernels import BoardArray, StateArray
+from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
+from stoneworks.models.evaluations import evaluation_kernels
+from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, hash_bytes, relative_to
+from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
+from stoneworks.training.arena.match import play_match
+
+WIDE = 10**6
+#: Boards on which a plain minimax sees a lot, and how many turns it can look ahead near the end of a game.
+SMALL_GAMES = {
+    "vadus(size=2)": 4,
+    "vadus(size=3)": 2,
+    "laido(size=2)": 5,
+    "laido(size=3)": 3,
+    "taugo(size=3)": 3,
+    "taigo(radius=2,tiles=6,cones=2)": 2,
+    "trugo(radius=3,tiles=5)": 3,
+    "trugo(radius=3,tiles=6,max_turns=12)": 4,
+}
+#: The most positions that a minimax in these tests visits.
+BUDGET = 4000
+
+
+def judge(board: BoardArray, states: StateArray, player: int) -> float:
+    """Return the evaluation of one position: a template."""
+    return evaluate(board[0], states[0], player)
+
+
+class TooLargeError(Exception):
+    """The tree of a position has more than ``BUDGET`` positions."""
+
+
+class Minimax:
+    """Looks at everything."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._judge = game.compiled(judge, evaluation_kernels(game))
+        self._num_positions = 0
+
+    def values(self, state: State, depth: int) -> dict[int, float]:
+        """Return what each action is worth at the first of the depths up to ``depth`` that proves something, else at the last."""
+        for turns in range(1, depth + 1):
+            self._num_positions = 0
+            values = {
+                action: self._value_of_child(state, state.child(action), turns, 0) for action in state.legal_actions()
+            }
+            if abs(max(values.values())) >= PROVEN or len(values) == 1:
+                break
+        return values
+
+    def _value_of_child(self, state: State, child: State, turns: int, ply: int) -> float:
+        self._num_positions += 1
+        if self._num_positions > BUDGET:
+            raise TooLargeError
+        player = state.current_player()
+        if child.is_terminal():
+            return child.player_return(player) * (WIN_VALUE - ply - 1)
+        sign = 1 if child.current_player() == player else -1
+        left = turns if sign == 1 else turns - 1
+        if left == 0:
+            value = self._judge(self._game.board, np.array([child.record]), child.current_player())
+            return sign * float(np.float32(value))
+        return sign * max(
+            self._value_of_child(child, child.child(action), left, ply + 1) for action in child.legal_actions()
+        )
+
+
+def random_positions(game: Game, generator: np.random.Generator) -> Iterator[State]:
+    """Yield positions of random games, the later the likelier."""
+    while True:
+        state = game.new_initial_state()
+        states = []
+        while not state.is_terminal():
+            states.append(state.clone())
+            legal = state.legal_actions()
+            last = legal[-1]  # where the game has a pass, it comes late in the order
+            state.apply_action(last if generator.random() < 0.2 else int(generator.choice(legal)))
+        yield states[int(len(states) * generator.random() ** 0.5)]
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
+    game = load_game(name)
+    minimax = Minimax(game)
+    bots = {depth: AlphaBetaBot(game, depth, 0, num_candidates=WIDE) for depth in range(1, SMALL_GAMES[name] + 1)}
+    num_compared = dict.fromkeys(bots, 0)
+    num_won = 0
+    for state in random_positions(game, np.random.default_rng(1)):
+        for depth, bot in bots.items():
+            try:
+                expected = minimax.values(state, depth)
+            except TooLargeError:
+                break
+            values = bot.action_values(state)
+            best = max(expected.values())
+            assert values.max() == best
+            policy, action = bot.step_with_policy(state)
+            assert {action for action, _ in policy} == {action for action in expected if expected[action] == best}
+            assert expected[action] == best
+            assert np.flatnonzero(values > -np.inf).tolist() == state.legal_actions()
+            assert all(values[action] >= value for action, value in expected.items())
+            num_compared[depth] += 1
+            num_won += abs(best) >= PROVEN
+        if min(num_compared.values()) >= 12 and num_won >= 5:
+            break
+
+
+@pytest.mark.parametrize(
+    "name", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=3,tiles=6)"]
+)
+def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> None:
+    game = load_game(name)
+    bot = AlphaBetaBot(game, 2, 0, num_candidates=WIDE)
+    num_won = 0
+    for state in random_positions(game, np.random.default_rng(2)):
+        if AlphaBetaBot(game, 1, num_candidates=WIDE).action_values(state).max() < PROVEN:
+            continue
+        player = state.current_player()
+        while not state.is_terminal():
+            assert state.current_player() == player
+            state.apply_action(bot.step(state))
+        assert state.player_return(player) == 1
+        num_won += 1
+        if num_won == 10:
+            break
+
+
+def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
+    """After Black's first stone, White has two (V2): a search of one turn judges the positions after both."""
+    game = load_game("vadus(size=3)")
+    state = game.deserialize_state("c3")
+    kernel = game.compiled(judge, evaluation_kernels(game))
+    best = -np.inf
+    for first in state.legal_actions():
+        middle = state.child(first)
+        for second in middle.legal_actions() if middle.current_player() == 1 else []:
+            best = max(best, kernel(game.board, np.array([middle.child(second).record]), 1))
+    pass_value = kernel(game.board, np.array([state.child(game.string_to_action("pass")).record]), 1)
+    values = AlphaBetaBot(game, 1, 0, num_candidates=WIDE).action_values(state)
+    assert values.max() == np.float32(max(best, pass_value))
+
+
+def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
+    state = load_game("vadus(size=3)").deserialize_state("c3")
+    values = AlphaBetaBot(state.get_game(), 1, 0, num_candidates=1).action_values(state)
+    looked_at = [state.action_to_string(int(action)) for action in np.flatnonzero(values > -np.inf)]
+    assert len(looked_at) == 2
+    assert "pass" in looked_at
+
+
+@pytest.mark.parametrize(
+    "name", ["vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=3)", "trugo(tiles=6)"]
+)
+def test_a_batch_is_played_like_its_games_one_by_one(name: str) -> None:
+    game = load_game(name)
+    generator = np.random.default_rng(3)
+    positions = random_positions(game, generator)
+    states = [next(positions) for _ in range(4)]
+    batch = Batch(game, 5)
+    batch.load([0, 1, 3, 4], np.array([state.record for state in states]))
+    before = batch.states.copy()
+    answers = load_bot("alphabeta:2", game, seed=4).step_batch(batch, np.array([0, 1, 3, 4]))
+    one_by_one = load_bot("alphabeta:2", game, seed=4)
+    assert answers.tolist() == [one_by_one.step(state) for state in states]
+    assert batch.states.tobytes() == before.tobytes()
+
+
+def test_equally_good_actions_are_chosen_about_equally_often() -> None:
+    game = load_game("laido(size=3)")
+    bot = load_bot("alphabeta:1,candidates=100", game, seed=0)
+    policy, _ = bot.step_with_policy(game.new_initial_state())
+    assert len(policy) > 1
+    chosen = [bot.step(game.new_initial_state()) for _ in range(400)]
+    counts = np.bincount(chosen, minlength=game.num_distinct_actions())
+    assert np.flatnonzero(counts).tolist() == [action for action, _ in policy]
+    expected = 400 / len(policy)
+    assert abs(counts[counts > 0] - expected).max() < 5 * expected**0.5
+
+
+def test_the_search_ends_early_where_a_win_is_proven() -> None:
+    game = load_game("vadus(size=3)")
+    won = next(state for state in random_positions(game, np.random.default_rng(0)) if _wins_in_a_turn(state))
+    visited = {depth: AlphaBetaBot(game, depth, 0).num_positions(won) for depth in (1, 6)}
+    assert visited[1] == visited[6]
+
+
+def _wins_in_a_turn(state: State) -> bool:
+    return bool(AlphaBetaBot(state.get_game(), 1, 0).action_values(state).max() >= PROVEN)
+
+
+def test_two_turns_beat_one_turn() -> None:
+    game = "vadus(size=5)"
+    result = play_match(
+        game, load_bot("alphabeta:2", game, seed=1), load_bot("alphabeta:1", game, seed=2), num_pairs=20, seed=3
+    )
+    assert result.score > 0.6
+
+
+# -- Names and arguments -------------------------------------------------------------------------------------------------
+
+
+def test_names_say_depth_and_candidates() -> None:
+    game = load_game("vadus(size=2)")
+    assert load_bot("alphabeta:2", game).name == "alphabeta:2"
+    assert load_bot("alphabeta:3,candidates=5", game).name == "alphabeta:3,candidates=5"
+    assert load_bot("alphabeta:1,candidates=12", game).name == "alphabeta:1"
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("alphabeta", "depth of an alphabeta bot is ''; allowed is a whole number from 1 to 32"),
+        ("alphabeta:", "depth of an alphabeta bot is ''"),
+        ("alphabeta:0", "depth of an alphabeta bot is '0'"),
+        ("alphabeta:33", "depth of an alphabeta bot is '33'"),
+        ("alphabeta:-1", "depth of an alphabeta bot is '-1'"),
+        ("alphabeta:2.0", "depth of an alphabeta bot is '2.0'"),
+        ("alphabeta:²", "depth of an alphabeta bot is '²'"),
+        ("alphabeta:2,candidates=0", "candidates of a alphabeta bot is '0'; allowed is a whole number >= 1"),
+        ("alphabeta:2,width=3", "'width=3'; allowed is each of candidates= once"),
+        ("alphabeta:2,", "''"),
+    ],
+)
+def test_a_wrong_name_is_an_error_that_names_the_part(name: str, named: str) -> None:
+    with pytest.raises(UnknownBotError) as error:
+        load_bot(name, "vadus(size=2)")
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize("option", ["depth", "num_candidates"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "2", 2**40])
+def test_an_argument_that_is_not_allowed_is_an_error_that_names_it(option: str, value: object) -> None:
+    arguments: dict[str, object] = {"depth": 1, option: value}
+    with pytest.raises(ValueError, match=f"{option} is {value!r}; allowed is a whole number from 1 to"):
+        AlphaBetaBot(load_game("vadus(size=2)"), **arguments)  # type: ignore[arg-type]
+
+
+# -- Kernels -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [1, 3, 10, 40])
+def test_the_best_actions_are_kept_in_order_and_the_first_of_equals_first(limit: int) -> None:
+    ratings = np.random.default_rng(limit).integers(0, 8, 30).astype(np.float32)
+    best = np.full(limit, -1, np.int64)
+    number = 0
+    for action in range(30):
+        number = insert_best(best, number, limit, ratings, action)
+    assert best[:number].tolist() == sorted(range(30), key=lambda action: -ratings[action])[:limit]
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
+def test_contents_that_differ_in_one_bit_have_different_hashes(size: int) -> None:
+    content = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
+    hashes = {int(hash_bytes(content))}
+    for place in range(size):
+        for bit in range(8):
+            other = content.copy()
+            other[place] ^= 1 << bit
+            hashes.add(int(hash_bytes(other)))
+    assert len(hashes) == 1 + 8 * size
+    assert 0 not in hashes
+
+
+def test_values_of_won_games_count_from_where_they_stand() -> None:
+    assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
+    assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
+    assert relative_to(123.5, 3) == 123.5
+    assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN

@@ -1,0 +1,449 @@
+"""External programs: what they answer, what loses a game, and that nothing they do can block us."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Batch, load_game
+from stoneworks.models import Bot, BotForfeit, BotStartError, UnknownBotError, load_bot
+from stoneworks.models.bots.external_bot import ExternalBot
+from stoneworks.training.arena.match import play_match
+from stoneworks.training.arena.records import GameRecord, RecordError
+
+GAME = "vadus(size=2)"
+OURS = f"{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_program"
+
+#: A program that answers to each line by a function ``on_<word>``; a test replaces some of them.
+PROGRAM = """
+import os, sys, time
+def say(line):
+    print(line, flush=True)
+def on_stoneworks(rest): say("stoneworks 1 a test")
+def on_ready(rest): say("ready")
+def on_position(rest): pass
+def on_go(rest): say("action pass")
+def on_quit(rest): sys.exit()
+{changes}
+for line in sys.stdin:
+    word, _, rest = line.rstrip("\\n").partition(" ")
+    globals().get("on_" + word, lambda rest: None)(rest)
+"""
+
+#: Answers with a legal action of Vadus 2: the first empty point.
+FIRST_EMPTY = """
+def on_position(rest):
+    global played
+    played = rest.split()
+def on_go(rest):
+    say("action " + next(text for text in "b1 c1 a2 b2 c2 a3 b3 pass".split() if text == "pass" or text not in played))
+"""
+
+MakeBot = Callable[..., Bot]
+
+
+@pytest.fixture
+def make_bot(tmp_path: Path) -> MakeBot:
+    """Return a function that makes a bot of a program with changes."""
+
+    def make(changes: str = FIRST_EMPTY, options: str = "seconds=20,", seed: int | None = None) -> Bot:
+        path = tmp_path / f"program {len(list(tmp_path.iterdir()))}.py"
+        path.write_text(PROGRAM.format(changes=textwrap.dedent(changes)), encoding="utf-8")
+        bot = load_bot(f"exec:{options}{shlex.quote(sys.executable)} {shlex.quote(str(path))}", GAME, seed)
+        assert str(path) in bot.name
+        return bot
+
+    return make
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process ends within ten seconds."""
+    for _ in range(1000):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_program_is_told_everything_and_answers(make_bot: MakeBot, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    bot = make_bot(
+        FIRST_EMPTY
+        + f"""
+        class Log:
+            def __iter__(self):
+                for line in source:
+                    with open({str(log)!r}, "a") as file:
+                        file.write(line)
+                    yield line
+        source, sys.stdin = sys.stdin, Log()
+        """.replace("\n        ", "\n"),
+        seed=7,
+    )
+    state = load_game(GAME).new_initial_state()
+    assert state.action_to_string(bot.step(state)) == "b1"
+    state.apply_action(state.string_to_action("b1"))
+    policy, action = bot.step_with_policy(state)
+    assert policy == [(action, 1.0)]
+    assert state.action_to_string(action) == "c1"
+    bot.restart()
+    bot.step(state)
+    bot.close()
+    assert log.read_text().splitlines() == [
+        "stoneworks 1",
+        f"game {GAME}",
+        "seed 7",
+        "new",
+        "ready",
+        "position",
+        "go 20",
+        "position b1",
+        "go 20",
+        "new",
+        "ready",
+        "position b1",
+        "go 20",
+        "quit",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "details"),
+    [
+        ("def on_go(rest): say('action b9')", "b9"),
+        ("def on_go(rest): say('action b2')", "b2"),
+        ("def on_go(rest): say('action')", "''"),
+        ("def on_go(rest): say('b1')", "'action <text>'"),
+        ("def on_go(rest): say('')", "'action <text>'"),
+        ("def on_go(rest): say('action b1 ')", "'b1 '"),
+        ("def on_go(rest): os.write(1, b'action \\xff\\n')", "UTF-8"),
+        ("def on_go(rest): os.write(1, b'a' * 100000)", "aaaa"),
+    ],
+)
+def test_an_answer_that_is_no_legal_action_forfeits_the_game(make_bot: MakeBot, changes: str, details: str) -> None:
+    bot = make_bot(changes)
+    with pytest.raises(BotForfeit) as error:
+        bot.step(load_game(GAME).deserialize_state("b2"))
+    assert (error.value.name, error.value.reason) == (bot.name, "illegal")
+    assert details in error.value.details
+    assert bot.name in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "def on_go(rest): pass",
+        "def on_go(rest): time.sleep(60)",
+        "def on_go(rest):\n    while True: say('# thinking')",
+        "def on_go(rest):\n    while True: os.write(2, b'x' * 4096)",
+        "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ndef on_go(rest): time.sleep(60)",
+    ],
+)
+def test_no_answer_in_time_forfeits_the_game_and_ends_the_program(
+    make_bot: MakeBot, changes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes = []
+
+    class RecordedPopen(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            processes.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", RecordedPopen)
+    bot = make_bot(changes, "seconds=0.3,")
+    with pytest.raises(BotForfeit, match=r"within 0\.3 seconds") as error:
+        bot.step(load_game(GAME).new_initial_state())
+    assert error.value.reason == "late"
+    (process,) = processes
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_bot: MakeBot) -> None:
+    bot = make_bot(
+        """
+        def on_go(rest):
+            for number in range(1000):
+                print("line", number, file=sys.stderr)
+            sys.exit(3)
+        """
+    )
+    with pytest.raises(BotForfeit) as error:
+        bot.step(load_game(GAME).new_initial_state())
+    assert error.value.reason == "crashed"
+    assert error.value.details.splitlines() == [
+        "it ended with status 3; the end of its standard error:",
+        *(f"line {number}" for number in range(990, 1000)),
+    ]
+
+
+def test_closing_standard_output_counts_as_a_crash(make_bot: MakeBot) -> None:
+    bot = make_bot("def on_go(rest): os.close(1); time.sleep(60)")
+    with pytest.raises(BotForfeit, match="closed its standard output"):
+        bot.step(load_game(GAME).new_initial_state())
+
+
+@pytest.mark.parametrize(
+    ("changes", "details"),
+    [
+        ("def on_stoneworks(rest): say('id name a chess engine')", "'stoneworks 1' and any text"),
+        ("def on_stoneworks(rest): say('stoneworks 2')", "'stoneworks 1' and any text"),
+        ("def on_ready(rest): say('soon')", "allowed is 'ready'"),
+        ("sys.exit('no model found')", "no model found"),
+        ("time.sleep(60)", "within 0.3 seconds"),
+    ],
+)
+def test_a_program_that_never_was_ready_is_an_error_and_no_lost_game(
+    make_bot: MakeBot, changes: str, details: str
+) -> None:
+    bot = make_bot(changes, "start=0.3," if "sleep" in changes else "")
+    with pytest.raises(BotStartError) as error:
+        bot.step(load_game(GAME).new_initial_state())
+    assert bot.name in str(error.value)
+    assert details in str(error.value)
+
+
+def test_chatter_on_standard_error_and_comments_are_no_answers(make_bot: MakeBot) -> None:
+    bot = make_bot("def on_go(rest):\n    os.write(2, b'hm\\n' * 100000)\n    say('# hm')\n    say('action c1')")
+    state = load_game(GAME).new_initial_state()
+    assert state.action_to_string(bot.step(state)) == "c1"
+
+
+def test_a_program_that_crashed_is_asked_again_in_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    bot = make_bot(
+        f"""
+        def on_go(rest):
+            if not os.path.exists({str(marker)!r}):
+                open({str(marker)!r}, "w").close()
+                sys.exit(1)
+            say("action b1")
+        """
+    )
+    state = load_game(GAME).new_initial_state()
+    for _ in range(2):
+        with pytest.raises(BotForfeit) as error:
+            bot.step(state)
+        assert error.value.reason == "crashed"
+    bot.restart()
+    assert state.action_to_string(bot.step(state)) == "b1"
+
+
+def test_the_program_ends_with_close_and_with_the_bot(make_bot: MakeBot, tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    for deaf in ("", "def on_quit(rest): time.sleep(60)"):
+        for end in ("close", "forget"):
+            bot = make_bot(FIRST_EMPTY + f"open({str(file)!r}, 'w').write(str(os.getpid()))\n" + deaf)
+            bot.step(load_game(GAME).new_initial_state())
+            pid = int(file.read_text())
+            if end == "close":
+                bot.close()
+                bot.close()
+            else:
+                del bot
+                gc.collect()
+            assert has_ended(pid)
+
+
+def test_the_program_ends_when_an_interrupt_ends_ours(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    program = tmp_path / "program.py"
+    program.write_text(
+        PROGRAM.format(
+            changes=f"def on_go(rest): open({str(pid_file)!r} + '~', 'w').write(str(os.getpid())); "
+            f"os.replace({str(pid_file)!r} + '~', {str(pid_file)!r}); time.sleep(60)"
+        )
+    )
+    name = f"exec:seconds=50,{shlex.quote(sys.executable)} {shlex.quote(str(program))}"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from stoneworks.models import load_bot; from stoneworks.envs.rules import load_game\n"
+        f"load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"
+    )
+    referee = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+    while not pid_file.exists():
+        assert referee.poll() is None
+        time.sleep(0.01)
+    referee.send_signal(signal.SIGINT)
+    assert b"KeyboardInterrupt" in referee.communicate(timeout=50)[1]
+    assert has_ended(int(pid_file.read_text()))
+
+
+# -- Matches -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_match_through_the_protocol_is_that_of_the_bot_itself() -> None:
+    game = "laido(size=2)"
+    outside = load_bot(f"exec:{OURS} random", game, seed=5)
+    result = play_match(game, outside, load_bot("random", game, seed=1), num_pairs=3, opening_actions=1, seed=2)
+    outside.close()
+    inside = load_bot("random", game, seed=5)
+    inside.one_game_at_a_time = True
+    expected = play_match(game, inside, load_bot("random", game, seed=1), num_pairs=3, opening_actions=1, seed=2)
+    assert result.scores.tolist() == expected.scores.tolist()
+    assert [record.actions for record in result.records] == [record.actions for record in expected.records]
+    assert result.num_forfeits == (0, 0)
+    assert result.names == (outside.name, "random")
+    for record in result.records:
+        record.replay()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("say('action z9')", "illegal"),
+        ("time.sleep(60)", "late"),
+        ("sys.exit('out of ideas')", "crashed"),
+    ],
+)
+def test_a_forfeit_loses_one_game_of_a_match_and_the_next_one_is_played(
+    make_bot: MakeBot, tmp_path: Path, change: str, reason: str
+) -> None:
+    marker = tmp_path / "marker"
+    culprit = make_bot(
+        FIRST_EMPTY
+        + f"""
+good = on_go
+def on_go(rest):
+    if len(played) > 2 and not os.path.exists({str(marker)!r}):
+        open({str(marker)!r}, "w").close()
+        {change}
+    else:
+        good(rest)
+""",
+        "seconds=3," if reason == "late" else "",
+    )
+    progress = []
+    result = play_match(
+        GAME,
+        load_bot("random", GAME, seed=0),
+        culprit,
+        num_pairs=2,
+        opening_actions=1,
+        seed=2,
+        progress=lambda *done: progress.append(done),
+    )
+    culprit.close()
+    assert result.num_forfeits == (0, 1)
+    assert ("forfeited by A / by B", "0 / 1") in result.summary()
+    lost, *others = result.records
+    assert lost.reason == f"forfeit: {reason}"
+    assert lost.winner == 0
+    assert result.scores[0, 0] == 1
+    assert lost.metadata["forfeit"]
+    assert {record.reason for record in others} <= set(load_game(GAME).reasons)
+    assert progress[-1] == (4, 4)
+    for record in result.records:
+        state = GameRecord.from_json(record.to_json()).replay()
+        assert state.is_terminal() == (record is not lost)
+    assert lost.replay().current_player() == 1
+
+
+def test_the_record_of_a_forfeit_names_who_was_to_act_as_the_loser() -> None:
+    state = load_game(GAME).deserialize_state("b2")
+    record = GameRecord.of_state(state, ("a", "b")).to_json().replace('"reason": null', '"reason": "forfeit: late"')
+    assert GameRecord.from_json(record.replace('"winner": null', '"winner": 0')).replay() == state
+    for winner in ("1", "null"):
+        with pytest.raises(RecordError, match="player 1 is to act"):
+            GameRecord.from_json(record.replace('"winner": null', f'"winner": {winner}')).replay()
+    over = GameRecord.from_json(
+        record.replace('["b2"]', '["b2", "pass", "pass"]').replace('"winner": null', '"winner": 0')
+    )
+    with pytest.raises(RecordError, match=r"forfeit: late.*actions lead to"):
+        over.replay()
+
+
+def test_a_program_that_does_not_start_ends_the_match(make_bot: MakeBot) -> None:
+    with pytest.raises(BotStartError):
+        play_match(GAME, make_bot("sys.exit(1)"), load_bot("random", GAME), num_pairs=1)
+
+
+# -- Names and states ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argument", "named"),
+    [
+        ("", "a program that can be run"),
+        ("no-such-program --now", "'no-such-program --now'"),
+        ("seconds=2,", "a program that can be run"),
+        (f"{sys.executable} 'unclosed", "quotes"),
+        (f"seconds=0,{sys.executable}", "seconds is 0.0; allowed is a number > 0"),
+        (f"seconds=fast,{sys.executable}", "seconds of a exec bot is 'fast'"),
+        (f"second=1,{sys.executable}", "'second=1'; allowed is each of seconds=, start= once"),
+        (f"start=1,start=1,{sys.executable}", "'start=1' twice"),
+    ],
+)
+def test_a_wrong_name_is_an_error_that_names_the_part(argument: str, named: str) -> None:
+    with pytest.raises(UnknownBotError) as error:
+        load_bot(f"exec:{argument}", GAME)
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"), [("", ""), ("seconds=10,", ""), ("start=5,seconds=0.5,", "seconds=0.5,start=5,")]
+)
+def test_the_name_of_the_bot_makes_it_again(options: str, shown: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -c 'a, b=1, 2' key=value,x"
+    bot = load_bot(f"exec:{options}{command}", GAME)
+    assert bot.name == f"exec:{shown}{command}"
+    assert load_bot(bot.name, GAME).name == bot.name
+
+
+@pytest.mark.parametrize("option", ["seconds", "start_seconds"])
+@pytest.mark.parametrize("value", [0, -1, True, float("nan"), float("inf"), "1"])
+def test_an_option_that_is_not_allowed_is_an_error_that_names_it(option: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{option} is {value!r}"):
+        ExternalBot(sys.executable, load_game(GAME), **{option: value})  # type: ignore[arg-type]
+
+
+def test_a_state_without_its_history_is_an_error_that_says_so(make_bot: MakeBot) -> None:
+    game = load_game(GAME)
+    batch = Batch(game, 2)
+    batch.load([1], np.array([game.deserialize_state("b2").record]))
+    with pytest.raises(ValueError, match="allowed is a state with its history"):
+        make_bot().step_batch(batch, np.array([1]))
+
+
+def test_games_that_are_over_and_other_games_are_refused(make_bot: MakeBot) -> None:
+    bot = make_bot()
+    with pytest.raises(ValueError, match="the game is over"):
+        bot.step(load_game(GAME).deserialize_state("b2\npass\npass"))
+    with pytest.raises(ValueError, match="the position is one of vadus"):
+        bot.step(load_game("vadus(size=3)").new_initial_state())
+
+
+def test_a_forfeit_survives_pickling() -> None:
+    import pickle
+
+    forfeit = pickle.loads(pickle.dumps(BotForfeit("exec:x", "late", "no answer")))
+    assert (forfeit.name, forfeit.reason, forfeit.details) == ("exec:x", "late", "no answer")
+
+
+def test_our_program_refuses_a_wrong_command_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "stoneworks.models.bots.external_program"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "usage" in done.stderr
+
+
+def test_our_program_reports_an_unknown_bot_as_what_kept_it_from_starting() -> None:
+    bot = load_bot(f"exec:{OURS} nobody", GAME)
+    with pytest.raises(BotStartError, match="there is no bot 'nobody'"):
+        bot.step(load_game(GAME).new_initial_state())

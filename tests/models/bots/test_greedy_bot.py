@@ -1,0 +1,297 @@
+"""The search of a turn, against searching everything in Python, and what the greedy bot must never get wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules.kernels import BoardArray, StateArray
+from stoneworks.models import load_bot
+from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.evaluations import evaluation_kernels
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
+from stoneworks.training.arena.match import play_match
+
+SMALL_GAMES = ("vadus(size=2)", "vadus(size=3)", "laido(size=2)", "laido(size=3)", "laido(pie_rule=False,size=2)")
+
+
+def judge(board: BoardArray, states: StateArray, player: int) -> float:
+    """Return the evaluation of one position: a template."""
+    return evaluate(board[0], states[0], player)
+
+
+def evaluation(state: State, player: int) -> float:
+    game = state.get_game()
+    value: float = game.compiled(judge, evaluation_kernels(game))(game.board, np.array([state.record]), player)
+    return value
+
+
+def random_positions(game: Game, number: int, seed: int) -> Iterator[State]:
+    """Yield positions in which somebody is to act, from games in which passes are as frequent as stones."""
+    generator = np.random.default_rng(seed)
+    pass_action = game.string_to_action("pass")
+    while number > 0:
+        state = game.new_initial_state()
+        length = generator.integers(0, 2 * game.num_points)
+        while not state.is_terminal():
+            if len(state.history()) >= length:
+                yield state
+                number -= 1
+                break
+            legal = state.legal_actions()
+            passes = pass_action in legal and generator.random() < 0.3
+            state.apply_action(pass_action if passes else int(generator.choice(legal)))
+
+
+def ends_of_turn(state: State) -> Iterator[tuple[int, State]]:
+    """Yield the first action and the end of every way to play the turn."""
+    player = state.current_player()
+    unfinished = [(action, state.child(action)) for action in state.legal_actions()]
+    while unfinished:
+        first, after = unfinished.pop()
+        if after.current_player() == player:
+            unfinished.extend((first, after.child(action)) for action in after.legal_actions())
+        else:
+            yield first, after
+
+
+def best_values(state: State) -> npt.NDArray[np.float32]:
+    """Return what the search must find where nothing limits it."""
+    player = state.current_player()
+    values = np.full(state.num_distinct_actions(), -math.inf, np.float32)
+    for first, end in ends_of_turn(state):
+        value = WIN_VALUE * end.returns()[player] if end.is_terminal() else evaluation(end, player)
+        values[first] = max(values[first], value)
+    return values
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_the_unlimited_search_finds_the_value_of_every_turn(name: str) -> None:
+    game = load_game(name)
+    bot = GreedyBot(game, 0, num_candidates=1000, beam_width=1000)
+    for state in random_positions(game, 40, seed=1):
+        np.testing.assert_array_equal(bot.action_values(state), best_values(state))
+
+
+@pytest.mark.parametrize("name", ["vadus(size=3)", "vadus(size=5)", "laido(size=5)"])
+def test_the_limited_search_finds_turns_that_exist_and_values_that_are_theirs(name: str) -> None:
+    game = load_game(name)
+    limited, unlimited = (
+        GreedyBot(game, 0, num_candidates=5, beam_width=2),
+        GreedyBot(game, 0, num_candidates=1000, beam_width=1000),
+    )
+    for state in random_positions(game, 30, seed=2):
+        few, all_values = limited.action_values(state), unlimited.action_values(state)
+        found = np.isfinite(few)
+        assert 1 <= found.sum() <= 5
+        assert set(np.flatnonzero(found)) <= set(state.legal_actions())
+        assert (few <= all_values).all()
+
+
+@pytest.mark.parametrize("name", ["vadus(size=5)", "laido(size=5)"])
+def test_passing_is_always_looked_at(name: str) -> None:
+    game = load_game(name)
+    bot = GreedyBot(game, 0, num_candidates=2, beam_width=1)
+    for state in random_positions(game, 30, seed=3):
+        if "pass" in map(game.action_to_string, state.legal_actions()):
+            assert np.isfinite(bot.action_values(state)[game.string_to_action("pass")])
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_a_win_in_this_turn_is_played(name: str) -> None:
+    game = load_game(name)
+    bot = load_bot("greedy", game, seed=0)
+    winning_positions = 0
+    for state in random_positions(game, 400, seed=4):
+        player = state.current_player()
+        winning = {first for first, end in ends_of_turn(state) if end.returns()[player] == 1}
+        if winning:
+            winning_positions += 1
+            assert bot.step(state) in winning
+    assert winning_positions >= 10
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_a_lost_game_is_not_ended_while_it_can_go_on(name: str) -> None:
+    game = load_game(name)
+    bot = load_bot("greedy", game, seed=0)
+    losing_passes = 0
+    for state in random_positions(game, 600, seed=5):
+        player = state.current_player()
+        ends = list(ends_of_turn(state))
+        losing = {first for first, end in ends if end.returns()[player] == -1}
+        if losing and {first for first, _ in ends} - losing:
+            losing_passes += 1
+            assert bot.step(state) not in losing
+    assert losing_passes >= 10
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_no_pass_lets_the_opponent_pass_and_win_while_anything_else_is_legal(name: str) -> None:
+    game = load_game(name)
+    bot = load_bot("greedy", game, seed=0)
+    pass_action = game.string_to_action("pass")
+    behind = 0
+    for state in random_positions(game, 300, seed=6):
+        player, legal = state.current_player(), state.legal_actions()
+        if pass_action not in legal or len(legal) == 1 or state.child(pass_action).is_terminal():
+            continue
+        if state.child(pass_action).child(pass_action).returns()[player] == -1:
+            behind += 1
+            assert bot.step(state) != pass_action
+    assert behind >= 10
+
+
+def test_the_leader_passes_once_the_opponent_has_passed() -> None:
+    """Black's wall of three is worth 3, White's stones are worth -1 each."""
+    state = load_game("vadus(size=2)").deserialize_state("a2\nb1\nc2\nb2\nc1\npass")
+    assert state.score()[0][0] > state.score()[1][0]
+    assert state.action_to_string(load_bot("greedy", state.get_game(), seed=0).step(state)) == "pass"
+
+
+def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
+    """Black lacks both ends of the straight wall across the board, worth 5; edge stones elsewhere would make it shorter."""
+    state = load_game("vadus(size=3)").deserialize_state("b3\na5\nc5\nc3\nd3\nc1\ne1")
+    bot = load_bot("greedy", state.get_game(), seed=0)
+    for _ in range(2):
+        state.apply_action(bot.step(state))
+    assert state.score()[0] == [5]
+
+
+def test_a_finished_wall_across_the_board_is_brought_home() -> None:
+    game = load_game("vadus(size=3)")
+    bots = load_bot("greedy", game, seed=0), load_bot("random", game, seed=1)
+    for _ in range(20):
+        state = game.deserialize_state("a3\na5\nc5\nb3\nc3\nc1\ne1\nd3\ne3")
+        while not state.is_terminal():
+            state.apply_action(bots[state.current_player()].step(state))
+        assert state.outcome() == (0, "groups")
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_in_laido_greedy_swaps_the_openings_that_its_evaluation_likes(size: int) -> None:
+    game = load_game(f"laido(size={size})")
+    without_pie_rule = load_game(f"laido(pie_rule=False,size={size})")
+    bot = load_bot("greedy", game, seed=0)
+    swaps = []
+    for opening in np.flatnonzero(game.grid.on_board):
+        state = game.new_initial_state().child(int(opening))
+        black_is_ahead_by = evaluation(without_pie_rule.new_initial_state().child(int(opening)), 0)
+        values = bot.action_values(state)
+        # After the swap player 1 is Black, and White is to act as before.
+        assert values[game.string_to_action("swap")] == pytest.approx(black_is_ahead_by, abs=1e-4)
+        swaps.append(game.action_to_string(bot.step(state)) == "swap")
+    opening = bot.step(game.new_initial_state())
+    assert any(swaps)
+    chosen = game.new_initial_state().child(opening)
+    ahead_by = [
+        abs(evaluation(without_pie_rule.new_initial_state().child(int(cell)), 0))
+        for cell in np.flatnonzero(game.grid.on_board)
+    ]
+    # Black foresees the swap: of the openings it looks at, none is more even than the chosen one.
+    looked_at = np.isfinite(bot.action_values(game.new_initial_state()))[np.flatnonzero(game.grid.on_board)]
+    assert evaluation(chosen, 0) == pytest.approx(
+        -min(value for value, seen in zip(ahead_by, looked_at, strict=True) if seen), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])
+def test_a_batch_is_searched_as_its_games_one_by_one(name: str) -> None:
+    game = load_game(name)
+    positions = list(random_positions(game, 50, seed=7))
+    batch = Batch(game, len(positions))
+    batch.load(np.arange(len(positions)), np.array([state.record for state in positions]))
+    rows = np.arange(0, len(positions), 2)
+    one_by_one = load_bot("greedy", game, seed=9)
+    actions = load_bot("greedy", game, seed=9).step_batch(batch, rows)
+    assert actions.tolist() == [one_by_one.step(positions[row]) for row in rows]
+
+
+def test_ties_are_broken_at_random_among_all_equally_good_actions() -> None:
+    state = load_game("vadus(size=2)").deserialize_state("b2")
+    bot = load_bot("greedy", state.get_game(), seed=1)
+    policy, _ = bot.step_with_policy(state)
+    assert len(policy) > 1
+    values = bot.action_values(state)  # type: ignore[attr-defined]
+    assert {action for action, _ in policy} == set(np.flatnonzero(values == values.max()))
+    assert {bot.step(state) for _ in range(200)} == {action for action, _ in policy}
+
+
+def test_a_position_of_another_game_is_an_error_that_names_both() -> None:
+    bot = load_bot("greedy", "vadus(size=4)")
+    other = load_game("vadus(size=5)")
+    for ask in (lambda: bot.step(other.new_initial_state()), lambda: bot.step_batch(Batch(other, 1), np.array([0]))):
+        with pytest.raises(ValueError, match=r"made for vadus\(size=4\); the position is one of vadus\(size=5\)"):
+            ask()
+
+
+@pytest.mark.parametrize("option", ["num_candidates", "beam_width"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_a_limit_below_one_is_an_error_that_names_it(option: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{option} is {value!r}"):
+        GreedyBot(load_game("vadus(size=2)"), **{option: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["vadus(size=5)", "laido(size=5)"])
+def test_greedy_beats_random_in_99_of_100_games(name: str) -> None:
+    result = play_match(name, load_bot("greedy", name, seed=1), load_bot("random", name, seed=2), num_pairs=100, seed=3)
+    assert result.score >= 0.99
+
+
+#: A module with an evaluation whose value stands in another file, and one with that value.
+EVALUATION = """
+from __future__ import annotations
+from stoneworks.envs.rules.kernels import BoardArray, Int64s, kernel
+from worth import worth
+
+@kernel
+def evaluate():
+    return worth()
+
+def write_value(board: BoardArray, values: Int64s) -> None:
+    values[0] = evaluate()
+"""
+WORTH = """
+from stoneworks.envs.rules.kernels import kernel
+
+@kernel
+def worth():
+    return {value}
+"""
+JUDGE = """
+import numpy as np
+from stoneworks.envs.rules import load_game
+from evaluation import evaluate, write_value
+values = np.zeros(1, np.int64)
+game = load_game("vadus(size=2)")
+game.compiled(write_value, {"evaluate": evaluate})(game.board, values)
+print(values[0])
+"""
+
+
+def test_editing_an_evaluation_never_yields_stale_machine_code(tmp_path: Path) -> None:
+    """What is edited stands in another file than the function that is cached, which numba alone does not notice."""
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "evaluation.py").write_text(EVALUATION, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(sources), "STONEWORKS_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(value: int) -> subprocess.CompletedProcess[str]:
+        (sources / "worth.py").write_text(WORTH.format(value=value), encoding="utf-8")
+        os.utime(sources / "worth.py", (1e9, 1e9 + value))  # Python's own cache goes by the time
+        return subprocess.run(
+            [sys.executable, "-c", JUDGE], env=environment, capture_output=True, text=True, check=True
+        )
+
+    cold, warm, edited = run(1), run(1), run(2)
+    assert [done.stdout.strip() for done in (cold, warm, edited)] == ["1", "1", "2"]
+    assert ["compiling" in done.stderr for done in (cold, warm, edited)] == [True, False, True]

@@ -1,0 +1,541 @@
+"""The MCTS bot: legal, repeatable, right about what it proves, and honest about what it counts."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.models import Bot, UnknownBotError, load_bot
+from stoneworks.models.bots.mcts_bot import MCTSBot
+from stoneworks.models.search.root_statistics import RootStatistics
+from stoneworks.models.search.uct import SearchTree
+
+SMALL_GAMES = (
+    "vadus(size=3)",
+    "laido(size=3)",
+    "taugo(size=4)",
+    "taigo(cones=2,radius=3,tiles=12)",
+    "trugo(radius=3,tiles=9)",
+)
+
+
+def make_tree(game: Game, max_nodes: int = 5000, max_edges: int = 200_000) -> SearchTree:
+    return SearchTree(game, max_nodes, max_edges)
+
+
+def searched(state: State, simulations: int, seed: int = 0) -> SearchTree:
+    """A tree of ``state`` after so many simulations, or fewer where it is proven."""
+    tree = make_tree(state.get_game())
+    tree.start(state.record, np.uint64(seed))
+    tree.search(simulations, 1.0)
+    return tree
+
+
+def known(statistics: RootStatistics | None) -> RootStatistics:
+    assert statistics is not None
+    return statistics
+
+
+def table_of(statistics: RootStatistics | None) -> list[list[float]]:
+    """The statistics as numbers that can be compared: what is not proven has 9."""
+    found = known(statistics)
+    columns = found.actions, found.visits, found.values, np.nan_to_num(found.proven, nan=9)
+    return np.column_stack(columns).tolist()
+
+
+def random_state(game: Game, length: int, seed: int) -> State | None:
+    """The position after ``length`` random actions; None where the game is over before."""
+    rng = np.random.default_rng(seed)
+    state = game.new_initial_state()
+    for _ in range(length):
+        state.apply_action(int(rng.choice(state.legal_actions())))
+        if state.is_terminal():
+            return None
+    return state
+
+
+def play_game(bots: tuple[Bot, Bot], state: State) -> list[int]:
+    state = state.clone()
+    while not state.is_terminal():
+        state.apply_action(bots[state.current_player()].step(state))
+    return state.history()
+
+
+# -- Every game --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", SMALL_GAMES)
+@pytest.mark.parametrize("name", ["mcts:40", "mcts:40,parallel=root,threads=2"])
+def test_whole_games_are_legal_and_repeat_under_a_seed(game: str, name: str) -> None:
+    start = load_game(game).new_initial_state()
+    one, again, other = (play_game((load_bot(name, game, seed), load_bot(name, game, 99)), start) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize("game", SMALL_GAMES)
+def test_a_batch_is_played_legally_and_repeats_under_a_seed(game: str) -> None:
+    batch = Batch(load_game(game), 5, seed=1)
+    batch.step(batch.random_actions())
+    rows = np.array([0, 3, 4])
+    one, again = (load_bot("mcts:60", game, 3).step_batch(batch, rows) for _ in range(2))
+    assert one.dtype == np.int64
+    assert one.tolist() == again.tolist()
+    assert batch.action_masks[rows, one].all()
+
+
+def test_the_games_of_a_batch_have_seeds_of_their_own() -> None:
+    batch = Batch(load_game("vadus(size=5)"), 8)
+    assert len(set(load_bot("mcts:20", batch.game, 0).step_batch(batch, np.arange(8)).tolist())) > 1
+
+
+@pytest.mark.parametrize("game", SMALL_GAMES)
+def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: str) -> None:
+    """An edge's visits are the one that found it and those of its node, and its results are of its own player's view."""
+    state = load_game(game).new_initial_state()
+    tree = searched(state, 3000)
+    assert known(tree.statistics()).visits.sum() == 3000
+    waiting: list[list[int]] = [[]]
+    num_nodes = num_compared = 0
+    while waiting:
+        actions = waiting.pop()
+        here = state.clone()
+        for action in actions:
+            here.apply_action(action)
+        found = known(tree.statistics(actions))
+        num_nodes += 1
+        assert found.player == here.current_player()
+        assert found.actions.tolist() == here.legal_actions()
+        for action, visits, value in zip(found.actions.tolist(), found.visits, found.values, strict=True):
+            below = tree.statistics([*actions, action])
+            if below is None:
+                continue
+            assert below.visits.sum() == visits - 1
+            waiting.append([*actions, action])
+            if not np.isnan(below.proven).all():  # what is proven below counts above in place of results
+                continue
+            num_compared += 1
+            sign = 1 if below.player == found.player else -1
+            first_result = visits * value - sign * (below.visits * below.values).sum()
+            assert min(abs(first_result - result) for result in (-1, 0, 1)) < 1e-6
+    assert num_nodes == tree.num_nodes > 10
+    assert num_compared > 10
+
+
+@pytest.mark.parametrize(
+    ("game", "length", "seed", "player"),
+    [
+        ("vadus(size=3)", 10, 2, 1),  # the second stone of White's turn
+        ("vadus(size=3)", 11, 9, 0),  # the first of Black's
+        ("vadus(size=3)", 12, 10, 1),  # the first of White's
+        ("vadus(size=3)", 12, 3, 0),  # the second of Black's
+        ("taugo(size=4)", 10, 8, 0),
+        ("trugo(radius=3,tiles=9)", 12, 8, 1),
+    ],
+)
+def test_values_are_those_of_playouts_for_who_acts_also_twice_in_a_row(
+    game: str, length: int, seed: int, player: int
+) -> None:
+    """With one visit each, the mean over all actions is the mean of random playouts as who acts sees them."""
+    loaded = load_game(game)
+    state = random_state(loaded, length, seed)
+    assert state is not None
+    assert state.current_player() == player
+    num_legal, num_searches = len(state.legal_actions()), 300
+    tree = make_tree(loaded)
+    mean = 0.0
+    for number in range(num_searches):
+        tree.start(state.record, np.uint64(number))
+        tree.search(num_legal, 1.0)
+        found = known(tree.statistics())
+        mean += found.values.mean() / num_searches
+        assert set(found.visits.tolist()) == {1}
+    batch = Batch(loaded, num_searches * num_legal, seed=2)
+    batch.load(np.arange(len(batch)), np.repeat(np.array([state.record]), len(batch)))
+    batch.step(np.tile(state.legal_actions(), num_searches))
+    expected = batch.random_playouts()[0][:, player].mean()
+    assert abs(expected) > 0.3, "a wrong sign would show"
+    # Both are means of so many results in [-1, 1], whose standard deviation is at most 1.
+    assert abs(mean - expected) < 5 * math.sqrt(2 / len(batch))
+
+
+# -- Proofs ------------------------------------------------------------------------------------------------------------
+
+
+def taigo_position(tiles: str, mover: int) -> State:
+    game = load_game("taigo")
+    record = game.deserialize_state(tiles.replace(" ", "\n")).record
+    record["current_player"] = mover
+    record["cones_left"] = 5
+    return State.from_record(game, record)
+
+
+def after(game: str, texts: str) -> Callable[[], State]:
+    return lambda: load_game(game).deserialize_state(texts.replace(" ", "\n"))
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        # White's two adjacent edge stones are worth 2, Black's stones nothing: the second pass wins.
+        after("vadus(size=3)", "c3 c1 d1 pass"),
+        after("laido(pie_rule=False,size=3)", "c3 c1 d3 d1 pass"),
+        # The fifth of a row of light hexes, and a hole whose cone, the same player's second action, completes one.
+        lambda: taigo_position("o12-o13 p14-p13 q12-q13", mover=1),
+        lambda: taigo_position("l15-l14 k15-k14 o13-o14", mover=1),
+    ],
+)
+def test_it_proves_and_plays_a_forced_win(position: Callable[[], State]) -> None:
+    state = position()
+    player = state.current_player()
+    bot = MCTSBot(state.get_game(), 0, simulations=20_000)
+    policy, action = bot.step_with_policy(state)
+    found = known(bot.root_statistics)
+    assert found.result == 1
+    assert policy == [(action, 1.0)]
+    while state.current_player() == player:
+        state.apply_action(bot.step(state))
+    outcome = state.outcome()
+    assert outcome is not None
+    assert outcome.winner == player
+
+
+class Solver:
+    """Memoised negamax that compares who acts; the key is the position."""
+
+    def __init__(self) -> None:
+        self.values: dict[bytes, float] = {}
+
+    def value(self, state: State) -> float:
+        """The result for player 0 with best play."""
+        key = state.record.tobytes()
+        if key not in self.values:
+            if state.is_terminal():
+                value = state.returns()[0]
+            else:
+                best = max if state.current_player() == 0 else min
+                value = best(self.value(state.child(action)) for action in state.legal_actions())
+            self.values[key] = value
+        return self.values[key]
+
+
+@pytest.mark.parametrize(
+    ("game", "lengths", "simulations"),
+    [
+        ("vadus(size=2)", (0, 1, 1, 2, 2, 3, 3, 4, 4), 20_000),
+        ("laido(size=2)", (0, 1, 1, 2, 2, 3, 3, 4, 4), 20_000),
+        ("laido(pie_rule=False,size=2)", (0, 1, 1, 2, 2, 3, 3, 4, 4), 20_000),
+        ("taugo(size=3)", (0, 1, 1, 2, 2, 3, 4, 5, 6), 50_000),
+        ("trugo(radius=1,tiles=4)", (0, 1, 1, 2, 2, 3, 3, 3), 50_000),
+        # Six tiles are too many to solve from the start: later positions, with few turns to go.
+        ("trugo(max_turns=11,radius=1,tiles=6)", (6, 6, 7, 7, 7, 8, 8, 8, 9), 50_000),
+        ("taigo(cones=1,radius=2,tiles=7)", (5, 5, 5, 5, 5, 5, 5, 5, 4, 4, 3, 3), 20_000),
+    ],
+)
+def test_with_enough_simulations_it_plays_an_action_of_the_solved_value(
+    game: str, lengths: tuple[int, ...], simulations: int
+) -> None:
+    loaded = load_game(game)
+    solver = Solver()
+    num_checked = num_with_mistakes = 0
+    for seed, length in enumerate(lengths):
+        state = random_state(loaded, length, seed)
+        if state is None:
+            continue
+        bot = MCTSBot(loaded, seed, simulations=simulations)
+        action = bot.step(state)
+        solved = solver.value(state)
+        assert solver.value(state.child(action)) == solved, state
+        found = known(bot.root_statistics)
+        sign = 1 if state.current_player() == 0 else -1
+        if not math.isnan(found.result):
+            assert found.result == sign * solved
+        for child, proven in zip(found.actions.tolist(), found.proven.tolist(), strict=True):
+            assert math.isnan(proven) or sign * proven == solver.value(state.child(child))
+        num_checked += 1
+        num_with_mistakes += any(solver.value(state.child(other)) != solved for other in state.legal_actions())
+    assert num_checked >= len(lengths) // 2
+    assert num_with_mistakes > 0, "some of the positions can be played wrong"
+
+
+# -- The tree ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", SMALL_GAMES)
+def test_a_tree_carried_over_has_the_statistics_of_the_part_that_it_keeps(game: str) -> None:
+    state = load_game(game).new_initial_state()
+    tree = searched(state, 4000)
+    root = known(tree.statistics())
+    first = int(root.actions[root.visits.argmax()])
+    below = known(tree.statistics([first]))
+    second = int(below.actions[below.visits.argmax()])
+    third = int(known(tree.statistics([first, second])).actions[0])
+    expected = {path: tree.statistics([first, *path]) for path in ((), (second,), (second, third))}
+    num_nodes = tree.num_nodes
+    assert tree.descend([first], state.child(first).record)
+    assert 1 < tree.num_nodes < num_nodes
+    for path, before in expected.items():
+        now = tree.statistics(list(path))
+        assert (now is None) == (before is None)
+        assert now is None or table_of(now) == table_of(before)
+    tree.search(500, 1.0)
+    assert known(tree.statistics()).visits.sum() == below.visits.sum() + 500
+    twice = searched(state, 4000)
+    assert twice.descend([first, second], state.child(first).child(second).record)
+    assert table_of(twice.statistics()) == table_of(expected[(second,)])
+
+
+def test_a_tree_is_not_carried_over_to_a_position_without_a_node() -> None:
+    state = load_game("vadus(size=5)").new_initial_state()
+    tree = searched(state, 10)
+    unvisited = int(known(tree.statistics()).actions[known(tree.statistics()).visits.argmin()])
+    assert not tree.descend([unvisited], state.child(unvisited).record)
+    assert not make_tree(state.get_game()).descend([], state.record)
+
+
+def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() -> None:
+    game = load_game("vadus(size=4)")
+    state = game.new_initial_state()
+    bot = MCTSBot(game, 4, simulations=3000)
+    state.apply_action(bot.step(state))
+    before = known(bot.root_statistics)
+    assert before.visits.sum() == 3000
+    bot.step(state)
+    carried = int(known(bot.root_statistics).visits.sum()) - 3000
+    assert carried == before.visits[before.actions == state.history()[0]][0] - 1
+    bot.step(state)
+    assert known(bot.root_statistics).visits.sum() == 6000 + carried, "asked about the same position again"
+    bot.restart()
+    assert bot.root_statistics is None
+    bot.step(state)
+    assert known(bot.root_statistics).visits.sum() == 3000
+
+
+def test_nothing_is_carried_over_to_another_game_or_back_or_where_histories_begin_elsewhere() -> None:
+    game = load_game("vadus(size=4)")
+    start = game.new_initial_state()
+    line = start.child(start.legal_actions()[0])
+    other = start.child(start.legal_actions()[5])
+    for before, now in ((line, start), (line, other), (start, State.from_record(game, line.record))):
+        bot = MCTSBot(game, 0, simulations=200)
+        bot.step(before)
+        bot.step(now)
+        found = known(bot.root_statistics)
+        assert found.visits.sum() == 200
+        assert found.actions.tolist() == now.legal_actions()
+
+
+def test_a_full_tree_stays_as_it_is_and_simulations_go_on() -> None:
+    game = load_game("vadus(size=3)")
+    state = game.new_initial_state()
+    for max_nodes, max_edges in ((1, 10_000), (30, 10_000), (1000, 100)):
+        tree = make_tree(game, max_nodes, max_edges)
+        tree.start(state.record, np.uint64(0))
+        assert tree.search(2000, 1.0) == 2000
+        assert known(tree.statistics()).visits.sum() == 2000
+        assert tree.num_nodes == max_nodes or 100 - 20 < 19 * tree.num_nodes <= 100
+
+
+def test_searching_in_slices_is_searching_at_once() -> None:
+    state = load_game("trugo(radius=3,tiles=9)").new_initial_state()
+    at_once = searched(state, 1000)
+    in_slices = make_tree(state.get_game())
+    in_slices.start(state.record, np.uint64(0))
+    for number in (1, 9, 290, 700):
+        in_slices.search(number, 1.0)
+    assert table_of(at_once.statistics()) == table_of(in_slices.statistics())
+
+
+# -- Budgets, threads, statistics --------------------------------------------------------------------------------------
+
+
+def test_a_time_budget_is_spent_and_not_by_far_overspent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is one that each simulation moves by a millisecond."""
+    now = [0.0]
+    monkeypatch.setattr("stoneworks.models.bots.mcts_bot.time.perf_counter", lambda: now[0])
+    search = SearchTree.search
+
+    def timed_search(tree: SearchTree, num_simulations: int, exploration: float) -> int:
+        now[0] += num_simulations / 1000
+        return search(tree, num_simulations, exploration)
+
+    monkeypatch.setattr(SearchTree, "search", timed_search)
+    game = load_game("vadus(size=5)")
+    bot = load_bot("mcts:0.5s", game, 0)
+    assert isinstance(bot, MCTSBot)
+    bot.step(game.new_initial_state())
+    assert 500 <= known(bot.root_statistics).visits.sum() <= 520
+
+
+@pytest.mark.parametrize("name", ["mcts:0.05s", "mcts:0.05s,parallel=root,threads=2"])
+def test_bots_with_a_time_budget_play(name: str) -> None:
+    game = load_game("laido(size=3)")
+    state = game.new_initial_state()
+    assert load_bot(name, game).step(state) in state.legal_actions()
+
+
+def test_trees_in_threads_share_the_simulations_and_are_added_up() -> None:
+    game = load_game("vadus(size=4)")
+    state = game.new_initial_state()
+    bot = load_bot("mcts:1001,parallel=root,threads=3", game, 7)
+    assert isinstance(bot, MCTSBot)
+    bot.step(state)
+    found = known(bot.root_statistics)
+    assert found.visits.sum() == 1001
+    seeds = np.random.default_rng(7).integers(0, 2**64, 3, np.uint64)
+    parts = []
+    for seed, share in zip(seeds, (334, 334, 333), strict=True):
+        tree = make_tree(game)
+        tree.start(state.record, seed)
+        tree.search(share, 1.0)
+        parts.append(known(tree.statistics()))
+    assert found.visits.tolist() == sum(part.visits for part in parts).tolist()
+    sums = sum(part.visits * part.values for part in parts)
+    assert found.values == pytest.approx(sums / np.maximum(found.visits, 1))
+
+
+def test_more_threads_than_simulations_play_their_simulations() -> None:
+    game = load_game("vadus(size=3)")
+    bot = MCTSBot(game, 0, simulations=2, num_threads=4)
+    bot.step(game.new_initial_state())
+    assert known(bot.root_statistics).visits.sum() == 2
+
+
+def test_what_one_tree_proves_is_proven_in_the_sum() -> None:
+    actions = np.array([3, 5, 8])
+    values, nothing = np.zeros(3), np.full(3, np.nan)
+    one = RootStatistics(0, actions, np.array([5, 5, 5]), values, np.array([np.nan, -1.0, np.nan]))
+    other = RootStatistics(0, actions, np.array([1, 9, 9]), np.array([1.0, 1.0, 0.0]), np.array([1.0, np.nan, np.nan]))
+    total = RootStatistics.sum_of([one, other])
+    assert total.visits.tolist() == [6, 14, 14]
+    assert total.values.tolist() == pytest.approx([1 / 6, 9 / 14, 0])
+    assert np.isnan(total.proven).tolist() == [False, False, True]
+    assert total.result == 1
+    assert total.best.tolist() == [3]
+    assert math.isnan(RootStatistics(0, actions, np.array([1, 1, 1]), values, nothing).result)
+
+
+@pytest.mark.parametrize(
+    ("visits", "values", "proven", "best"),
+    [
+        ([9, 7, 9], [0.1, 0.9, 0.1], [np.nan, np.nan, np.nan], [0, 2]),
+        ([9, 7, 9], [0.1, 0.9, 0.2], [np.nan, np.nan, np.nan], [2]),
+        ([9, 7, 9], [0.1, 0.9, 0.2], [-1, np.nan, -1], [1]),
+        ([9, 7, 9], [0.1, 0.9, 0.2], [np.nan, 1, np.nan], [1]),
+        ([9, 7, 9], [0.1, 0.9, 0.2], [-1, 0, -1], [1]),
+        ([9, 1, 8], [-0.1, 0.0, 0.2], [np.nan, 0, np.nan], [1]),
+        ([9, 1, 8], [0.1, 0.0, 0.2], [np.nan, 0, np.nan], [0]),
+        ([9, 7, 9], [-0.1, -0.9, -0.2], [-1, -1, -1], [0]),
+        ([1, 0, 0], [-1.0, 0.0, 0.0], [-1, np.nan, np.nan], [1, 2]),
+    ],
+)
+def test_the_choice_is_what_is_proven_best_or_most_visited_and_a_draw_is_better_than_what_looks_worse(
+    visits: list[int], values: list[float], proven: list[float], best: list[int]
+) -> None:
+    statistics = RootStatistics(0, np.arange(3), np.array(visits), np.array(values), np.array(proven, float))
+    assert statistics.best.tolist() == best
+
+
+def test_the_policy_is_the_shares_of_the_visits() -> None:
+    game = load_game("vadus(size=4)")
+    bot = MCTSBot(game, 1, simulations=500)
+    policy, action = bot.step_with_policy(game.new_initial_state())
+    found = known(bot.root_statistics)
+    assert dict(policy) == dict(zip(found.actions.tolist(), (found.visits / 500).tolist(), strict=True))
+    assert dict(policy)[action] == found.visits.max() / 500
+
+
+def test_an_interrupt_ends_a_search_in_threads_and_the_bot_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("vadus(size=3)")
+    state = game.new_initial_state()
+    bot = MCTSBot(game, 1, simulations=10**9, num_threads=2)
+    search = SearchTree.search
+    started = threading.Event()
+
+    def interrupted_search(tree: SearchTree, num_simulations: int, exploration: float) -> int:
+        if started.is_set():
+            return search(tree, num_simulations, exploration)
+        started.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SearchTree, "search", interrupted_search)
+    with pytest.raises(KeyboardInterrupt):
+        bot.step(state)
+    monkeypatch.undo()
+    bot._simulations = 100
+    assert bot.step(state) in state.legal_actions()
+
+
+# -- Names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("mcts:400", "mcts:400"),
+        ("mcts:2s", "mcts:2s"),
+        ("mcts:0.50s,c=0.7", "mcts:0.5s,c=0.7"),
+        ("mcts:10,threads=3,parallel=root", "mcts:10,parallel=root,threads=3"),
+        ("mcts:10,parallel=none", "mcts:10"),
+        ("mcts:10,parallel=root,threads=1", "mcts:10"),
+    ],
+)
+def test_a_bot_is_called_by_a_name_that_makes_it(name: str, canonical: str) -> None:
+    bot = load_bot(name, "vadus(size=2)")
+    assert bot.name == canonical
+    assert load_bot(bot.name, "vadus(size=2)").name == canonical
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("mcts", "budget of a mcts bot is ''"),
+        ("mcts:", "budget of a mcts bot is ''"),
+        ("mcts:0", "budget of a mcts bot is '0'"),
+        ("mcts:0s", "budget of a mcts bot is '0s'"),
+        ("mcts:-5", "budget of a mcts bot is '-5'"),
+        ("mcts:1.5", "budget of a mcts bot is '1.5'"),
+        ("mcts:2m", "budget of a mcts bot is '2m'"),
+        ("mcts:c=2", "budget of a mcts bot is 'c=2'"),
+        ("mcts:400,c=-1", "c of a mcts bot is '-1'; allowed is a number >= 0"),
+        ("mcts:400,c=nan", "c of a mcts bot is 'nan'"),
+        ("mcts:400,d=1", "says 'd=1'; allowed is each of c=, parallel=, threads= once"),
+        ("mcts:400,", "says ''"),
+        ("mcts:400,parallel=tree", "parallel of a mcts bot is 'tree'; allowed is none or root"),
+        ("mcts:400,parallel=root,threads=0", "threads of a mcts bot is '0'; allowed is a whole number >= 1"),
+        ("mcts:400,threads=2", "threads of a mcts bot is 2 without parallel=root"),
+    ],
+)
+def test_a_wrong_name_is_an_error_that_names_the_part_and_what_is_allowed(name: str, named: str) -> None:
+    with pytest.raises(UnknownBotError, match="allowed") as error:
+        load_bot(name, "vadus(size=2)")
+    assert named in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, "exactly one"),
+        ({"simulations": 5, "seconds": 1.0}, "exactly one"),
+        ({"simulations": 0}, "simulations is 0"),
+        ({"simulations": True}, "simulations is True"),
+        ({"seconds": 0.0}, "seconds is 0.0"),
+        ({"seconds": math.nan}, "seconds is nan"),
+        ({"simulations": 5, "exploration": -0.1}, "exploration is -0.1"),
+        ({"simulations": 5, "num_threads": 0}, "num_threads is 0"),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_names_it(options: dict[str, float], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        MCTSBot(load_game("vadus(size=2)"), **options)  # type: ignore[arg-type]
+
+
+def test_a_position_of_another_game_is_an_error() -> None:
+    bot = load_bot("mcts:5", "vadus(size=2)")
+    with pytest.raises(ValueError, match=r"mcts:5 was made for vadus\(size=2\)"):
+        bot.step(load_game("vadus(size=3)").new_initial_state())

@@ -1,0 +1,154 @@
+"""The bot that searches with a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, load_game
+from stoneworks.models.bots.search_bot import MAX_GAMES, SearchBot
+from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import NetworkSearch
+from stoneworks.models.search.puct import PUCT
+from stoneworks.training.arena.match import play_match
+
+GAMES = (
+    "vadus(size=3)",
+    "laido(size=3)",
+    "taugo(size=4)",
+    "taigo(tiles=6,cones=2,radius=3)",
+    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
+)
+
+
+class Dice:
+    """A network that says something different of every position, and notes how many it was asked about at once."""
+
+    def __init__(self, game: Game) -> None:
+        rng = np.random.default_rng(1)
+        size = int(np.prod(game.observation_shape))
+        self._weights = rng.normal(size=(size, game.num_actions + 1))
+        self.asked: list[int] = []
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self.asked.append(len(planes))
+        answers = np.array([np.sin(position.ravel() @ self._weights) for position in planes], np.float32)
+        return np.ascontiguousarray(answers[:, :-1]), np.ascontiguousarray(answers[:, -1])
+
+
+def make_bot(game: Game, **arguments: Any) -> SearchBot:
+    return SearchBot(Dice(game), game, **{"seed": 1, "simulations": 12, **arguments})
+
+
+def batch_of(game: Game, number: int) -> Batch:
+    """Games of different lengths, none of which is over."""
+    batch = Batch(game, number, seed=3, auto_reset=True)
+    for _ in range(9):
+        batch.step(batch.random_actions())
+    return batch
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_whole_games_are_legal_and_repeat(game_name: str) -> None:
+    game = load_game(game_name)
+    actions = []
+    for _ in range(2):
+        bot, state = make_bot(game), game.new_initial_state()
+        while not state.is_terminal():
+            policy, action = bot.step_with_policy(state)
+            assert [legal for legal, _ in policy] == state.legal_actions()
+            assert sum(chance for _, chance in policy) == pytest.approx(1, abs=1e-5)
+            assert bot.step(state) == action
+            state.apply_action(action)
+        actions.append(state.history())
+    assert actions[0] == actions[1]
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+def test_a_batch_is_played_as_each_of_its_games(game_name: str) -> None:
+    game = load_game(game_name)
+    batch, bot = batch_of(game, 9), make_bot(game)
+    rows = np.array([0, 2, 3, 8])
+    actions = bot.step_batch(batch, rows)
+    assert actions.dtype == np.int64
+    assert actions.tolist() == [bot.step(batch.state(row)) for row in rows.tolist()]
+    assert batch.action_masks[rows, actions].all()
+
+
+def test_no_game_is_no_action() -> None:
+    game = load_game("vadus(size=2)")
+    assert make_bot(game).step_batch(batch_of(game, 2), np.zeros(0, np.int64)).shape == (0,)
+
+
+def test_more_games_than_are_searched_at_once_wait() -> None:
+    game = load_game("vadus(size=2)")
+    number = 2 * MAX_GAMES + 3
+    batch, bot = batch_of(game, number), make_bot(game, simulations=2)
+    actions = bot.step_batch(batch, np.arange(number))
+    assert batch.action_masks[np.arange(number), actions].all()
+    assert max(bot._evaluate.asked) == MAX_GAMES  # type: ignore[attr-defined]
+    few = np.arange(number - 3, number)
+    assert actions[few].tolist() == bot.step_batch(batch, few).tolist()
+
+
+def test_the_search_is_the_one_that_is_asked_for() -> None:
+    game = load_game("vadus(size=3)")
+    state = game.new_initial_state()
+    for policy in (None, PUCT(noise_fraction=0)):
+        bot = make_bot(game, policy=policy, simulations=20)
+        search = NetworkSearch(game, Dice(game), policy or Gumbel(gumbel_scale=0), max_games=1, max_simulations=20)
+        expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
+        found = bot.search(state)
+        np.testing.assert_array_equal(found.visits, expected.visits)
+        np.testing.assert_array_equal(found.policies, expected.policies)
+        assert found.visits.sum() == 20
+
+
+def test_without_noise_the_seed_does_not_matter_and_with_it_it_does() -> None:
+    game = load_game("vadus(size=3)")
+    batch = batch_of(game, 20)
+
+    def actions(**arguments: Any) -> list[int]:
+        return make_bot(game, **arguments).step_batch(batch, np.arange(20)).tolist()
+
+    assert actions(seed=1) == actions(seed=2) == actions(seed=None)
+    noisy = Gumbel()
+    assert actions(seed=1, policy=noisy) == actions(seed=1, policy=noisy) != actions(seed=2, policy=noisy)
+
+
+def test_search_makes_a_player_of_no_network_better() -> None:
+    """With a constant for the network, more simulations see more of the end of the game."""
+    game = load_game("taugo(size=3)")
+
+    def constant(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32)
+
+    much, little = (SearchBot(constant, game, 0, simulations=number, name=str(number)) for number in (200, 1))
+    match = play_match(game, much, little, num_pairs=40, opening_actions=4, seed=1)
+    assert match.interval[0] > 0.6, str(match)
+
+
+@pytest.mark.parametrize("value", [0, -3, True, 2.5, "64"])
+def test_the_number_of_simulations_is_a_whole_number_of_at_least_1(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"simulations is .*; allowed is a whole number >= 1"):
+        make_bot(load_game("vadus(size=2)"), simulations=value)
+
+
+def test_a_position_of_another_game_or_of_a_game_that_is_over_is_refused() -> None:
+    game = load_game("vadus(size=2)")
+    bot = make_bot(game, name="searcher")
+    assert bot.name == "searcher"
+    other = load_game("vadus(size=3)")
+    with pytest.raises(
+        ValueError, match=r"searcher was made for vadus\(size=2\); the position is one of vadus\(size=3\)"
+    ):
+        bot.step(other.new_initial_state())
+    with pytest.raises(ValueError, match="the position is one of"):
+        bot.step_batch(Batch(other, 1), np.arange(1))
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[-1])
+    with pytest.raises(ValueError, match="searcher cannot choose an action: the game is over"):
+        bot.step(state)

@@ -1,0 +1,127 @@
+"""The evaluation of walls: what it says of finished groups is what the rules say, and of unfinished ones what it should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int16Table, StateArray
+from stoneworks.models.evaluations import evaluation_kernels, walls
+from stoneworks.models.evaluations.walls import label_groups, survey_walls
+from stoneworks.models.search.turn_search import evaluate
+
+
+def survey_colour(
+    board: BoardArray,
+    states: StateArray,
+    own: int,
+    num_free: int,
+    work: Int16Table,
+    groups: Int16Table,
+    scores: Float32Table,
+) -> int:
+    """Survey the walls of one colour and return its number of groups: a template."""
+    number = label_groups(board[0], states[0].stones, own, work, groups)
+    survey_walls(board[0], states[0].stones, own, num_free, work, groups, scores[0])
+    return number
+
+
+def judge_walls(board: BoardArray, states: StateArray, player: int) -> float:
+    """Return the evaluation of one position: a template."""
+    return evaluate(board[0], states[0], player)
+
+
+def group_values(state: State, colour: int) -> list[int]:
+    """Return the values of the groups as the evaluation sees them, from high to low."""
+    game = state.get_game()
+    num_cells = game.grid.num_cells
+    work = np.zeros((walls.NUM_ROWS, num_cells), np.int16)
+    groups = np.zeros((walls.NUM_GROUP_ROWS, num_cells), np.int16)
+    scores = np.zeros((1, num_cells), np.float32)
+    records = np.array([state.record])
+    number = game.compiled(survey_colour)(game.board, records, colour + 1, 0, work, groups, scores)
+    values = 2 * groups[walls.PATH_LENGTH, :number] - groups[walls.SIZE, :number]
+    return sorted(values.tolist(), reverse=True)
+
+
+def evaluation(state: State, player: int) -> float:
+    game = state.get_game()
+    value: float = game.compiled(judge_walls, evaluation_kernels(game))(game.board, np.array([state.record]), player)
+    return value
+
+
+def with_stones(game: Game, black: str, white: str) -> State:
+    """Return a position with stones on cells, with White to act at the start of a turn, as after a turn of Black."""
+    record = game.new_initial_state().record
+    record["current_player"] = 1
+    for stone, cells in ((1, black), (2, white)):
+        for name in cells.split():
+            cell = game.grid.cell_index(name)
+            assert record["stones"][cell] == 0
+            record["stones"][cell] = stone
+            record["num_stones"] += 1
+    return State.from_record(game, record)
+
+
+@pytest.mark.parametrize("name", ["vadus(size=2)", "vadus(size=4)", "vadus(size=6)", "laido(size=5)"])
+def test_groups_are_worth_what_the_rules_say(name: str) -> None:
+    game = load_game(name)
+    batch = Batch(game, 60, seed=1)
+    for step in range(game.num_points):
+        batch.step(batch.random_actions())
+        state = batch.state(step % 60)
+        for colour in (0, 1):
+            assert group_values(state, colour) == state.score()[colour]
+
+
+@pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])
+def test_what_is_good_for_one_player_is_as_bad_for_the_other(name: str) -> None:
+    game = load_game(name)
+    batch = Batch(game, 30, seed=2)
+    for _ in range(20):
+        batch.step(batch.random_actions())
+        for row in np.flatnonzero(batch.current_players >= 0):
+            assert evaluation(batch.state(int(row)), 0) == -evaluation(batch.state(int(row)), 1)
+
+
+def test_a_longer_wall_is_better_and_a_stone_beside_it_is_worse() -> None:
+    game = load_game("vadus(size=3)")
+    white = "c1 d1"
+    long_wall = evaluation(with_stones(game, "a3 b3 c3 d3 e3", white), 0)
+    short_wall = evaluation(with_stones(game, "a4 b4 c4 d4", white), 0)
+    with_stone_beside = evaluation(with_stones(game, "a3 b3 c3 d3 e3 c4", white), 0)
+    assert long_wall > short_wall
+    assert long_wall > with_stone_beside
+
+
+def test_a_second_edge_stone_next_to_the_first_spoils_a_wall() -> None:
+    game = load_game("vadus(size=4)")
+    white = "d1 e1"
+    unfinished = evaluation(with_stones(game, "a4 b4 c4 d4 e4", white), 0)
+    spoiled = evaluation(with_stones(game, "a4 b4 c4 d4 e4 a5", white), 0)
+    assert unfinished > spoiled
+
+
+def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
+    game = load_game("vadus(size=4)")
+    texts = ["c4", "c4 d4", "b4 c4 d4", "b4 c4 d4 e4", "a4 b4 c4 d4 e4", "a4 b4 c4 d4 e4 f4", "a4 b4 c4 d4 e4 f4 g4"]
+    values = [evaluation(with_stones(game, black, "d7 g1"), 0) for black in texts]
+    assert values == sorted(values)
+    assert len(set(values[2:])) == len(values[2:])
+
+
+def test_an_opponent_in_the_way_is_worse() -> None:
+    game = load_game("vadus(size=4)")
+    black = "b4 c4 d4 e4"
+    assert evaluation(with_stones(game, black, "e5 f4 f3"), 0) < evaluation(with_stones(game, black, "d7 g1 d1"), 0)
+
+
+def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost() -> None:
+    game = load_game("vadus(size=3)")
+    record = with_stones(game, "a3 b3 c3 d3 e3", "c1 d1").record
+    record["consecutive_passes"] = 1
+    record["current_player"] = 0  # White has passed, and Black is ahead
+    assert evaluation(State.from_record(game, record), 0) == walls.CAN_END_AS_WINNER
+    record["current_player"] = 1  # Black has passed, and White is behind
+    assert 0 < evaluation(State.from_record(game, record), 0) < walls.CAN_END_AS_WINNER

@@ -1,0 +1,161 @@
+"""Training with AlphaZero on the command line: what it shows, what it leaves, and that it stops and goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from rich.console import Console
+
+from stoneworks.training.alphazero.display import lines_of, train_with_display
+from stoneworks.training.alphazero.learner import Losses
+from stoneworks.training.alphazero.metrics import METRICS, read_metrics, tensorboard_scalars
+from stoneworks.training.alphazero.run import TrainingStatus
+from stoneworks.training.cli.main import main
+from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.display import TrainingBar
+
+
+@pytest.fixture
+def config_file(alphazero_run: Path) -> Path:
+    return alphazero_run / "config.yaml"
+
+
+def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_path: Path) -> None:
+    output = io.StringIO()
+    console = Console(file=output, width=120, force_terminal=True)
+    result = train_with_display(load_config(str(config_file)), tmp_path / "new", resume=False, console=console)  # type: ignore[arg-type]
+    assert result.finished
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.getvalue())
+    assert "60/60 positions, " in shown
+    for text in ("games/s", "simulations/s", "loss: policy", "value", "time: network", "search", "learning"):
+        assert text in shown
+    assert re.search(r"after \d+ positions: vadus\(size=2\): policy scores .* against greedy \(95 % interval", shown)
+    assert (tmp_path / "new" / "report.md").is_file()
+
+
+def test_the_lines_below_the_bar_say_where_the_time_goes() -> None:
+    status = TrainingStatus(10, 20, 3, 1, 5.0, network_share=0.5, search_share=0.2, learning_share=0.2)
+    assert lines_of(status)[-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
+    assert not any("loss" in line for line in lines_of(status)), "no step has been taken yet"
+
+
+def test_the_bar_keeps_news_above_it() -> None:
+    output = io.StringIO()
+    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
+        bar.show(5, 2.5, message="news [with brackets]")
+        bar.show(12, 2.5)
+    assert output.getvalue().startswith("news [with brackets]\n")
+    assert "10/10 frames, 2/s" in output.getvalue()
+
+
+def test_every_figure_of_a_run_has_a_meaning(alphazero_run: Path) -> None:
+    numbers = {field.name for kind in (TrainingStatus, Losses) for field in fields(kind)} - {"losses", "message"}
+    assert set(METRICS) == numbers
+    rows = read_metrics(alphazero_run / "metrics.jsonl")
+    assert [row["positions"] for row in rows] == sorted({row["positions"] for row in rows})
+    assert set(rows[-1]) == numbers
+    tags = tensorboard_scalars(rows[-1])
+    assert tags["loss/value"] == rows[-1]["value"]
+    assert len(tags) == len(numbers) - 2, "all but the axis and its end"
+
+
+def test_metrics_that_were_written_twice_or_broken_off_count_once(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    rows = [
+        {"positions": positions, "value": value} for positions, value in ((10, 1), (20, 2), (30, 3), (19, 4), (31, 5))
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)) + '\n{"positions": 40, "va')
+    assert [(row["positions"], row["value"]) for row in read_metrics(file)] == [(10, 1), (19, 4), (31, 5)]
+    assert read_metrics(tmp_path / "none") == []
+
+
+# -- The command line ----------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    assert isinstance(leaving.value.code, int)
+    return leaving.value.code
+
+
+def test_train_trains_overrides_and_goes_on(
+    config_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "new"
+    arguments = ("train", str(config_file), "--folder", str(folder), "--set", "matches.opponents=[]")
+    assert run(*arguments, "--positions", "20", "--set", "seed=3") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"\d+ positions of \d+ games in \d+ seconds; the checkpoint is .*checkpoint", out)
+    assert yaml.safe_load((folder / "config.yaml").read_text())["positions"] == 20
+    assert run(*arguments, "--set", "seed=3") == 2, "there is a checkpoint already"
+    assert "go on from it with resume" in capsys.readouterr().err
+    assert run(*arguments, "--set", "seed=3", "--resume") == 0
+    assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["positions"] >= 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--frames", "100"], "there is no key frames"),
+        (["--set", "search.simulation=8"], "there is no key search.simulation; allowed are policy, simulations"),
+        (["--set", "matches.opponents=[nobody]"], "there is no bot 'nobody'"),
+    ],
+)
+def test_train_says_what_is_wrong(
+    config_file: Path, tmp_path: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("train", str(config_file), "--folder", str(tmp_path / "new"), *arguments) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_positions_are_not_for_ppo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("train", "vadus-5-ppo", "--folder", str(tmp_path), "--positions", "9") == 2
+    assert "there is no key positions" in capsys.readouterr().err
+
+
+#: Runs the command line where the libraries of PPO and of the environments are not installed.
+_WITHOUT_PPO = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("stable_baselines3", "sb3_contrib", "pettingzoo", "gymnasium"):
+            raise ModuleNotFoundError(f"{name} is blocked", name=name)
+sys.meta_path.insert(0, Blocked())
+from stoneworks.training.cli.main import main
+main()
+"""
+
+
+def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(config_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    settings = ["--positions", "1000000000", "--set", "matches.positions=1000000000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WITHOUT_PPO, "train", str(config_file), "--folder", str(folder), *settings],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 300
+    while not (folder / "metrics.jsonl").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "the checkpoint is" in out
+    assert "Traceback" not in err
+    training = json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]
+    assert training["positions"] >= 30, "what was learned before Ctrl-C is saved"
+    assert (folder / "report.md").is_file()

@@ -1,0 +1,121 @@
+"""The report of a run: it says what the run's files say, whole, early and late."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
+from stoneworks.models.network import Architecture, make_network
+from stoneworks.training.alphazero.finished_run import duration, percent, read_run
+from stoneworks.training.alphazero.report import write_report
+from stoneworks.training.cli.main import main
+
+
+def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:
+    report = write_report(alphazero_run)
+    assert report == alphazero_run / "report.md"
+    text = report.read_text()
+    training = json.loads((alphazero_run / "checkpoint" / "checkpoint.json").read_text())["training"]
+    assert f"| positions | {training['positions']:,} of 60 |" in text
+    latest = [row for row in training["evaluations"] if row["positions"] == training["evaluations"][-1]["positions"]]
+    assert len(latest) == 3
+    for row in latest:
+        assert (
+            f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} |" in text
+        )
+    for heading in ("Scores", "Losses", "Games of self-play", "Speed", "Games", "What the network would play"):
+        assert f"## {heading}\n" in text
+    assert "simulations: 4" in text.split("## Configuration")[1]
+    assert training["hardware"]["processor"] in text
+
+
+def test_every_picture_of_the_report_is_there_and_is_a_picture(alphazero_run: Path) -> None:
+    text = write_report(alphazero_run).read_text()
+    pictures = re.findall(r"\]\((report/[\w-]+\.png)\)", text)
+    assert {Path(picture).name for picture in pictures} >= {
+        "scores.png",
+        "losses.png",
+        "time.png",
+        "game-1.png",
+        "policy-1.png",
+    }
+    for picture in pictures:
+        content = (alphazero_run / picture).read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert min(struct.unpack(">II", content[16:24])) > 100
+    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == sorted(
+        {Path(picture).name for picture in pictures}
+    ), "nothing else lies about"
+
+
+def test_the_games_are_those_of_the_latest_matches(alphazero_run: Path) -> None:
+    text = write_report(alphazero_run).read_text()
+    games = re.findall(r"^(\S+) \(Black\) against (\S+), (?:won by \S+|a draw) \(\w+\): `(.*)`$", text, re.MULTILINE)
+    assert len(games) == 3
+    run = read_run(alphazero_run)
+    for (black, white, actions), file in zip(games, run.match_files(), strict=True):
+        records = [json.loads(line) for line in file.read_text().splitlines()]
+        assert {"players": [black, white], "actions": actions.split()} in [
+            {"players": record["players"], "actions": record["actions"]} for record in records
+        ]
+
+
+def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None:
+    write_report(alphazero_run)
+    shutil.rmtree(alphazero_run / "matches")
+    (alphazero_run / "metrics.jsonl").unlink()
+    text = write_report(alphazero_run).read_text()
+    assert "## Losses" not in text
+    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == [
+        "policy-1.png",
+        "policy-2.png",
+        "policy-3.png",
+        "scores.png",
+    ], "pictures of the report before are gone"
+
+
+@pytest.mark.parametrize("name", ["taugo(size=3)", "taigo(radius=2,tiles=3)", "trugo(radius=2,tiles=4)"])
+def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
+    name: str, alphazero_run: Path, tmp_path: Path
+) -> None:
+    game = load_game(name)
+    training = read_run(alphazero_run).training
+    network = make_network(Architecture.of_game(game, channels=2, blocks=0, kind="win_draw_loss_network"))
+    folder = tmp_path / "other"
+    save_checkpoint(folder / "checkpoint", game=game, network=network, training={**training, "evaluations": []})
+    text = write_report(folder).read_text()
+    assert f"sum of the probabilities of its actions, of which there are {game.num_action_planes} kinds" in text
+    assert "No match has been played yet" in text
+    assert (folder / "report" / "policy-3.png").is_file()
+
+
+def test_what_is_no_run_of_alphazero_is_refused(alphazero_run: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing"):
+        write_report(tmp_path / "nothing")
+    file = alphazero_run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    description["training"]["algorithm"] = "ppo"
+    file.write_text(json.dumps(description))
+    with pytest.raises(CheckpointError, match="algorithm is 'ppo'; allowed is a run of 'alphazero'"):
+        write_report(alphazero_run)
+
+
+def test_report_is_a_command(alphazero_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(["report", str(alphazero_run)])
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out == f"the report is {alphazero_run / 'report.md'}\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(45.4, "45 s"), (60, "1 min"), (3599.9, "1 h 0 min"), (12000, "3 h 20 min")]
+)
+def test_durations_are_said_in_words(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

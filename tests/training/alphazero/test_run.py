@@ -1,0 +1,402 @@
+"""Runs of AlphaZero on boards so small that they take seconds: they repeat, stop, go on, and survive being killed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from stoneworks.envs.rules import State, load_game
+from stoneworks.models import UnknownBotError
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.positions import position_dtype
+from stoneworks.training.alphazero.run import TrainingStatus, train
+from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
+from stoneworks.training.arena.records import read_records
+from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_reading import ConfigError
+
+TINY: dict[str, Any] = {
+    "algorithm": "alphazero",
+    "game": "vadus(size=2)",
+    "positions": 300,
+    "positions_per_iteration": 60,
+    "processes": 0,
+    "device": "cpu",
+    "precision": "float32",
+    "checkpoint_seconds": 10**6,
+    "network": {"channels": 4, "blocks": 1},
+    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "playouts": 1},
+    "self_play": {"num_games": 8},
+    "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
+    "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
+}
+
+
+def tiny(**changes: Any) -> AlphaZeroConfig:
+    values = {name: {**TINY[name], **value} if isinstance(value, dict) else value for name, value in changes.items()}
+    config = parse_config({**TINY, **values}, "test")
+    assert isinstance(config, AlphaZeroConfig)
+    return config
+
+
+class StopAfter:
+    """Sets an event after some iterations."""
+
+    def __init__(self, num_iterations: int) -> None:
+        self.event = threading.Event()
+        self.seen: list[TrainingStatus] = []
+        self._left = num_iterations
+
+    def __call__(self, status: TrainingStatus) -> None:
+        self.seen.append(status)
+        self._left -= not status.message
+        if self._left <= 0:
+            self.event.set()
+
+
+def positions_of(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted((folder / "positions").iterdir())}
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    """What the checkpoint says of the run."""
+    description: dict[str, Any] = json.loads((folder / "checkpoint" / "checkpoint.json").read_text())
+    return dict(description["training"])
+
+
+# -- Repeating ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_run_repeated_on_one_process_gives_the_same_games_and_weights(tmp_path: Path) -> None:
+    results = [train(tiny(seed=seed), tmp_path / str(number)) for number, seed in enumerate((1, 1, 2))]
+    one, again, other = (positions_of(tmp_path / str(number)) for number in range(3))
+    assert len(one) >= 3
+    assert one == again
+    assert one != other
+    assert results[0].games == results[1].games
+    weights = [load_checkpoint(result.checkpoint).network.state_dict() for result in results]
+    for name, tensor in weights[0].items():
+        assert torch.equal(tensor, weights[1][name]), name
+    assert any(not torch.equal(tensor, weights[2][name]) for name, tensor in weights[0].items())
+
+
+def test_a_run_learns_from_all_its_positions_and_says_so(tmp_path: Path) -> None:
+    reports: list[TrainingStatus] = []
+    result = train(tiny(), tmp_path, report=reports.append)
+    assert result.finished
+    assert 300 <= result.positions < 400
+    assert reports[-1].positions == result.positions
+    assert [status.iterations for status in reports] == list(range(1, len(reports) + 1))
+    assert reports[-1].games == result.games
+    for status in reports:
+        assert status.network_share + status.search_share + status.learning_share <= 1
+        assert 0 < status.search_share_of_self_play < 1
+        assert status.losses is not None
+        assert np.isfinite(dataclasses.astuple(status.losses)).all()
+        assert 0 <= status.first_player_score <= 1
+    training = saved(tmp_path)
+    assert training["gradient_steps"] == int(result.positions * 1.0 / 16)
+    assert (training["positions"], training["games"]) == (result.positions, result.games)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["positions"] for line in lines] == [status.positions for status in reports]
+    game = load_game("vadus(size=2)")
+    positions = np.concatenate([np.load(file) for file in sorted((tmp_path / "positions").iterdir())])
+    assert positions.dtype == position_dtype(game)
+    assert len(positions) == result.positions
+    assert all(not State.from_record(game, record).is_terminal() for record in positions["state"])
+    assert set(positions["result"].tolist()) <= {-1, 0, 1}
+
+
+# -- Stopping and going on ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    stop = StopAfter(2)
+    part = train(tiny(), tmp_path, report=stop, stop=stop.event)
+    assert not part.finished
+    assert part.positions == stop.seen[-1].positions == saved(tmp_path)["positions"]
+    before, steps = positions_of(tmp_path), saved(tmp_path)["gradient_steps"]
+    reports: list[TrainingStatus] = []
+    last = train(tiny(), tmp_path, resume=True, report=reports.append)
+    assert last.finished
+    assert reports[0].iterations == 3
+    assert reports[0].positions > part.positions
+    assert last.games > part.games
+    assert last.seconds > part.seconds
+    after = positions_of(tmp_path)
+    assert before.items() < after.items()
+    assert saved(tmp_path)["gradient_steps"] > steps
+    assert load_training_state(last.checkpoint)["num_steps"] == saved(tmp_path)["gradient_steps"]
+
+
+def test_two_runs_that_are_stopped_at_the_same_place_go_on_alike(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        stop = StopAfter(2)
+        train(tiny(), tmp_path / name, report=stop, stop=stop.event)
+        train(tiny(), tmp_path / name, resume=True)
+    assert positions_of(tmp_path / "one") == positions_of(tmp_path / "other")
+    one, other = (load_training_state(tmp_path / name / "checkpoint") for name in ("one", "other"))
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+def test_more_positions_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    first = train(tiny(positions=60), tmp_path)
+    again = train(tiny(positions=60), tmp_path, resume=True)
+    assert (again.positions, again.games, again.finished) == (first.positions, first.games, True)
+    more = train(tiny(positions=200, learner={"batch_size": 8}, search={"simulations": 6}), tmp_path, resume=True)
+    assert more.positions >= 200
+
+
+def test_a_greater_buffer_after_a_small_one_learns_from_what_there_is(tmp_path: Path) -> None:
+    """What the small one has dropped is not made up."""
+    small = 40 * position_dtype(load_game("vadus(size=2)")).itemsize
+    train(tiny(positions=250, learner={"buffer_bytes": small}), tmp_path)
+    assert "000000000000.npy" not in positions_of(tmp_path)
+    assert train(tiny(positions=400), tmp_path, resume=True).finished
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 5}, "seed is 5; the run began with 0; only positions, .* may change"),
+        ({"network": {"channels": 8}}, "network is .*'channels': 8"),
+        ({"game": "vadus(size=3)"}, r"game is 'vadus.size=3.'; .* began with 'vadus.size=2.'"),
+        ({"positions_per_iteration": 70}, "positions_per_iteration is 70"),
+    ],
+)
+def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    train(tiny(positions=60), tmp_path)
+    before = positions_of(tmp_path), saved(tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        train(tiny(**changes), tmp_path, resume=True)
+    assert (positions_of(tmp_path), saved(tmp_path)) == before
+
+
+def test_a_checkpoint_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
+    train(tiny(positions=60), tmp_path)
+    with pytest.raises(CheckpointError, match="is a checkpoint already"):
+        train(tiny(positions=60), tmp_path)
+
+
+def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    for name in ("opponents", "search_opponents"):
+        with pytest.raises(UnknownBotError, match="nobody"):
+            train(tiny(matches={name: ["nobody"]}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_damaged_positions_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    train(tiny(positions=60), tmp_path)
+    file = next((tmp_path / "positions").iterdir())
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(CheckpointError, match=f"{file.name} is damaged"):
+        train(tiny(), tmp_path, resume=True)
+
+
+def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
+    reports: list[TrainingStatus] = []
+    matches = {
+        "positions": 150,
+        "num_pairs": 2,
+        "opponents": ["random"],
+        "search_opponents": ["random"],
+        "simulations": 3,
+    }
+    train(tiny(matches=matches), tmp_path, report=reports.append)
+    messages = [status.message for status in reports if status.message]
+    evaluations = saved(tmp_path)["evaluations"]
+    assert len(messages) == len(evaluations) == 4
+    assert [evaluation["player"] for evaluation in evaluations] == ["policy", "policy@3"] * 2
+    assert evaluations[-1]["positions"] == reports[-1].positions
+    for file in (tmp_path / "matches").iterdir():
+        assert len(list(read_records(file))) == 4
+    assert len(list((tmp_path / "matches").iterdir())) == 4
+
+
+# -- Being killed ------------------------------------------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from pathlib import Path
+from stoneworks.models import checkpoint
+from stoneworks.training.alphazero.run import train
+from stoneworks.training.runs.config import load_config
+
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+moment, number = sys.argv[3], int(sys.argv[4])
+calls = 0
+
+def dies_at_call(function, before):
+    def call(*arguments, **named):
+        global calls
+        calls += 1
+        if calls == number:
+            before(*arguments)
+        return function(*arguments, **named)
+    return call
+
+report = lambda status: None
+if moment == "after learning":
+    report = dies_at_call(report, die)
+elif moment == "while it writes positions":
+    def half(target, positions, **named):
+        target.write(b"\\x93NUMPY half of it")
+        target.flush()
+        die()
+    np.save = dies_at_call(np.save, half)
+elif moment == "between the renames of a checkpoint":
+    renamed = Path.rename
+    Path.rename = dies_at_call(renamed, die)
+train(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
+"""
+
+
+def run_until_killed(folder: Path, config: AlphaZeroConfig, moment: str, number: int) -> None:
+    file = folder / "config.yaml"
+    file.write_text(json.dumps(dataclasses.asdict(config)), encoding="utf-8")
+    command = [sys.executable, "-c", KILLED, str(file), str(folder / "run"), moment, str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+@pytest.mark.parametrize(
+    ("moment", "number", "kept"),
+    [
+        ("after learning", 3, 2),
+        ("while it writes positions", 3, 2),
+        # The first checkpoint replaces none: one rename; the others take two.
+        ("between the renames of a checkpoint", 5, 1),
+    ],
+)
+def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
+    tmp_path: Path, moment: str, number: int, kept: int
+) -> None:
+    config = tiny(checkpoint_seconds=1e-9)
+    run_until_killed(tmp_path, config, moment, number)
+    folder = tmp_path / "run"
+    before = positions_of(folder)
+    reports: list[TrainingStatus] = []
+    result = train(config, folder, resume=True, report=reports.append)
+    assert reports[0].iterations == kept + 1
+    assert result.finished
+    after = positions_of(folder)
+    names = sorted(name for name in before if not name.startswith("."))[:kept]
+    for name in names:
+        assert before[name] == after[name]
+    lengths = [len(np.load(folder / "positions" / name)) for name in after]
+    assert [int(name.split(".")[0]) for name in after] == [0, *np.cumsum(lengths)[:-1].tolist()]
+    assert sum(lengths) == result.positions
+
+
+# -- Processes ---------------------------------------------------------------------------------------------------------
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    reports: list[TrainingStatus] = []
+    result = train(tiny(processes=1), tmp_path, report=reports.append)
+    assert result.finished
+    assert 0 < reports[-1].search_share_of_self_play < 1
+    assert reports[-1].simulations_per_second > 0
+    assert multiprocessing.active_children() == []
+    game = load_game("vadus(size=2)")
+    for file in (tmp_path / "positions").iterdir():
+        for record in np.load(file)["state"]:
+            assert State.from_record(game, record).legal_actions()
+
+
+PARENT = """
+import sys, time
+import numpy as np
+from stoneworks.models.network import Architecture, make_network
+from stoneworks.envs.rules import load_game
+from stoneworks.training.alphazero.sources import SelfPlayProcesses
+from stoneworks.training.runs.config import load_config
+
+config = load_config(sys.argv[1])
+architecture = Architecture.of_game(load_game(config.game), channels=4, blocks=1, kind="win_draw_loss_network")
+source = SelfPlayProcesses(make_network(architecture), config, np.random.SeedSequence(0), 1, 0.0)
+while not source._games.full():
+    time.sleep(0.05)
+print(*[process.pid for process in source._processes], flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+def test_self_play_ends_with_its_parent_even_where_nobody_takes_its_games(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(json.dumps(dataclasses.asdict(tiny())), encoding="utf-8")
+    command = [sys.executable, "-c", PARENT, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as parent:
+        assert parent.stdout is not None
+        children = [int(number) for number in parent.stdout.readline().split()]
+        assert len(children) == 1
+        assert all(map(is_alive, children))
+        parent.kill()
+    give_up = time.monotonic() + 30
+    while any(map(is_alive, children)) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    assert not any(map(is_alive, children))
+
+
+@pytest.fixture
+def network() -> WinDrawLossNetwork:
+    game = load_game("vadus(size=2)")
+    made = make_network(Architecture.of_game(game, channels=4, blocks=1, kind="win_draw_loss_network"))
+    assert isinstance(made, WinDrawLossNetwork)
+    return made
+
+
+def test_a_self_play_process_that_fails_is_an_error_that_says_what_it_said(network: WinDrawLossNetwork) -> None:
+    config = dataclasses.replace(tiny(), game="nonsense(size=2)")
+    source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
+    try:
+        with pytest.raises(SelfPlayError, match=r"(?s)a self-play process failed.*Traceback.*nonsense"):
+            source.collect(10, threading.Event())
+    finally:
+        source.close()
+
+
+def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(
+    network: WinDrawLossNetwork,
+) -> None:
+    source = SelfPlayProcesses(network, tiny(), np.random.SeedSequence(0), 2, 0.0)
+    try:
+        assert sum(len(game.positions) for game in source.collect(10, threading.Event())) >= 10
+        os.kill(source._processes[0].pid or 0, signal.SIGKILL)
+        source._processes[0].join(10)
+        with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
+            source.collect(10**9, threading.Event())
+    finally:
+        source.close()
+    assert not any(process.is_alive() for process in source._processes)

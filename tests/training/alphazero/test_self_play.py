@@ -1,0 +1,201 @@
+"""Self-play: its games are legal, their results belong to the right player, and it stores what is to be learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+from stoneworks.training.runs.config import parse_config
+
+GAMES = (
+    "vadus(size=2)",
+    "laido(size=2)",
+    "taugo(size=3)",
+    "taigo(tiles=20,cones=2,radius=3)",
+    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
+)
+
+
+def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
+    values = {
+        "algorithm": "alphazero",
+        "game": game,
+        "positions": 1,
+        "search": {"simulations": 8, "fast_simulations": 2, "full_share": 1.0, "playouts": 0, **(search or {})},
+        "self_play": {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})},
+    }
+    config = parse_config(values, "test")
+    assert isinstance(config, AlphaZeroConfig)
+    return config
+
+
+class Values:
+    """A network without a policy that gives every position one value for its player to act, and counts what it is asked."""
+
+    def __init__(self, game: Game, value: float = 0.0) -> None:
+        self._num_actions = game.num_actions
+        self._value = value
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        logits = np.zeros((len(planes), self._num_actions), np.float32)
+        return logits, np.full(len(planes), self._value, np.float32)
+
+
+def play(config: AlphaZeroConfig, num_games: int, seed: int = 0, value: float = 0.0) -> list[PlayedGame]:
+    game = load_game(config.game)
+    self_play = SelfPlay(game, Values(game, value), config, np.random.SeedSequence(seed))
+    played: list[PlayedGame] = []
+    while len(played) < num_games:
+        played += self_play.step()
+    return played
+
+
+def replayed(game: Game, played: PlayedGame) -> list[State]:
+    """All positions of a game, from the start on; every action is legal."""
+    states = [game.new_initial_state()]
+    for action in played.actions:
+        states.append(states[-1].child(action))
+    return states
+
+
+@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("policy", ["gumbel", "puct"])
+def test_games_are_legal_and_whole_and_their_positions_are_their_own(game_name: str, policy: str) -> None:
+    game = load_game(game_name)
+    decided = 0
+    for played in play(tiny(game_name, {"policy": policy}, {"random_opening_share": 0.5}), 30):
+        states = replayed(game, played)
+        assert states[-1].is_terminal()
+        assert not played.resigned
+        outcome = states[-1].outcome()
+        assert outcome is not None
+        assert played.winner == (-1 if outcome.winner is None else outcome.winner)
+        assert len(played.positions) == len(played.actions) - played.num_opening_actions
+        for position, state in zip(played.positions, states[played.num_opening_actions : -1], strict=True):
+            assert State.from_record(game, position["state"]) == state
+            assert position["result"] == states[-1].player_return(state.current_player())
+            legal = set(state.legal_actions())
+            assert set(position["actions"][position["probabilities"] > 0].tolist()) <= legal
+            assert position["probabilities"].sum() <= 1 + 1e-5
+        decided += played.winner >= 0
+    assert decided > 0
+
+
+def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
+    lengths = [
+        played.num_opening_actions
+        for played in play(
+            tiny("vadus(size=3)", {"simulations": 2}, {"random_opening_share": 0.5, "num_games": 64}), 150
+        )
+    ]
+    assert set(lengths) == {0, 1, 2, 3, 4}
+    assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
+
+
+def test_games_differ_without_random_openings_too() -> None:
+    for policy in ("gumbel", "puct"):
+        games = play(tiny("vadus(size=3)", {"policy": policy}), 12)
+        assert len({played.actions for played in games}) > 6, policy
+
+
+def test_equal_seeds_play_equal_games() -> None:
+    config = tiny("vadus(size=2)", {"full_share": 0.5, "playouts": 2}, {"random_opening_share": 0.5})
+    one, again, other = ([played.actions for played in play(config, 12, seed)] for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_only_full_searches_are_stored() -> None:
+    game = load_game("vadus(size=3)")
+    config = tiny("vadus(size=3)", {"full_share": 0.4, "simulations": 9, "fast_simulations": 3})
+    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
+    played: list[PlayedGame] = []
+    simulations: list[int] = []
+    while len(played) < 30:
+        before = self_play.search.num_simulations_done
+        played += self_play.step()
+        simulations.append((self_play.search.num_simulations_done - before) // 6)
+    assert set(simulations) == {3, 9}
+    assert 0.2 < np.mean([number == 9 for number in simulations]) < 0.6
+    # The first games began together: the same steps of all of them were full searches.
+    first = next(game for game in played if len(game.actions) <= len(simulations))
+    assert len(first.positions) == simulations[: len(first.actions)].count(9)
+    states = replayed(game, first)
+    full = [state for state, number in zip(states, simulations, strict=False) if number == 9]
+    for position, state in zip(first.positions, full, strict=False):
+        assert State.from_record(game, position["state"]) == state
+    assert self_play.num_actions_played == 6 * len(simulations)
+
+
+def test_playouts_are_for_full_searches_and_have_the_weight_that_is_set() -> None:
+    game = load_game("vadus(size=2)")
+    config = tiny("vadus(size=2)", {"full_share": 0.5, "playouts": 3, "playout_weight": 0.8, "playout_share": 0.5})
+    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
+    assert self_play.playout_weight == 0.8
+    self_play.playout_weight = 0.4
+    weights = set()
+    for _ in range(20):
+        before = self_play.search.num_simulations_done
+        self_play.step()
+        full = self_play.search.num_simulations_done - before == 6 * 8
+        weights.add((full, self_play.search.num_playouts, self_play.search.playout_weight))
+    assert weights == {(True, 3, 0.4), (False, 3, 0.0)}
+    at = config.search.playout_weight_at
+    assert [at(0.0), at(0.25), at(0.5), at(1.0)] == pytest.approx([0.8, 0.4, 0.0, 0.0])
+
+
+def test_who_expects_to_lose_resigns_and_the_other_one_wins() -> None:
+    """All values are those of a player that is lost."""
+    game = load_game("taugo(size=3)")
+    lost = -0.9
+    games = play(tiny(str(game), {"simulations": 2}, {"resignation_value": 0.3, "num_games": 4}), 8, value=lost)
+    resigned = [played for played in games if played.resigned]
+    assert resigned
+    for played in resigned:
+        states = replayed(game, played)
+        loser = states[-2].current_player()
+        assert played.winner == 1 - loser
+        for position in played.positions:
+            assert position["result"] == (1 if position["state"]["current_player"] == played.winner else -1)
+        assert played.positions[-1]["value"] < -0.3
+
+
+def test_nobody_resigns_by_default_or_where_it_has_hopes() -> None:
+    assert AlphaZeroConfig(game="vadus", positions=1).self_play.resignation_value == 0
+    assert not any(played.resigned for played in play(tiny("taugo(size=3)"), 8, value=-1.0))
+    hopeful = tiny("vadus(size=2)", {"simulations": 2}, {"resignation_value": 1.0})
+    assert not any(played.resigned for played in play(hopeful, 8))
+
+
+def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later() -> None:
+    game = load_game("vadus(size=3)")
+    config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
+    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
+    agreed = []
+    for _ in range(4):
+        self_play.step()
+        agreed.append(
+            np.mean(
+                [
+                    actions[-1] == positions[-1]["actions"][0]
+                    for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
+                ]
+            )
+        )
+        for actions, positions in zip(self_play._actions, self_play._positions, strict=True):
+            kept = positions[-1]["actions"][positions[-1]["probabilities"] > 0]
+            assert actions[-1] in kept
+    # Of equally many visits the first taken is played, which need not be the first that is stored.
+    assert max(agreed[:2]) < 0.6
+    most = [
+        positions[-1]["probabilities"][list(positions[-1]["actions"]).index(actions[-1])]
+        == positions[-1]["probabilities"][0]
+        for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
+    ]
+    assert all(most)

@@ -1,0 +1,161 @@
+"""Shipping a checkpoint: what the folder holds, what its files say, and that it appears whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.training.alphazero import shipping
+from stoneworks.training.alphazero.model_card import page_with_table, shipped_table
+from stoneworks.training.alphazero.shipping import FinalMatches, ship
+from stoneworks.training.arena.match import wilson_interval
+from stoneworks.training.cli.main import main
+
+GAME = load_game("vadus(size=2)")
+MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in which shipped checkpoints are looked for."""
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
+    return tmp_path / "checkpoints"
+
+
+def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path, place: Path) -> None:
+    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert target == place / "vadus"
+    assert sorted(path.name for path in target.iterdir()) == [
+        "README.md",
+        "checkpoint.json",
+        "eval.json",
+        "model.safetensors",
+    ]
+    assert [path.name for path in place.iterdir()] == ["vadus"], "nothing else lies about"
+    description = json.loads((target / "checkpoint.json").read_text())
+    assert list(description["files"]) == ["model.safetensors"]
+    assert "random_state" not in description["training"]
+    before, after = load_checkpoint(alphazero_run / "checkpoint"), load_checkpoint(target, GAME)
+    assert before.training["evaluations"] == after.training["evaluations"]
+    for name, weights in before.network.state_dict().items():
+        assert weights.equal(after.network.state_dict()[name])
+
+
+def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, progress=lambda *news: told.append(news))
+    evaluation = json.loads((target / "eval.json").read_text())
+    assert evaluation["game"] == "vadus(size=2)"
+    assert (evaluation["num_pairs"], evaluation["opening_actions"], evaluation["seed"]) == (2, 1, 0)
+    description = json.loads((target / "checkpoint.json").read_text())
+    assert evaluation["weights_sha256"] == description["files"]["model.safetensors"]["sha256"]
+    assert [(row["player"], row["opponent"]) for row in evaluation["matches"]] == [
+        ("policy", "random"),
+        ("policy@4", "greedy"),
+    ]
+    for row in evaluation["matches"]:
+        assert row["wins"] + row["draws"] + row["losses"] == row["games"] == 4
+        assert row["score"] == (row["wins"] + row["draws"] / 2) / 4
+        assert row["interval"] == list(wilson_interval(4 * row["score"], 4))
+        assert 1 <= row["distinct_games"] <= 4
+    assert evaluation["matches"][0]["target"] == 0.99
+    assert evaluation["matches"][1]["target"] is None
+    assert ("policy@4 against greedy", 4, 4) in told
+    again = ship(alphazero_run, "vadus-2", into=place, matches=MATCHES)
+    repeated = json.loads((again / "eval.json").read_text())
+    for row in (*evaluation["matches"], *repeated["matches"]):
+        del row["seconds"]
+    assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
+
+
+def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero_run: Path, place: Path) -> None:
+    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="It knows nothing.")
+    card = (target / "README.md").read_text()
+    evaluation = json.loads((target / "eval.json").read_text())
+    score = evaluation["matches"][0]["score"]
+    verdict = "reached" if score >= 0.99 else "missed"
+    assert f"policy against random: the aim is 99.0 %, the score {100 * score:.1f} %: {verdict}." in card
+    assert "## Known weaknesses\n\nIt knows nothing.\n" in card
+    assert "1 residual block of 4 channels" in card
+    assert 'load_bot("vadus@64", "vadus(size=2)")' in card
+    assert "| positions | time | policy against random | policy against greedy | policy@4 against random |" in card
+    assert "algorithm: alphazero" in card
+
+
+def test_a_shipped_checkpoint_is_found_by_name_and_listed(alphazero_run: Path, place: Path) -> None:
+    assert shipped.names() == ()
+    assert shipped_table() == "No checkpoint is shipped yet.\n"
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert shipped.names() == ("vadus",)
+    assert load_bot("vadus", GAME).name == "vadus"
+    assert load_bot("vadus@8", GAME, seed=1).name == "vadus@8"
+    (row,) = [line for line in shipped_table().splitlines() if line.startswith("| `vadus` |")]
+    assert "vadus(size=2)" in row
+    assert "policy@4 against greedy" in row
+
+
+def test_a_checkpoint_that_was_there_is_replaced_only_by_a_whole_one(
+    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="old")
+
+    def fail(*arguments: object) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shipping, "model_card", fail)
+        with pytest.raises(KeyboardInterrupt):
+            ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert "\nold\n" in (place / "vadus" / "README.md").read_text()
+    assert [path.name for path in place.iterdir()] == ["vadus"]
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="new")
+    assert "\nnew\n" in (place / "vadus" / "README.md").read_text()
+
+
+def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
+    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
+        with pytest.raises(ValueError, match="allowed is 'vadus', or 'vadus-' and"):
+            ship(alphazero_run, name, into=place, matches=MATCHES)
+    with pytest.raises(UnknownBotError, match="there is no bot 'nobody'"):
+        ship(alphazero_run, "vadus", into=place, matches=FinalMatches(("random", "nobody"), ()))
+    with pytest.raises(CheckpointError, match="is missing"):
+        ship(place, "vadus", into=place, matches=MATCHES)
+    monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)
+    with pytest.raises(CheckpointError, match="bytes; allowed in a shipped checkpoint are 100"):
+        ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert not place.exists()
+
+
+def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
+    with pytest.raises(SystemExit) as leaving:
+        main(["ship", str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out == f"the checkpoint is {place / 'vadus'}\n"
+    assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
+
+
+def test_the_pages_have_the_table_of_the_shipped_checkpoints(repository: Path) -> None:
+    for page in ("README.md", "docs/alphazero.md"):
+        text = (repository / page).read_text(encoding="utf-8")
+        assert page_with_table(text) == text, f"{page} is old: make checkpoint-tables"
+    with pytest.raises(ValueError, match="has not, once each"):
+        page_with_table("no marks")
+
+
+def test_the_page_on_alphazero_explains_every_figure(repository: Path) -> None:
+    from stoneworks.training.alphazero.metrics import METRICS
+
+    text = (repository / "docs" / "alphazero.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `") and line.count("|") == 4]
+    told = {row.split("|")[1].strip().strip("`"): row for row in rows}
+    for name, metric in METRICS.items():
+        tag = f"`{metric.tag}`" if metric.tag else ""
+        assert told[name] == f"| `{name}` | {tag} | {metric.meaning} |"

@@ -1,0 +1,254 @@
+"""The commands games, play and evaluate: what they print, what they answer to bad input, and their exit codes."""
+
+from __future__ import annotations
+
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stoneworks.envs.rules import game_names, load_game
+from stoneworks.models import load_bot
+from stoneworks.training.arena.records import read_records
+from stoneworks.training.cli.main import main
+from stoneworks.training.cli.terminal_play import TerminalGame
+
+COMMAND = [sys.executable, "-c", "from stoneworks.training.cli.main import main; main()"]
+
+
+class Run:
+    """What a run of the command line came to: its exit code and what it wrote."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str, typed: str = "") -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        written = self._capsys.readouterr()
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, written.out, written.err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return Run(capsys, monkeypatch)
+
+
+def test_games_lists_every_game_with_its_options(run: Run) -> None:
+    code, out, err = run("games")
+    assert (code, err) == (0, "")
+    for name in game_names():
+        assert name in out
+        for option in load_game(name).options:
+            assert option in out
+
+
+@pytest.mark.parametrize("command", ["games", "play", "evaluate", "train", "report", "ship", "bench"])
+def test_every_command_has_a_help_text(run: Run, command: str) -> None:
+    code, out, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    assert "Usage" in out
+    assert command in run("--help")[1]
+
+
+def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    command = (
+        "evaluate",
+        "greedy",
+        "random",
+        "--game",
+        "vadus(size=3)",
+        "--pairs",
+        "5",
+        "--seed",
+        "4",
+        "--save",
+        str(path),
+    )
+    code, out, err = run(*command)
+    assert code == 0
+    records = read_records(path)
+    assert len(records) == 10
+    for record in records:
+        record.replay()
+    won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in records)
+    for text in ("greedy", "random", "vadus(size=3)", "95 % interval", f"{won} /", "10 distinct"):
+        assert text in out
+    assert "10/10" in err, "the progress bar stands on standard error"
+    assert run(*command)[1] == out, "equal seeds give equal results"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nothing"], "nothing"),
+        (["games", "--colour"], "--colour"),
+        (["evaluate", "greedy"], "'B'"),
+        (["evaluate", "greedy", "random"], "--game"),
+        (
+            ["evaluate", "nobody", "random", "--game", "vadus(size=2)"],
+            "there is no bot 'nobody'; allowed are 'random', 'greedy'",
+        ),
+        (["evaluate", "greedy", "random", "--game", "chess"], "there is no game 'chess'"),
+        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "--pairs"),
+        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
+        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "--seed"),
+        (
+            ["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
+            "save is '/no/such/folder/x'",
+        ),
+        (["play", "vadus", "--option", "size"], "option is 'size'; allowed is name=value"),
+        (["play", "vadus", "--option", "size=big"], "option is 'size=big'"),
+        (["play", "vadus", "--option", "colour=3"], "there is no option colour"),
+        (["play", "vadus", "--option", "size=3", "--size", "4"], "option size is given twice"),
+        (["play", "vadus", "--size", "1"], "option size is 1; allowed is a whole number"),
+        (["play", "vadus(size=3)", "--size", "3"], "give options in the string or as keywords, not both"),
+        (["play", "vadus", "--seat", "2"], "--seat"),
+        (["play", "vadus", "--opponent", "nobody"], "there is no bot 'nobody'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run: Run, arguments: list[str], complaint: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("stoneworks: ")
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_a_game_is_played_to_its_end_and_saved(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    passes = "b2\n" + "pass\n" * 20
+    code, out, err = run("play", "vadus", "--size", "2", "--seed", "1", "--save", str(path), typed=passes)
+    assert (code, err) == (0, "")
+    (record,) = read_records(path)
+    state = record.replay()
+    assert record.players == ("human", "greedy")
+    assert record.reason is not None
+    assert record.actions[0] == "b2"
+    assert str(state) in out
+    assert "greedy plays" in out
+
+
+def test_the_bot_moves_first_where_the_person_is_player_1(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    arguments = ("play", "laido(size=2)", "--opponent", "random", "--seat", "1", "--seed", "0", "--save", str(path))
+    code, out, _ = run(*arguments, typed="quit\n")
+    assert code == 0
+    (record,) = read_records(path)
+    assert record.players == ("random", "human")
+    assert len(record.actions) == 1
+    assert out.index("random plays") < out.index("> ")
+
+
+def test_options_of_the_game_are_given_by_name(run: Run) -> None:
+    code, out, _ = run("play", "laido", "--option", "pie_rule=False", "--option", "size=2", typed="quit\n")
+    assert code == 0
+    assert "laido(pie_rule=False,size=2)" in out
+
+
+@pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])
+def test_leaving_and_the_end_of_the_input_are_polite(run: Run, typed: str) -> None:
+    code, out, err = run("play", "vadus(size=3)", "--opponent", "random", typed=typed)
+    assert (code, err) == (0, "")
+    assert out.endswith("The game is left unfinished.\n")
+
+
+def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tuple[TerminalGame, str]:
+    target = io.StringIO()
+    loaded = load_game(game)
+    opponent, adviser = load_bot("greedy", loaded, seed=1), load_bot("greedy", loaded, seed=2)
+    terminal = TerminalGame(loaded, opponent, adviser, seat=seat, source=io.StringIO(typed), target=target)
+    terminal.play()
+    return terminal, target.getvalue()
+
+
+def test_what_is_no_action_is_one_line_and_asked_again() -> None:
+    terminal, out = play_typed("zz\n\npass\n c3 \n")
+    assert "'zz' is no action" in out
+    assert "pass is illegal here" in out, "V1: no pass on the first turn"
+    assert terminal.state.action_to_string(terminal.state.history()[0]) == "c3"
+    complaints = out[: out.index("greedy plays")].split("> ")[1:]
+    # After the two lines and the empty one it asks again at once, without the board.
+    assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
+
+
+def test_undo_goes_back_to_the_last_decision_of_the_person() -> None:
+    terminal, out = play_typed("undo\nc3\nundo\na3\n")
+    assert "There is nothing to undo." in out
+    assert terminal.state.action_to_string(terminal.state.history()[0]) == "a3"
+    assert len(terminal.state.history()) == 3, "the bot has answered with two stones"
+
+
+def test_undo_within_a_turn_takes_back_one_stone_and_then_the_turn_before() -> None:
+    before = play_typed("c3\n")[0].state
+    first_free, second_free = (before.action_to_string(action) for action in before.legal_actions()[:2])
+    once = play_typed(f"c3\n{first_free}\nundo\n")[0].state
+    assert once == before
+    again = play_typed(f"c3\n{first_free}\n{second_free}\nundo\nundo\n")[0].state
+    assert again == before
+    start = play_typed(f"c3\n{first_free}\nundo\nundo\n")[0].state
+    assert start.is_initial_state()
+
+
+def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
+    terminal, out = play_typed("hint\n")
+    state = load_game("vadus(size=3)").new_initial_state()
+    values = load_bot("greedy", state.get_game()).action_values(state)  # type: ignore[attr-defined]
+    best = {state.action_to_string(int(action)) for action in (values == values.max()).nonzero()[0]}
+    (hint,) = [line for line in out.splitlines() if "greedy would play" in line]
+    assert hint.split()[-1] in best
+    assert terminal.state.is_initial_state()
+
+
+def test_help_names_the_actions_and_the_commands() -> None:
+    _, out = play_typed("help\n")
+    after = out.split("> ", 1)[1]
+    assert load_game("vadus").action_help in after
+    for command in ("hint", "undo", "help", "quit"):
+        assert command in after
+
+
+def test_a_seat_that_there_is_not_is_an_error() -> None:
+    with pytest.raises(ValueError, match="seat is 2; allowed is 0 or 1"):
+        play_typed("", seat=2)
+
+
+def test_the_installed_command_reads_a_pipe_and_leaves_no_traceback() -> None:
+    done = subprocess.run(
+        [*COMMAND, "play", "vadus(size=2)", "--seed", "0"],
+        input="b2\nnonsense\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "'nonsense' is no action" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interruption_is_exit_code_130() -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "play", "vadus(size=2)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    written = ""
+    while not written.endswith("\n> "):
+        written += process.stdout.read(1)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "stoneworks: interrupted"

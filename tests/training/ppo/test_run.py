@@ -1,0 +1,386 @@
+"""Runs of PPO self-play on boards so small that they take seconds."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.training import demo
+from stoneworks.training.arena.match import play_match
+from stoneworks.training.arena.records import read_records
+from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
+from stoneworks.training.ppo.display import train_with_display
+from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
+from stoneworks.training.ppo.run import TrainingStatus, train
+from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.interruption import stop_on_signals
+
+TINY = {
+    "game": "vadus(size=2)",
+    "frames": 6 * 64,
+    "num_games": 8,
+    "steps_per_update": 8,
+    "minibatch_size": 32,
+    "checkpoint_frames": 10**6,
+    "network": {"channels": 4, "blocks": 1},
+    "opponents": {"latest": 1, "past": 2, "random": 1, "greedy": 1, "past_selves": 3, "updates_between_past_selves": 1},
+    "evaluation": {"frames": 10**6, "num_pairs": 4},
+}
+
+
+def tiny(**changes: Any) -> PPOConfig:
+    return parse_config({**TINY, **changes}, "test")
+
+
+class StopAfter:
+    """Sets an event after some reports, one of which comes with each update."""
+
+    def __init__(self, num_updates: int) -> None:
+        self.event = threading.Event()
+        self._left = num_updates
+
+    def __call__(self, status: TrainingStatus) -> None:
+        self._left -= not status.message
+        if self._left <= 0:
+            self.event.set()
+
+
+# -- Learning ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
+    config = parse_config(
+        {
+            "game": "vadus(size=3)",
+            "frames": 16_000,
+            "num_games": 64,
+            "steps_per_update": 16,
+            "minibatch_size": 256,
+            "learning_rate": 3e-3,
+            "network": {"channels": 8},
+            "evaluation": {"frames": 10**6, "opponents": []},
+        },
+        "test",
+    )
+    game = load_game(config.game)
+    result = train(config, tmp_path)
+    agent = load_bot(str(result.checkpoint), game, seed=1)
+    match = play_match(game, agent, load_bot("random", game, seed=2), num_pairs=150, opening_actions=1, seed=3)
+    low, _ = match.interval
+    assert low > 0.65, str(match)
+    # Whichever seat it has, the result that it learned from was its own.
+    for wins, _, losses in match.by_seat:
+        assert wins > losses, str(match)
+
+
+# -- Stopping and going on ----------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    whole = train(tiny(), tmp_path / "whole")
+    for num_updates in (1, 3):
+        stop = StopAfter(num_updates)
+        part = train(tiny(), tmp_path / "parts", resume=True, report=stop, stop=stop.event)
+        assert not part.finished
+    assert part.frames == 4 * 64
+    last = train(tiny(), tmp_path / "parts", resume=True)
+    assert last.finished
+    assert last.frames == whole.frames == 6 * 64
+    one, other = load_checkpoint(whole.checkpoint), load_checkpoint(last.checkpoint)
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name]), name
+    state, other_state = load_training_state(whole.checkpoint), load_training_state(last.checkpoint)
+    assert state.keys() == other_state.keys()
+    assert any(name.startswith("opponents/past-") for name in state)
+    assert any(name.startswith("optimiser/") for name in state)
+    for name, tensor in state.items():
+        assert torch.equal(tensor, other_state[name]), name
+    for name in ("frames", "updates", "evaluations", "config"):
+        assert one.training[name] == other.training[name], name
+    assert other.training["seconds"] > 0
+
+
+def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) -> None:
+    weights = [
+        load_checkpoint(train(tiny(seed=seed, frames=128), tmp_path / str(number)).checkpoint).network.stem.weight
+        for number, seed in enumerate((1, 1, 2))
+    ]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_more_frames_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    assert train(tiny(frames=64), tmp_path).frames == 64
+    assert train(tiny(frames=64), tmp_path, resume=True).frames == 64
+    more = train(tiny(frames=128), tmp_path, resume=True)
+    assert more.frames == 128
+    assert load_checkpoint(more.checkpoint).training["updates"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 5}, "seed is 5; .* began with 0; only frames, .* may change"),
+        ({"network": {"channels": 8, "blocks": 1}}, "network is .*'channels': 8"),
+        ({"game": "vadus(size=3)"}, "game is 'vadus.size=3.'; .* began with 'vadus.size=2.'"),
+    ],
+)
+def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    train(tiny(frames=64), tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        train(tiny(**changes), tmp_path, resume=True)
+
+
+def test_a_checkpoint_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
+    result = train(tiny(frames=64), tmp_path)
+    before = (result.checkpoint / "checkpoint.json").read_bytes()
+    with pytest.raises(CheckpointError, match="is a checkpoint already; go on from it with resume"):
+        train(tiny(frames=64, seed=1), tmp_path)
+    assert (result.checkpoint / "checkpoint.json").read_bytes() == before
+
+
+def test_a_checkpoint_that_cannot_be_trained_on_is_refused(tmp_path: Path) -> None:
+    result = train(tiny(frames=64), tmp_path)
+    (result.checkpoint / "training.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):
+        train(tiny(frames=128), tmp_path, resume=True)
+
+
+def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UnknownBotError, match="nobody"):
+        train(tiny(evaluation={"opponents": ["nobody"]}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_first_signal_sets_the_event_and_the_second_interrupts() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), stop_on_signals() as stop:  # noqa: PT012 - the second signal is to raise
+        assert not stop.is_set()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(5)
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(5)
+    assert signal.getsignal(signal.SIGINT) is before
+    with stop_on_signals() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.wait(5)
+    assert signal.getsignal(signal.SIGTERM) is not None
+
+
+# -- What a run leaves --------------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
+    statuses: list[TrainingStatus] = []
+    config = tiny(evaluation={"frames": 128, "num_pairs": 4, "opponents": ["random"]})
+    result = train(config, tmp_path, report=statuses.append)
+    training = load_checkpoint(result.checkpoint).training
+    assert training["algorithm"] == "ppo"
+    assert training["config"]["game"] == "vadus(size=2)"
+    assert training["frames"] == result.frames == 384
+    assert training["updates"] == 6
+    assert training["hardware"]["torch_threads"] == 1
+    assert [(entry["frames"], entry["opponent"], entry["games"]) for entry in training["evaluations"]] == [
+        (frames, "random", 8) for frames in (128, 256, 384)
+    ]
+    for entry in training["evaluations"]:
+        assert entry["wins"] + entry["draws"] + entry["losses"] == 8
+        assert entry["interval"][0] <= entry["score"] <= entry["interval"][1]
+    assert [status.frames for status in statuses if not status.message] == [64, 128, 192, 256, 320, 384]
+    assert set(statuses[-1].scores) <= {"latest", "past", "random", "greedy"}
+    assert len([status for status in statuses if status.message]) == 3
+    assert result.frames_per_second > 0
+
+
+def test_checkpoints_are_written_while_training_goes_on(tmp_path: Path) -> None:
+    seen = []
+
+    def look(status: TrainingStatus) -> None:
+        file = tmp_path / "checkpoint"
+        seen.append(load_checkpoint(file).training["frames"] if file.exists() else 0)
+
+    train(tiny(checkpoint_frames=128), tmp_path, report=look)
+    # A report comes before the checkpoint that is due then.
+    assert seen[:6] == [0, 0, 128, 128, 256, 256]
+
+
+def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
+    train(tiny(evaluation={"frames": 192, "num_pairs": 2, "opponents": ["random"]}), tmp_path)
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    tags = events.Tags()["scalars"]
+    assert {
+        "score/random",
+        "score/latest",
+        "evaluation/score_random",
+        "train/loss",
+        "rollout/ep_len_mean",
+        "time/fps",
+    } <= set(tags)
+    assert [event.step for event in events.Scalars("train/loss")] == [128, 192, 256, 320, 384]
+
+
+# -- Opponents ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def make_pool() -> Callable[..., tuple[OpponentPool, BoardNetwork, VectorEnv]]:
+    def make(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
+        game = load_game("vadus", size=2)
+        network = BoardNetwork(Architecture.of_game(game, channels=4, blocks=1))
+        return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
+
+    return make
+
+
+def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
+    pool.begin_update(update, np.random.SeedSequence(update), env)
+
+
+def test_past_selves_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
+    pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
+    kept = {}
+    for update in range(40):
+        with torch.no_grad():
+            network.value.bias.fill_(update)
+        begin(pool, env, update)
+        kept[update] = sorted(
+            int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias")
+        )
+    assert kept[1] == [0]
+    assert kept[7] == [0, 2, 4, 6]
+    assert kept[8] == [0, 4, 8]
+    assert kept[15] == [0, 4, 8, 12]
+    assert kept[39] == [0, 16, 32]
+    for name, tensor in pool.state().items():
+        if name.endswith("value.bias"):
+            assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
+
+
+def test_who_plays_follows_the_shares(make_pool: Callable[..., Any]) -> None:
+    pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
+    for update in range(5):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert {kind_of_opponent(name) for name in names} == {"past", "random"}
+    assert len({name for name in names if name != "random"}) == 2
+    assert 5 < names.count("random") < 28
+
+
+def test_the_latest_self_plays_with_the_weights_of_now_and_a_past_one_does_not(make_pool: Callable[..., Any]) -> None:
+    pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
+    begin(pool, env, 0)
+    past = {name: tensor.clone() for name, tensor in pool.state().items()}
+    env.reset(seed=1)
+    with torch.no_grad():
+        network.cell_policy.weight.zero_()
+        network.cell_policy.bias.zero_()
+        network.global_policy.weight.zero_()
+        network.global_policy.bias.fill_(50)
+    for name, tensor in pool.state().items():
+        assert torch.equal(tensor, past[name])
+    generator = np.random.default_rng(0)
+    lengths: dict[str, list[bool]] = {"latest": [], "past": []}
+    for _ in range(20):
+        names = env.opponent_names
+        env.step((generator.random((60, 10)) * env.action_masks()).argmax(1))
+        for row, name in enumerate(names):
+            if env.opponent_names[row] == name:
+                lengths[kind_of_opponent(name)].append(bool(env.observations()[row, 4, 0, 0]))
+    # The latest self now passes whenever it may.
+    assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
+
+
+def test_a_past_self_that_still_plays_is_not_dropped(make_pool: Callable[..., Any]) -> None:
+    only_past_selves = {"latest": 0, "past": 1, "random": 0, "greedy": 0}
+    pool, _, env = make_pool(**only_past_selves, past_selves=2, updates_between_past_selves=1, past_selves_at_once=2)
+    for update in range(2):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    assert set(env.opponent_names) == {"past-0", "past-1"}
+    begin(pool, env, 2)
+    assert "past-1/value.bias" in pool.state()
+    for _ in range(30):
+        env.step(env.action_masks().argmax(1))
+    assert set(env.opponent_names) == {"past-0", "past-2"}
+    begin(pool, env, 3)
+    assert "past-1/value.bias" not in pool.state()
+
+
+def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Callable[..., Any]) -> None:
+    pool, _, env = make_pool(past=1, updates_between_past_selves=1)
+    for update in range(3):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    other, _, other_env = make_pool(past=1, updates_between_past_selves=1)
+    other.load_state(pool.state(), other_env)
+    other_env.restore_games(env.save_games())
+    assert other_env.opponent_names == env.opponent_names
+    assert pool.state().keys() == other.state().keys()
+    for name, tensor in pool.state().items():
+        assert torch.equal(tensor, other.state()[name]), name
+
+
+# -- Display and demonstration ------------------------------------------------------------------------------------------
+
+
+def test_the_display_shows_matches_and_scores(tmp_path: Path) -> None:
+    output = io.StringIO()
+    config = tiny(evaluation={"frames": 384, "num_pairs": 2, "opponents": ["random"]})
+    result = train_with_display(config, tmp_path, resume=False, console=Console(file=output, width=100))
+    assert result.finished
+    assert "after 384 frames: vadus(size=2): learner scores" in output.getvalue()
+    assert "384/384 frames" in output.getvalue()
+    assert "random" in output.getvalue().splitlines()[-1]
+
+
+def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path) -> None:
+    settings = [
+        f"{key}={value}"
+        for key, value in {
+            "game": "vadus(size=2)",
+            "frames": 128,
+            "num_games": 8,
+            "steps_per_update": 8,
+            "minibatch_size": 32,
+            "network.channels": 4,
+            "evaluation.num_pairs": 2,
+        }.items()
+    ]
+    outputs = []
+    for _ in range(2):
+        output = io.StringIO()
+        code = demo.run(tmp_path, settings, Console(file=output, width=100))
+        outputs.append(output.getvalue())
+        assert code == 1, "an agent that has learned next to nothing is no success"
+        assert "promised are 95 %" in outputs[-1]
+    assert "after 128 frames" in outputs[0]
+    assert "after 128 frames" not in outputs[1], "the second time the agent is there already"
+    records = read_records(tmp_path / "games.jsonl")
+    assert len(records) == 400
+    game = read_records(tmp_path / "game.jsonl")
+    assert len(game) == 1
+    assert game[0] in records
+    assert game[0].replay().is_terminal()
+    assert "greedy" in game[0].players
+    assert (tmp_path / "game.svg").read_text().startswith("<svg")
+    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
+    assert load_checkpoint(tmp_path / "checkpoint").training["frames"] == 128

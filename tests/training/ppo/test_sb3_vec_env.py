@@ -1,0 +1,196 @@
+"""The vector environment as MaskablePPO sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.callbacks import BaseCallback
+
+from stoneworks.envs.rules import State, load_game
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.models.network import Architecture
+from stoneworks.training.ppo.sb3_policy import BoardPolicy
+from stoneworks.training.ppo.sb3_vec_env import SB3VecEnv
+
+
+def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) -> SB3VecEnv:
+    return SB3VecEnv(VectorEnv(num_games, game, **arguments))
+
+
+def make_model(env: SB3VecEnv, **arguments: Any) -> MaskablePPO:
+    architecture = Architecture.of_game(env.games.game, channels=4, blocks=1)
+    settings = {
+        "n_steps": 24,
+        "batch_size": 32,
+        "n_epochs": 1,
+        "gamma": 1.0,
+        "gae_lambda": 1.0,
+        "seed": 1,
+        "device": "cpu",
+    }
+    return MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": architecture}, **{**settings, **arguments})
+
+
+def first_action(state: State) -> int:
+    return state.legal_actions()[0]
+
+
+def test_spaces_and_masks_are_those_of_the_games() -> None:
+    env = make_env()
+    assert env.num_envs == 4
+    assert env.observation_space == spaces.Box(0, 1, (6, 3, 3), np.float32)
+    assert env.action_space == spaces.Discrete(10)
+    env.seed(3)
+    observations = env.reset()
+    assert observations.shape == (4, 6, 3, 3)
+    assert is_masking_supported(env)
+    masks = get_action_masks(env)
+    np.testing.assert_array_equal(masks, env.games.action_masks())
+    np.testing.assert_array_equal(env.env_method("action_masks", indices=[2, 0]), masks[[2, 0]])
+    assert env.get_attr("num_envs", indices=1) == [4]
+    assert not env.has_attr("no_such_attribute")
+
+
+def test_seeds_are_passed_on() -> None:
+    env, other = make_env(8, seat=1), make_env(8, seat=1)
+    env.seed(3)
+    other.seed(3)
+    np.testing.assert_array_equal(env.reset(), other.reset())
+
+
+def test_ended_games_have_return_length_and_last_observation() -> None:
+    env = make_env(3, seat="alternate", opponent=first_action)
+    plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=first_action)
+    env.seed(1)
+    env.reset()
+    plain.reset(seed=1)
+    lengths = np.zeros(3, int)
+    num_ended = 0
+    for _ in range(40):
+        actions = env.games.action_masks().argmax(1)
+        observations, rewards, dones, infos = env.step(actions)
+        expected = plain.step(actions)
+        lengths += 1
+        np.testing.assert_array_equal(observations, expected[0])
+        np.testing.assert_array_equal(rewards, expected[1])
+        assert rewards.dtype == np.float32
+        np.testing.assert_array_equal(dones, expected[2])
+        for row in range(3):
+            if not dones[row]:
+                assert infos[row] == {}
+                continue
+            num_ended += 1
+            assert infos[row]["episode"] == {"r": rewards[row], "l": lengths[row]}
+            assert infos[row]["TimeLimit.truncated"] is False
+            assert infos[row]["seat"] == expected[4]["final_info"]["seat"][row]
+            assert infos[row]["opponent"] == "function"
+            np.testing.assert_array_equal(infos[row]["terminal_observation"], expected[4]["final_obs"][row])
+            lengths[row] = 0
+    assert num_ended > 3
+
+
+def test_games_can_be_kept_by_a_reset() -> None:
+    env = make_env(3, "vadus(size=3)")
+    env.reset()
+    for _ in range(3):
+        env.step(env.games.action_masks().argmax(1))
+    before = env.games.observations()
+    env.keep_games()
+    np.testing.assert_array_equal(env.reset(), before)
+    assert not np.array_equal(env.reset(), before), "only one reset keeps them"
+
+
+def test_attributes_are_set_for_all_games_or_not_at_all() -> None:
+    env = make_env()
+    env.set_attr("illegal_action", "raise")
+    assert env.get_attr("illegal_action") == ["raise"] * 4
+    with pytest.raises(ValueError, match="allowed is None"):
+        env.set_attr("illegal_action", "lose", indices=[0])
+
+
+class _Collected(BaseCallback):
+    """Keeps rewards and dones of every step, and a copy of the buffer as it is when learning starts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rewards: list[np.ndarray] = []
+        self.dones: list[np.ndarray] = []
+
+    def _on_step(self) -> bool:
+        self.rewards.append(self.locals["rewards"].copy())
+        self.dones.append(self.locals["dones"].copy())
+        return True
+
+    def _on_rollout_end(self) -> None:
+        buffer = self.model.rollout_buffer
+        self.returns, self.masks, self.actions = (
+            buffer.returns.copy(),
+            buffer.action_masks.copy(),
+            buffer.actions.copy(),
+        )
+
+
+@pytest.mark.parametrize("seat", [0, 1, "alternate"])
+def test_advantages_are_computed_from_the_learners_own_results(seat: int | str) -> None:
+    """With discount and lambda 1, the return of every step of a finished game is that game's result."""
+    env = make_env(8, seat=seat)
+    model = make_model(env)
+    collected = _Collected()
+    model.learn(8 * 24, callback=collected)
+    dones, rewards = np.array(collected.dones), np.array(collected.rewards)
+    assert set(rewards[~dones].tolist()) == {0.0}
+    assert {-1.0, 1.0} <= set(rewards[dones].tolist())
+    num_checked = 0
+    for game in range(8):
+        ends = np.flatnonzero(dones[:, game])
+        for step in range(24):
+            later = ends[ends >= step]
+            if later.size:
+                num_checked += 1
+                assert collected.returns[step, game] == pytest.approx(rewards[later[0], game], abs=1e-5)
+    assert num_checked > 100
+    chosen = np.take_along_axis(collected.masks, collected.actions.astype(int), axis=2)
+    assert chosen.all(), "every action was legal by the mask that was stored with it"
+
+
+def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
+    """Log probabilities and entropies are those of MaskableCategorical."""
+    env = make_env(6, "laido(size=3)")
+    model = make_model(env)
+    with torch.no_grad():
+        for parameter in model.policy.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+        observations = torch.from_numpy(env.reset())
+        masks = get_action_masks(env)
+        actions, values, log_probabilities = model.policy(observations, action_masks=masks)
+        again = model.policy.evaluate_actions(observations, actions, action_masks=masks)
+        distribution = model.policy.get_distribution(observations, action_masks=masks)
+    assert masks[np.arange(6), actions.numpy()].all()
+    torch.testing.assert_close(log_probabilities, distribution.log_prob(actions))
+    torch.testing.assert_close(again[1], distribution.log_prob(actions))
+    torch.testing.assert_close(again[2], distribution.entropy())
+    torch.testing.assert_close(again[0], values)
+    torch.testing.assert_close(model.policy.predict_values(observations), values)
+    assert values.shape == (6, 1)
+    predicted, _ = model.predict(observations.numpy(), action_masks=masks, deterministic=True)
+    assert predicted.tolist() == distribution.mode().tolist()
+    assert model.policy(observations, deterministic=True, action_masks=masks)[0].tolist() == predicted.tolist()
+
+
+def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
+    env = make_env(2, "laido(size=3)")
+    model = make_model(env)
+    observations = torch.from_numpy(env.reset())
+    masks = np.zeros((2, load_game("laido(size=3)").num_actions), bool)
+    masks[:, 7] = True
+    actions, _, log_probabilities = model.policy(observations, action_masks=masks)
+    assert actions.tolist() == [7, 7]
+    assert log_probabilities.tolist() == [0, 0]
+    _, _, entropies = model.policy.evaluate_actions(observations, actions, action_masks=masks)
+    assert entropies.tolist() == [0, 0]

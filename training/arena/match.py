@@ -1,0 +1,304 @@
+"""A match between two bots, played so that its result means something.
+
+Games come in pairs: both start from the same few random actions, with seats swapped, so that neither luck of the opening
+nor the first move favours anyone. Where both bots choose without chance, equal openings give equal games; so the
+distinct games are counted, and a result says how many there were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, Outcome, State, load_game
+from stoneworks.models import Bot, BotForfeit
+from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
+
+#: Two-sided 95 % of a normal distribution lie within so many standard deviations.
+Z_95_PERCENT = 1.959963984540054
+
+
+class BotPlayError(ValueError):
+    """A bot's answer that is no legal action. The message names the bot, the answer and the position."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """What a match came to, from the point of view of ``names[0]``, bot A.
+
+    Attributes:
+        game: the game string.
+        names: the names of bots A and B.
+        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat 1.
+        records: every game, in the order of ``scores``.
+    """
+
+    game: str
+    names: tuple[str, str]
+    scores: npt.NDArray[np.float64]
+    records: tuple[GameRecord, ...]
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return self.scores.size
+
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of different sequences of actions among the games."""
+        return len({record.actions for record in self.records})
+
+    @property
+    def wins(self) -> int:
+        """Games that A won."""
+        return self._tally(self.scores)[0]
+
+    @property
+    def draws(self) -> int:
+        """Drawn games; a truncated game is one."""
+        return self._tally(self.scores)[1]
+
+    @property
+    def losses(self) -> int:
+        """Games that A lost."""
+        return self._tally(self.scores)[2]
+
+    @property
+    def num_forfeits(self) -> tuple[int, int]:
+        """Games that A and that B lost by an illegal or late answer or a crash, and not on the board."""
+        by_a = [
+            record.winner != number % 2  # A's seat
+            for number, record in enumerate(self.records)
+            if record.reason in FORFEIT_REASONS
+        ]
+        return by_a.count(True), by_a.count(False)
+
+    @property
+    def by_seat(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """A's wins, draws and losses as player 0, and as player 1."""
+        return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
+
+    @property
+    def score(self) -> float:
+        """A's mean score, a draw being half a win."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson score interval of :attr:`score` over the games.
+
+        It takes games to be independent, which they are not where fewer are distinct; a draw makes it a little too wide.
+        """
+        return wilson_interval(float(self.scores.sum()), self.num_games)
+
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        """Return the result as rows of a table: a heading and a text each."""
+        first, second = self.by_seat
+        rows = [
+            ("score of A", _percent(self.score)),
+            ("95 % interval", _percent(*self.interval)),
+            ("won / drawn / lost", _tally_text(self.wins, self.draws, self.losses)),
+            ("as player 0", _tally_text(*first)),
+            ("as player 1", _tally_text(*second)),
+            ("games", f"{self.num_games}, {self.num_distinct_games} distinct"),
+        ]
+        if any(self.num_forfeits):
+            rows.append(("forfeited by A / by B", " / ".join(map(str, self.num_forfeits))))
+        return tuple(rows)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.game}: {self.names[0]} scores {_percent(self.score)} against {self.names[1]} "
+            f"(95 % interval {_percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
+            f"{self.num_games} games, {self.num_distinct_games} distinct)"
+        )
+
+    @staticmethod
+    def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
+        return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def _percent(*shares: float) -> str:
+    return " to ".join(f"{100 * share:.1f}" for share in shares) + " %"
+
+
+def _tally_text(wins: int, draws: int, losses: int) -> str:
+    return f"{wins} / {draws} / {losses}"
+
+
+def summarise(result: MatchResult, opponent: str) -> dict[str, Any]:
+    """Return what a checkpoint keeps of a match."""
+    return {
+        "opponent": opponent,
+        "score": result.score,
+        "interval": list(result.interval),
+        "games": result.num_games,
+        "distinct_games": result.num_distinct_games,
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+    }
+
+
+def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion: ``score`` successes, halves allowed, in ``num_games`` trials.
+
+    With p = score / n: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n), from E. B. Wilson, Probable inference, the
+    law of succession, and statistical inference, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    Raises:
+        ValueError: no games, or a score outside 0 to ``num_games``.
+    """
+    if num_games < 1 or not 0 <= score <= num_games:
+        raise ValueError(
+            f"score is {score} in {num_games} games; allowed is 0 to the number of games, which is at least 1"
+        )
+    proportion = score / num_games
+    shrinkage = z * z / num_games
+    centre = proportion + shrinkage / 2
+    half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
+    # At 0 and at n the formula gives 0 and 1, but for rounding.
+    low = 0.0 if score == 0 else (centre - half_width) / (1 + shrinkage)
+    high = 1.0 if score == num_games else (centre + half_width) / (1 + shrinkage)
+    return low, high
+
+
+def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
+    """Return the position after up to ``num_actions`` random actions, none of which ends the game.
+
+    Each is uniform among the legal actions that leave the game going on; where there is none, the opening is shorter.
+    """
+    state = game.new_initial_state()
+    for _ in range(num_actions):
+        for action in generator.permutation(state.legal_actions()):
+            child = state.child(int(action))
+            if not child.is_terminal():
+                state = child
+                break
+        else:
+            break
+    return state
+
+
+def play_match(
+    game: Game | str,
+    bot_a: Bot,
+    bot_b: Bot,
+    *,
+    num_pairs: int,
+    opening_actions: int = 3,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MatchResult:
+    """Play ``num_pairs`` pairs of games: all at once, or one after the other where a bot needs that.
+
+    A bot that raises ``BotForfeit`` has lost the game that it was asked about.
+
+    Args:
+        game: the game, or its game string.
+        bot_a: the bot whose score it is.
+        bot_b: its opponent.
+        num_pairs: pairs of games, at least 1.
+        opening_actions: random actions before the bots take over, the same in both games of a pair.
+        seed: of the openings; None draws one. The bots have seeds of their own.
+        progress: called with the number of finished games and of all games, once a step.
+
+    Raises:
+        BotPlayError: a bot answered with something else than one legal action for each of its games; nothing was replaced.
+        BotStartError: an external program never was ready to play.
+        ValueError: an argument is not allowed.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    for name, value, least in (("num_pairs", num_pairs, 1), ("opening_actions", opening_actions, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name} is {value!r}; allowed is a whole number >= {least}")
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    generator = np.random.default_rng(seed)
+    openings = [random_opening(loaded, int(opening_actions), generator) for _ in range(num_pairs)]
+    batch = Batch(loaded, 2 * num_pairs)
+    pair_of = np.arange(2 * num_pairs) // 2
+    seat_of_a = np.arange(2 * num_pairs) % 2
+    batch.load(
+        np.arange(2 * num_pairs), np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of]
+    )
+    histories = [list(openings[pair].history()) for pair in pair_of]
+
+    everyone = np.arange(2 * num_pairs)
+    one_by_one = bot_a.one_game_at_a_time or bot_b.one_game_at_a_time
+    over = np.zeros(2 * num_pairs, np.bool_)
+    forfeits: dict[int, tuple[Outcome, str]] = {}
+    for rows_together in everyone[:, None] if one_by_one else everyone[None, :]:
+        bot_a.restart()
+        bot_b.restart()
+        while True:
+            if progress is not None:
+                progress(int(over.sum()), 2 * num_pairs)
+            playing = rows_together[~over[rows_together]]
+            if not playing.size:
+                break
+            actions = np.full(2 * num_pairs, NO_ACTION, np.int64)
+            of_a = batch.current_players[playing] == seat_of_a[playing]
+            for bot, rows in ((bot_a, playing[of_a]), (bot_b, playing[~of_a])):
+                if not rows.size:
+                    continue
+                if not bot.one_game_at_a_time:
+                    actions[rows] = _checked(bot, bot.step_batch(batch, rows), batch, rows)
+                    continue
+                row = int(rows[0])
+                try:
+                    answer = bot.step(_replayed(loaded, histories[row]))
+                except BotForfeit as forfeit:
+                    winner = 1 - int(batch.current_players[row])
+                    forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
+                    over[row] = True
+                else:
+                    actions[rows] = _checked(bot, np.array([answer]), batch, rows)
+            batch.step(actions)
+            for moved in np.flatnonzero(actions != NO_ACTION):
+                histories[moved].append(int(actions[moved]))
+            over |= batch.current_players < 0
+
+    names = bot_a.name, bot_b.name
+    records = []
+    scores = np.empty(2 * num_pairs)
+    for row, (history, pair, seat) in enumerate(zip(histories, pair_of, seat_of_a, strict=True)):
+        outcome = batch.state(row).outcome()
+        metadata: dict[str, object] = {"pair": int(pair), "opening_actions": len(openings[pair].history())}
+        if row in forfeits:
+            outcome, metadata["forfeit"] = forfeits[row]
+        assert outcome is not None
+        players = names if seat == 0 else (names[1], names[0])
+        records.append(GameRecord.of_game(loaded, history, outcome, players, seed, metadata))
+        scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
+    return MatchResult(str(loaded), names, scores.reshape(num_pairs, 2), tuple(records))
+
+
+def _replayed(game: Game, history: list[int]) -> State:
+    state = game.new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
+
+
+def _checked(
+    bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return what a bot answered for the games ``rows``, or raise :class:`BotPlayError`."""
+    actions = np.asarray(answer)
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise BotPlayError(
+            f"{bot.name} answered with {actions.dtype} of shape {actions.shape}; allowed are {len(rows)} whole numbers"
+        )
+    inside = (actions >= 0) & (actions < batch.game.num_distinct_actions())
+    legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
+    if not legal.all():
+        first = int(np.flatnonzero(~legal)[0])
+        row, action = int(rows[first]), int(actions[first])
+        raise BotPlayError(f"{bot.name}, game {row} of the match: {batch.state(row).why_illegal(action)}")
+    return actions.astype(np.int64)

@@ -1,0 +1,231 @@
+"""Records of games: one JSON object a line, written whole, read strictly, and replayed to be believed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.models.errors import BotForfeit
+from stoneworks.training.runs.files import write_whole
+
+#: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
+FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
+
+
+class RecordError(ValueError):
+    """A record that cannot be read, or that tells of a game that the rules do not allow. The message says what and where."""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game, whole or broken off.
+
+    Attributes:
+        game: the game string.
+        version: the version of the game's rules and actions (``Game.version``).
+        players: who played player 0 and player 1.
+        actions: the texts of all actions.
+        winner: the winning player; None for a draw or an unfinished game.
+        reason: how the game ended, one of ``Game.reasons`` or of ``FORFEIT_REASONS``; None for an unfinished game.
+        seed: what the game was made with, where that is one number.
+        metadata: anything else that JSON can say.
+    """
+
+    game: str
+    version: int
+    players: tuple[str, str]
+    actions: tuple[str, ...]
+    winner: int | None
+    reason: str | None
+    seed: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_game(
+        cls,
+        game: Game,
+        actions: Iterable[int],
+        outcome: Outcome | None,
+        players: tuple[str, str],
+        seed: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> GameRecord:
+        """Return the record of a game by its action indices and its outcome, None where it is unfinished."""
+        return cls(
+            game=str(game),
+            version=game.version,
+            players=players,
+            actions=tuple(map(game.action_to_string, actions)),
+            winner=outcome.winner if outcome else None,
+            reason=outcome.reason if outcome else None,
+            seed=seed,
+            metadata=dict(metadata or {}),
+        )
+
+    @classmethod
+    def of_state(
+        cls,
+        state: State,
+        players: tuple[str, str],
+        seed: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> GameRecord:
+        """Return the record of the game that led from the start to ``state``."""
+        return cls.of_game(state.get_game(), state.history(), state.outcome(), players, seed, metadata)
+
+    def to_json(self) -> str:
+        """Return one line of JSON. Raises :class:`RecordError` where the metadata is nothing that JSON can say."""
+        try:
+            return json.dumps(
+                {
+                    "game": self.game,
+                    "version": self.version,
+                    "players": list(self.players),
+                    "seed": self.seed,
+                    "actions": list(self.actions),
+                    "winner": self.winner,
+                    "reason": self.reason,
+                    "metadata": dict(self.metadata),
+                },
+                allow_nan=False,
+            )
+        except (TypeError, ValueError) as error:
+            raise RecordError(f"metadata is {self.metadata!r}; allowed is what JSON can say ({error})") from None
+
+    @classmethod
+    def from_json(cls, line: str) -> GameRecord:
+        """Return the record that ``to_json`` wrote as ``line``.
+
+        Raises:
+            RecordError: it is no JSON object, or a field is missing, unknown, or of another type. Nothing is replayed.
+        """
+        try:
+            fields = json.loads(line, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise RecordError(f"{_shortened(line)} is no JSON ({error})") from None
+        if not isinstance(fields, dict):
+            raise RecordError(f"{_shortened(line)} is no JSON object")
+        missing = [name for name in _FIELDS if name not in fields and name not in ("seed", "metadata")]
+        if missing:
+            raise RecordError(f"{', '.join(missing)} missing")
+        for name, value in fields.items():
+            if name not in _FIELDS:
+                raise RecordError(f"there is no field {name}; fields are {', '.join(_FIELDS)}")
+            allowed, holds = _FIELDS[name]
+            if not holds(value):
+                raise RecordError(f"{name} is {_shortened(value)}; allowed is {allowed}")
+        if fields["reason"] is None and fields["winner"] is not None:
+            raise RecordError(f"winner is {fields['winner']} without a reason; allowed is null for an unfinished game")
+        return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
+
+    def replay(self) -> State:
+        """Play the game again and return its last position; after a forfeit, who was to act there has lost.
+
+        Raises:
+            RecordError: the game or its version is not the present one, an action is illegal, or the result is another one.
+        """
+        try:
+            game = load_game(self.game)
+        except ValueError as error:
+            raise RecordError(f"game is {self.game!r}: {error}") from None
+        if self.version != game.version:
+            raise RecordError(f"version is {self.version}; {game} is now of version {game.version}")
+        state = game.new_initial_state()
+        for number, text in enumerate(self.actions, start=1):
+            try:
+                state.apply_action(game.string_to_action(text))
+            except IllegalActionError as error:
+                raise RecordError(f"action {number}, {text!r}: {error}") from None
+        outcome = state.outcome()
+        if self.reason in FORFEIT_REASONS:
+            if outcome is not None or self.winner != 1 - state.current_player():
+                raise RecordError(
+                    f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)} "
+                    f"in which player {state.current_player()} is to act"
+                )
+            return state
+        if outcome != (None if self.reason is None else Outcome(self.winner, self.reason)):
+            raise RecordError(
+                f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)}"
+            )
+        return state
+
+
+def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
+    """Write records as JSON lines. The file appears whole or, after an error, is as it was before."""
+    write_whole(Path(path), "".join(record.to_json() + "\n" for record in records))
+
+
+def read_records(path: str | os.PathLike[str]) -> list[GameRecord]:
+    """Return the records of a file that :func:`write_records` wrote.
+
+    Raises:
+        RecordError: a line is no record; it names the file, the line, and what is wrong.
+        OSError: the file cannot be read.
+    """
+    return list(_records_in(Path(path)))
+
+
+def _records_in(path: Path) -> Iterator[GameRecord]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield GameRecord.from_json(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise RecordError(f"{path}, line {number}: not UTF-8 ({error})") from None
+            except RecordError as error:
+                raise RecordError(f"{path}, line {number}: {error}") from None
+
+
+def _is_whole_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_FIELDS = {
+    "game": ("a game string", lambda value: isinstance(value, str)),
+    "version": ("a whole number >= 0", _is_whole_number),
+    "players": ("a list of two names", lambda value: _is_list_of_texts(value) and len(value) == 2),
+    "seed": ("a whole number >= 0 or null", lambda value: value is None or _is_whole_number(value)),
+    "actions": ("a list of action texts", _is_list_of_texts),
+    "winner": ("0, 1 or null", lambda value: value is None or (_is_whole_number(value) and value < 2)),
+    "reason": ("a text or null", lambda value: value is None or isinstance(value, str)),
+    "metadata": ("a JSON object", lambda value: isinstance(value, dict)),
+}
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RecordError(f"{next(name for name in names if names.count(name) > 1)} stands twice")
+    return fields
+
+
+def _refuse_constant(constant: str) -> None:
+    raise RecordError(f"{constant} is no JSON")
+
+
+def _result_text(winner: int | None, reason: str | None) -> str:
+    if reason is None:
+        return "that the game is unfinished"
+    return f"a draw ({reason})" if winner is None else f"a win of player {winner} ({reason})"
+
+
+def _result_of(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "an unfinished game"
+    return _result_text(outcome.winner, outcome.reason)
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

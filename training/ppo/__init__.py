@@ -1,0 +1,1 @@
+"""PPO self-play with sb3-contrib's MaskablePPO."""

@@ -1,0 +1,109 @@
+"""Configurations of training by name: one YAML file for each thing that a person would run.
+
+An unknown key, a missing one, a value of the wrong type or outside its range is a :class:`ConfigError`, which names the
+file, the key, the value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from stoneworks.envs.rules import load_game
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml
+from stoneworks.training.ppo.config import PPOConfig
+
+Config: TypeAlias = PPOConfig | AlphaZeroConfig
+
+_ALGORITHMS: dict[str, type[PPOConfig] | type[AlphaZeroConfig]] = {"ppo": PPOConfig, "alphazero": AlphaZeroConfig}
+
+
+def config_names() -> list[str]:
+    """Return the names of the configurations that come with stoneworks."""
+    files = resources.files("stoneworks.configs").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+
+
+def load_config(name: str, overrides: Sequence[str] = ()) -> Config:
+    """Read a configuration.
+
+    Args:
+        name: one of ``config_names()``, or the path of a YAML file.
+        overrides: ``"key=value"``, with dots into parts: ``"network.channels=32"``. Values are YAML.
+
+    Raises:
+        ConfigError: see :mod:`stoneworks.training.runs.config`.
+    """
+    if name in config_names():
+        text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
+    elif Path(name).is_file():
+        try:
+            text, source = Path(name).read_text(encoding="utf-8"), name
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{name} is no UTF-8 text: {error}") from None
+    else:
+        raise ConfigError(
+            f"there is no configuration {name!r}; allowed are {', '.join(config_names())}, or a YAML file"
+        )
+    values = read_yaml(text, source)
+    for override in overrides:
+        apply_override(values, override)
+    return parse_config(values, source)
+
+
+def parse_config(values: Mapping[str, Any], source: str) -> Config:
+    """Return the configuration that ``values`` are, checked. ``source`` is what errors call it."""
+    algorithm = values.get("algorithm", "ppo")
+    if algorithm not in _ALGORITHMS:
+        raise ConfigError(f"{source}: algorithm is {algorithm!r}; allowed are {', '.join(_ALGORITHMS)}")
+    config: Config = build(_ALGORITHMS[algorithm], values, source)
+    try:
+        load_game(config.game)
+    except ValueError as error:
+        raise ConfigError(f"{source}: game is {config.game!r}: {error}") from None
+    config.check(source)
+    return config
+
+
+def dump_config(config: Config) -> str:
+    """Return the configuration as YAML, every key with its value."""
+    return yaml.safe_dump(config_as_dict(config), sort_keys=False)
+
+
+def config_as_dict(config: Config) -> dict[str, Any]:
+    """Return the configuration as JSON and YAML have it."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        return list(value) if isinstance(value, tuple) else value
+
+    return {key: plain(value) for key, value in dataclasses.asdict(config).items()}
+
+
+def check_unchanged(before: Any, config: Config, changeable: Sequence[str], source: str) -> None:
+    """Raise :class:`ConfigError` where a run that began with the configuration ``before`` cannot go on with ``config``.
+
+    Args:
+        before: what :func:`config_as_dict` returned then.
+        config: the configuration now.
+        changeable: the keys whose values may change.
+        source: what errors call the run.
+    """
+    if not isinstance(before, dict):
+        raise ConfigError(f"{source}: it does not say with which configuration it was trained")
+    earlier = parse_config(before, source)
+    if type(earlier) is not type(config):
+        raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
+    now = config_as_dict(config)
+    for key, value in config_as_dict(earlier).items():
+        if key not in changeable and now[key] != value:
+            raise ConfigError(
+                f"{source}: {key} is {now[key]!r}; the run began with {value!r}; only {', '.join(changeable)} may change"
+            )
