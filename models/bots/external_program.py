@@ -9,7 +9,8 @@ import sys
 from typing import TextIO
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models.bots.bot import Bot, load_bot
+from stoneworks.models.bots.bot import Bot
+from stoneworks.models.bots.loading import load_bot
 
 
 def serve(bot_name: str, source: TextIO, target: TextIO) -> None:
