@@ -42,7 +42,7 @@ class Renderer:
         if self._window is None:
             from stoneworks.envs.window import Window
 
-            self._window = Window(self._title)
+            self._window = Window(self._title, FRAMES_PER_SECOND)
         self._window.show(picture)
         return None
 

@@ -1,33 +1,39 @@
-"""The window of the render mode ``human``. Importing this module imports pygame (the extra ``human``)."""
+"""The window of the render mode ``human``. Needs pygame-ce (the extra ``human``), imported when a window opens."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-import pygame
-
-from stoneworks.envs.rendering import FRAMES_PER_SECOND
 
 
 class Window:
-    """A window that shows pictures, at most ``FRAMES_PER_SECOND`` a second."""
+    """A window that shows images, at most ``frames_per_second`` a second; several may be open at once."""
 
-    def __init__(self, title: str) -> None:
-        pygame.display.init()
-        pygame.display.set_caption(title)
-        self._surface: pygame.Surface | None = None
+    def __init__(self, title: str, frames_per_second: int) -> None:
+        import pygame
+
+        self._pygame: Any = pygame
+        self._title = title
+        self._frames_per_second = frames_per_second
+        self._window: Any = None
         self._clock = pygame.time.Clock()
 
-    def show(self, picture: npt.NDArray[np.uint8]) -> None:
+    def show(self, image: npt.NDArray[np.uint8]) -> None:
         """Show ``uint8[height, width, 3]``."""
-        height, width, _ = picture.shape
-        if self._surface is None or self._surface.get_size() != (width, height):
-            self._surface = pygame.display.set_mode((width, height))
-        pygame.surfarray.blit_array(self._surface, picture.swapaxes(0, 1))
-        pygame.event.pump()
-        pygame.display.flip()
-        self._clock.tick(FRAMES_PER_SECOND)
+        height, width, _ = image.shape
+        if self._window is None:
+            self._window = self._pygame.Window(self._title, (width, height))
+        elif self._window.size != (width, height):
+            self._window.size = (width, height)
+        self._pygame.surfarray.blit_array(self._window.get_surface(), image.swapaxes(0, 1))
+        self._pygame.event.pump()
+        self._window.flip()
+        self._clock.tick(self._frames_per_second)
 
     def close(self) -> None:
         """Close the window."""
-        pygame.display.quit()
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None

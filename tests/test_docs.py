@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from stoneworks.envs.rules import Game, game_names, load_game
+from stoneworks.envs.rules.options import BooleanOption, IntegerOption, IntegerPairOption
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -68,15 +69,34 @@ def test_a_page_lists_the_options_with_their_defaults(page: GamePage) -> None:
     assert {option: row[0] for option, row in table.items()} == {
         option: repr(value) for option, value in page.game.options.items()
     }
-    for option, row in table.items():
-        for bound in re.findall(r"from (-?\d+) to (-?\d+)", row[1]):
-            low, high = map(int, bound)
-            for inside in (low, high):
-                if inside <= 20:
-                    assert load_game(page.game.name, **{option: inside}).options[option] == inside
-            for outside in (low - 1, high + 1):
-                with pytest.raises(ValueError, match=option):
-                    load_game(page.game.name, **{option: outside})
+
+
+def test_a_page_states_what_each_option_allows(page: GamePage) -> None:
+    """The words come from the option, and the option keeps to them: its bounds are allowed, one beyond is not."""
+    table = page.table("option", "default", "allowed")
+    for name, option in page.game.option_types.items():
+        own_bounds = option.allowed
+        if (page.game.name, name) == ("trugo", "tiles"):  # the window bounds it above
+            most = page.game.grid.on_board.sum() - 1
+            assert "less than the number of hexagons in the window" in table[name][1]
+            assert load_game("trugo", tiles=int(most)).options["tiles"] == most
+            with pytest.raises(ValueError, match="tiles"):
+                load_game("trugo", tiles=int(most) + 1)
+        assert table[name][1].startswith(own_bounds), f"{name}: {own_bounds}"
+        if isinstance(option, BooleanOption):
+            refused: list[Any] = [0, 1, "True"]
+        elif isinstance(option, IntegerPairOption):
+            refused = [(option.minimum - 1, option.minimum), (option.minimum, option.maximum + 1), 1]
+        else:
+            assert isinstance(option, IntegerOption)
+            refused = [option.minimum - 1, 2.5, True]
+            if option.maximum is not None:
+                refused.append(option.maximum + 1)
+                assert option.check("game", name, option.maximum) == option.maximum
+            assert option.check("game", name, option.minimum) == option.minimum
+        for value in refused:
+            with pytest.raises(ValueError, match=name):
+                load_game(page.game.name, **{name: value})
 
 
 def test_a_page_lists_the_observation_planes_in_their_order(page: GamePage) -> None:
@@ -93,7 +113,7 @@ def test_a_page_states_every_ruling_once(page: GamePage) -> None:
 
 
 def test_every_ruling_is_cited_by_a_test_of_the_rules(page: GamePage) -> None:
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "rules").glob("test_*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "envs" / "rules").glob("test_*.py"))
     letter, number = RULINGS[page.game.name]
     missing = [f"{letter}{i + 1}" for i in range(number) if not re.search(rf"\b{letter}{i + 1}\b", tests)]
     assert missing == []

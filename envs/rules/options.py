@@ -19,6 +19,10 @@ class Option(Protocol):
     def always_shown(self) -> bool:
         """Whether the game string shows the option (the size of the board) even where it has its default."""
 
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words: ``"an integer from 2 to 90"``."""
+
     def check(self, game: str, name: str, value: object) -> Any:
         """Return ``value`` as a plain Python object. Raises ``ValueError`` naming the option, its value and what is allowed."""
         ...
@@ -26,35 +30,48 @@ class Option(Protocol):
 
 @dataclass(frozen=True)
 class IntegerOption:
-    """A whole number, ``minimum`` <= value <= ``maximum``."""
+    """An integer, ``minimum`` <= value <= ``maximum``."""
 
     default: int
     minimum: int
     maximum: int | None = None
     always_shown: bool = False
 
+    @property
+    def allowed(self) -> str:
+        """See :class:`Option`."""
+        return (
+            f"an integer >= {self.minimum}"
+            if self.maximum is None
+            else f"an integer from {self.minimum} to {self.maximum}"
+        )
+
     def check(self, game: str, name: str, value: object) -> int:
         """See :class:`Option`."""
-        bound = f">= {self.minimum}" if self.maximum is None else f"from {self.minimum} to {self.maximum}"
         try:
             if isinstance(value, bool):
                 raise TypeError
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            raise ValueError(f"{game}: option {name} is {value!r}; allowed is a whole number {bound}") from None
+            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}") from None
         if number < self.minimum or (self.maximum is not None and number > self.maximum):
-            raise ValueError(f"{game}: option {name} is {number}; allowed is a whole number {bound}")
+            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {number}")
         return number
 
 
 @dataclass(frozen=True)
 class IntegerPairOption:
-    """Two whole numbers, a tuple or a list, each from ``minimum`` to ``maximum``; the value is a tuple."""
+    """Two integers, a tuple or a list, each from ``minimum`` to ``maximum``; the value is a tuple."""
 
     default: tuple[int, int]
     minimum: int
     maximum: int
     always_shown: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """See :class:`Option`."""
+        return f"two integers from {self.minimum} to {self.maximum}"
 
     def check(self, game: str, name: str, value: object) -> tuple[int, int]:
         """See :class:`Option`."""
@@ -64,8 +81,7 @@ class IntegerPairOption:
                 raise ValueError
             first, second = (number.check(game, name, part) for part in value)
         except ValueError:
-            allowed = f"two whole numbers from {self.minimum} to {self.maximum}"
-            raise ValueError(f"{game}: option {name} is {value!r}; allowed are {allowed}") from None
+            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}") from None
         return first, second
 
 
@@ -76,10 +92,15 @@ class BooleanOption:
     default: bool
     always_shown: bool = False
 
+    @property
+    def allowed(self) -> str:
+        """See :class:`Option`."""
+        return "True or False"
+
     def check(self, game: str, name: str, value: object) -> bool:
         """See :class:`Option`."""
         if not isinstance(value, bool):
-            raise ValueError(f"{game}: option {name} is {value!r}; allowed is True or False")
+            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}")
         return value
 
 
@@ -91,7 +112,7 @@ def check_options(game: str, options: Mapping[str, Option], given: Mapping[str, 
     for name, value in given.items():
         if name not in options:
             raise ValueError(
-                f"{game}: there is no option {name} (given as {value!r}); options are {', '.join(sorted(options))}"
+                f"unknown option {name!r} for {game} (given as {value!r}); valid options: {', '.join(sorted(options))}"
             )
     return {
         name: option.check(game, name, given[name]) if name in given else option.default

@@ -81,7 +81,7 @@ def test_pettingzoos_seed_test_passes(name):
 @pytest.mark.parametrize("name", game_names())
 def test_pettingzoos_render_test_passes(name, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr("stoneworks.envs.window.FRAMES_PER_SECOND", 0)  # 0: pygame does not wait
+    monkeypatch.setattr("stoneworks.envs.rendering.FRAMES_PER_SECOND", 0)  # 0: pygame does not wait
     render_test(
         lambda render_mode: make(name, render_mode=render_mode),
         custom_tests={"svg": lambda result: result.startswith("<svg")},
@@ -283,13 +283,17 @@ def test_copies_are_equal_and_independent_at_any_time(name, copied, steps):
 
 def test_a_copy_of_an_environment_that_shows_a_window_opens_its_own(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr("stoneworks.envs.window.FRAMES_PER_SECOND", 0)
+    monkeypatch.setattr("stoneworks.envs.rendering.FRAMES_PER_SECOND", 0)
     env = make("vadus", render_mode="human")
     env.reset()
     twin = copy.deepcopy(env)
     twin.step(24)
+    assert twin._renderer._window is not env._renderer._window
     twin.close()
+    assert env._renderer._window is not None, "closing the copy leaves the window of the original open"
+    env.step(24)
     env.close()
+    assert env._renderer._window is None
     env.close()
 
 

@@ -108,7 +108,7 @@ def test_a_bad_pie_rule_is_refused_naming_option_value_and_what_is_allowed(value
     ("call", "options"), [("vadus", {"pie_rule": True}), ("laido", {"Size": 3}), ("vadus", {"": 3})]
 )
 def test_an_unknown_option_is_refused_naming_it_and_the_options(call: str, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="there is no option") as caught:
+    with pytest.raises(ValueError, match="unknown option") as caught:
         load_game(call, **options)
     message = str(caught.value)
     assert all(name in message for name in options)
@@ -119,7 +119,7 @@ def test_an_unknown_option_is_refused_naming_it_and_the_options(call: str, optio
     "text", ["vadus(size=1)", "vadus(size='3')", "vadus(sizes=3)", "laido(pie_rule=1)", "vadus(size=True)"]
 )
 def test_bad_options_in_a_game_string_are_refused_like_keywords(text: str) -> None:
-    with pytest.raises(ValueError, match=r"allowed|options are"):
+    with pytest.raises(ValueError, match=r"must be|valid options"):
         load_game(text)
 
 

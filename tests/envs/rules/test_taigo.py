@@ -523,19 +523,19 @@ def test_the_game_string_shows_the_radius_and_what_differs_from_its_default() ->
     [
         ("tiles", 1, "from 2 to"),
         ("cones", -1, "from 0 to"),
-        ("cones", 2.0, "whole number"),
+        ("cones", 2.0, "integer"),
         ("radius", 0, "from 1 to 90"),
         ("radius", 91, "from 1 to 90"),
-        ("handicap", 1, "two whole numbers"),
-        ("handicap", (1,), "two whole numbers"),
-        ("handicap", (1, 2, 3), "two whole numbers"),
-        ("handicap", (0, -1), "two whole numbers"),
-        ("handicap", (True, 0), "two whole numbers"),
-        ("handicap", "12", "two whole numbers"),
+        ("handicap", 1, "two integers"),
+        ("handicap", (1,), "two integers"),
+        ("handicap", (1, 2, 3), "two integers"),
+        ("handicap", (0, -1), "two integers"),
+        ("handicap", (True, 0), "two integers"),
+        ("handicap", "12", "two integers"),
     ],
 )
 def test_a_bad_option_is_named_with_its_value_and_what_is_allowed(option: str, value: object, allowed: str) -> None:
-    with pytest.raises(ValueError, match=rf"taigo: option {option} is .*{allowed}") as raised:
+    with pytest.raises(ValueError, match=rf"taigo: option {option} must be .*{allowed}") as raised:
         load_game("taigo", **{option: value})
     assert repr(value) in str(raised.value)
 
