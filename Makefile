@@ -2,9 +2,10 @@
 
 VENV ?= .venv
 PYTHON := $(VENV)/bin/python
+PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models training configs
 
-.PHONY: help setup demo test lint types pytest bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint types pytest test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -13,7 +14,7 @@ setup: $(VENV)/installed  ## the virtual environment with everything that demo a
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(PIP) install --constraint constraints.txt --editable '.[test]'
 	touch $@
 
 demo: setup  ## train an agent from nothing, measure it, and show a game of it
@@ -32,10 +33,28 @@ types: setup  # type checkers do not follow the mapping of an editable install, 
 	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
 
 pytest: setup
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses auto --dist worksteal --cov --cov-report term
+
+test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
+	python3 -m venv .venv-lowest
+	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train]' pytest hypothesis
+	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
+
+test-wheel: setup  ## the built package in empty environments: rules alone, without extras, with the extra train
+	rm -rf build/wheel && $(PYTHON) -m build --wheel --outdir build/wheel .
+	for environment in rules base train; do python3 -m venv --clear .venv-$$environment; done
+	$(PIP) --python .venv-rules install numpy numba
+	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl
+	cd build && ../.venv-rules/bin/python ../tests/installed/rules_only.py
+	$(PIP) --python .venv-base install build/wheel/*.whl
+	cd build && ../.venv-base/bin/python ../tests/installed/base.py
+	$(PIP) --python .venv-train install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
+	cd build && ../.venv-train/bin/python ../tests/installed/train.py
+
+ci: test test-lowest test-wheel  ## everything that must pass before a change lands
 
 bench: setup  ## speed, as ratios to others measured in the same run
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
+	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
 	$(VENV)/bin/stoneworks bench
 
 images: setup  ## the pictures of the docs

@@ -1,18 +1,17 @@
-"""The Gumbel search beside mctx's, where that is installed: the same tree, the same visits."""
+"""The Gumbel search beside mctx's: the same tree, the same visits."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
+import mctx
 import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch
-
-mctx = pytest.importorskip("mctx", reason="mctx is not installed (the extra mctx)")
-jax = pytest.importorskip("jax", reason="jax is not installed (the extra mctx)")
 
 
 @pytest.mark.parametrize("num_simulations", [1, 2, 7, 16, 32, 50, 200])

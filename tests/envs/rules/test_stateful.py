@@ -1,0 +1,107 @@
+"""Any sequence of what a user can do with a state, compared after every step with the list of actions that led to it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from stoneworks.envs.rules import Game, IllegalActionError, State
+
+
+class StateMachine(RuleBasedStateMachine):
+    """Several states of one game side by side; ``actions`` says what each must be."""
+
+    states: Bundle[State] = Bundle("states")
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self.game = game
+        self.actions: dict[int, list[int]] = {}
+        self.alive: list[State] = []
+
+    def keep(self, state: State, actions: list[int]) -> State:
+        self.actions[id(state)] = actions
+        self.alive.append(state)
+        return state
+
+    @rule(target=states)
+    def start(self) -> State:
+        return self.keep(self.game.new_initial_state(), [])
+
+    @rule(state=states, choices=st.lists(st.integers(0, 2**16), min_size=1, max_size=12))
+    def play_legal_actions(self, state: State, choices: list[int]) -> None:
+        for choice in choices:
+            legal = state.legal_actions()
+            if not legal:
+                assert state.is_terminal()
+                return
+            action = legal[choice % len(legal)]
+            state.apply_action(action)
+            self.actions[id(state)].append(action)
+
+    @rule(state=states, choice=st.integers(-3, 2**16))
+    def play_an_illegal_action(self, state: State, choice: int) -> None:
+        illegal = [*np.flatnonzero(state.legal_actions_mask() == 0).tolist(), -1, self.game.num_distinct_actions()]
+        action = illegal[choice % len(illegal)]
+        with pytest.raises(IllegalActionError):
+            state.apply_action(action)
+        assert not state.try_apply_action(action)
+
+    @rule(target=states, state=states, way=st.sampled_from(["clone", "deepcopy", "pickle", "serialize", "child"]))
+    def copy(self, state: State, way: str) -> object:
+        actions = list(self.actions[id(state)])
+        if way == "clone":
+            return self.keep(state.clone(), actions)
+        if way == "deepcopy":
+            return self.keep(copy.deepcopy(state), actions)
+        if way == "pickle":
+            return self.keep(pickle.loads(pickle.dumps(state)), actions)
+        if way == "serialize":
+            return self.keep(self.game.deserialize_state(state.serialize()), actions)
+        legal = state.legal_actions()
+        return self.keep(state.child(legal[-1]), [*actions, legal[-1]]) if legal else multiple()
+
+    @rule(state=consumes(states))
+    def forget(self, state: State) -> None:
+        self.alive = [other for other in self.alive if other is not state]
+
+    @invariant()
+    def every_state_is_what_its_actions_make(self) -> None:
+        for state in self.alive:
+            actions = self.actions[id(state)]
+            replayed = self.game.new_initial_state()
+            for action in actions:
+                replayed.apply_action(action)
+            assert state == replayed
+            assert state.history() == actions
+            assert state.record.tobytes() == replayed.record.tobytes()
+            assert len(actions) <= self.game.max_game_length()
+            assert state.is_terminal() == (not state.legal_actions())
+            assert sum(state.returns()) == 0
+
+
+def test_any_sequence_of_uses_leaves_every_state_right(game: Game) -> None:
+    run_state_machine_as_test(
+        lambda: StateMachine(game),
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=20,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,64 @@
+"""Environments, bots, arena, pictures and the command line of the installed package without extras. Run as a script."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+assert find_spec("torch") is None, "no extra is installed"
+
+import gymnasium  # noqa: E402
+from pettingzoo.test import api_test  # noqa: E402
+
+import stoneworks  # noqa: E402
+import stoneworks.envs  # noqa: E402
+from stoneworks.envs import laido_v0, taigo_v0, taugo_v0, trugo_v0, vadus_v0  # noqa: E402
+from stoneworks.envs.drawing import draw  # noqa: E402
+
+assert "site-packages" in (stoneworks.__file__ or ""), "the installed package was tested"
+
+
+def command(*arguments: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the command line and check its exit status."""
+    done = subprocess.run(
+        [sys.executable, "-m", "stoneworks", *arguments], capture_output=True, text=True, input="", check=False
+    )
+    assert done.returncode == expected, (arguments, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+for module in (vadus_v0, laido_v0, taugo_v0, taigo_v0, trugo_v0):
+    api_test(module.env(), num_cycles=20)
+
+env = gymnasium.make("stoneworks/Vadus-v0", size=4, opponent="greedy")
+observation, info = env.reset(seed=0)
+assert env.observation_space.contains(observation)
+env.step(int(info["action_mask"].argmax()))
+vector = gymnasium.make_vec("stoneworks/Laido-v0", num_envs=3, size=3)
+vector.reset(seed=0)
+
+game = stoneworks.load_game("vadus(size=3)")
+state = game.new_initial_state()
+for name in ("random", "greedy", "alphabeta:1", "mcts:20"):
+    bot = stoneworks.load_bot(name, game, seed=1)
+    state.apply_action(bot.step(state))
+assert draw(state).svg.startswith("<svg")
+assert draw(state).png(64).startswith(b"\x89PNG")
+
+with tempfile.TemporaryDirectory() as folder:
+    results = Path(folder) / "arena" / "results.json"
+    command(
+        *("arena", "random", "greedy", "--game", "vadus(size=2)", "--pairs", "4", "--workers", "2"),
+        *("--folder", str(results.parent)),
+    )
+    assert json.loads(results.read_text(encoding="utf-8"))
+assert "vadus" in command("games").stdout
+without_arguments = command(expected=2)
+assert "play" in without_arguments.stdout + without_arguments.stderr, "it shows what one can do"
+# What needs an extra says which one.
+for arguments in (("train", "vadus-5"), ("evaluate", "vadus", "random", "--game", "vadus(size=5)")):
+    assert "stoneworks[train]" in command(*arguments, expected=2).stderr, arguments
+print("ok")
