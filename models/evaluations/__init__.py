@@ -7,8 +7,8 @@ An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from stoneworks.envs.rules import Game
@@ -22,12 +22,33 @@ _MODULES = {
 }
 
 
+def has_evaluation(game: Game) -> bool:
+    """Return whether ``game`` has an evaluation."""
+    return game.name in _MODULES
+
+
 def evaluation_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the kernels of the evaluation of ``game`` by name, for ``game.compiled``."""
-    return _kernels_of(_MODULES[game.name])
+    """Return the kernels of the evaluation of ``game`` by name, for ``game.compiled``.
 
-
-@cache
-def _kernels_of(module_name: str) -> Mapping[str, Callable[..., Any]]:
-    module = import_module(module_name)
+    Raises:
+        ValueError: the game has no evaluation.
+    """
+    module = _module_of(game)
     return {"evaluate": module.evaluate, "rate_actions": module.rate_actions}
+
+
+def evaluation_scale(game: Game) -> float:
+    """Return the scale of the evaluation of ``game``: ``tanh(evaluation / scale)`` is the expected result in [-1, 1].
+
+    Each evaluation's module has it as ``SCALE``, fitted by :mod:`stoneworks.training.evaluation_scale`.
+
+    Raises:
+        ValueError: the game has no evaluation.
+    """
+    return float(_module_of(game).SCALE)
+
+
+def _module_of(game: Game) -> ModuleType:
+    if not has_evaluation(game):
+        raise ValueError(f"{game.name} has no evaluation; games with one: {', '.join(_MODULES)}")
+    return import_module(_MODULES[game.name])

@@ -8,6 +8,9 @@ from stoneworks.envs.rules.laido import compare_hills, swap_is_legal
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 from stoneworks.models.search.turn_search import Float32s
 
+#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+SCALE = 2.1
+
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:

@@ -14,6 +14,8 @@ from stoneworks.envs.rules.kernels import Int8s, Int64s, Record, kernel
 from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, kind_of, makes_five
 from stoneworks.models.search.turn_search import Float32s
 
+#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+SCALE = 165.0
 #: What an open window with 0 to 5 hexes is worth to its colour. Its player may be one tile from the next number.
 WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)
 #: How much more the windows of the player to act count.

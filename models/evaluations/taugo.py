@@ -20,6 +20,8 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.search.best_actions import insert_best
 from stoneworks.models.search.turn_search import Float32s
 
+#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+SCALE = 310.0
 #: How many turns of each player are played out.
 NUM_TURNS_TRIED = 16
 #: How much the gain of the best turn of the player to act counts: it can be played at once.

@@ -29,6 +29,8 @@ from stoneworks.envs.rules.trugo.plane import (
 )
 from stoneworks.models.search.turn_search import Float32s
 
+#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+SCALE = 15.0
 # In pieces on the board that are not pinned.
 PINNED_BY_ENEMY = 0.5
 PINNED_BY_FRIEND = 0.8

@@ -7,6 +7,9 @@ from stoneworks.envs.rules.kernels import Int8s, Record, kernel
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 from stoneworks.models.search.turn_search import Float32s
 
+#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+SCALE = 2.6
+
 
 @kernel
 def stones_left_in_turn(state: Record) -> int:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.models.search import tree
+from stoneworks.models.search.guides import Guide
 
 #: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to act see them, to
 #: logits ``float32[n, num_actions]`` and expected results for the players to act, ``float32[n]`` in [-1, 1].
@@ -57,17 +58,23 @@ class NetworkSearch:
     """Room for the trees of up to ``max_games`` games, used anew by every search.
 
     Attributes:
-        num_playouts: random playouts from each leaf, whose mean result is mixed into the network's value: the leaf's value is
-            (1 - w) network + w playouts (Silver et al.: Mastering the game of Go with deep neural networks and tree search,
-            Nature 529, 2016).
-        playout_weight: w, in [0, 1].
+        guide_weight: weight of the guide in the values of leaves, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
+        num_leaves_judged: leaves that the guide judged so far.
         network_seconds: time spent in ``evaluate`` so far.
         search_seconds: time spent in everything else so far.
         num_simulations_done: simulations so far, over all games.
     """
 
     def __init__(
-        self, game: Game, evaluate: Evaluate, policy: SearchPolicy, *, max_games: int, max_simulations: int
+        self,
+        game: Game,
+        evaluate: Evaluate,
+        policy: SearchPolicy,
+        *,
+        max_games: int,
+        max_simulations: int,
+        guide: Guide | None = None,
+        guide_weight: float = 0.0,
     ) -> None:
         """Make room.
 
@@ -77,18 +84,21 @@ class NetworkSearch:
             policy: how the search chooses.
             max_games: greatest number of games of one search, at least 1.
             max_simulations: greatest number of simulations of one search, at least 1.
+            guide: what judges leaves beside the network.
+            guide_weight: its weight at first.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
         self.evaluate = evaluate
         self.policy = policy
-        self.num_playouts = 0
-        self.playout_weight = 0.0
+        self.guide_weight = guide_weight
+        self.num_leaves_judged = 0
         self.network_seconds = 0.0
         self.search_seconds = 0.0
         self.num_simulations_done = 0
         self._game = game
+        self._guide = guide
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Memory that is not written to is not taken: the bound of the edges is never near.
@@ -100,7 +110,6 @@ class NetworkSearch:
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant)
         self._expand = game.compiled(tree.expand)
-        self._play_out_leaves = game.compiled(tree.play_out_leaves)
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._descend = game.compiled(tree.descend, policy.kernels)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
@@ -168,11 +177,11 @@ class NetworkSearch:
     def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
         """Ask the network about the leaves, and let the trees have what it says."""
         logits, values = self._ask(num_asked)
-        if self.num_playouts > 0 and self.playout_weight > 0:
-            board, states, _, _, games, asked = arrays
-            results = np.empty(num_asked, np.float32)
-            self._play_out_leaves(board, states, games, asked, num_asked, self.num_playouts, seeds, results)
-            values = values + np.float32(self.playout_weight) * (results - values)
+        if self._guide is not None and self.guide_weight > 0:
+            _, states, _, _, games, asked = arrays
+            judged = self._guide.judge(states, games, asked, num_asked, seeds)
+            self.num_leaves_judged += num_asked
+            values = values + np.float32(self.guide_weight) * (judged - values)
         if self._expand(*arrays, num_asked, logits, values):
             raise ValueError(
                 "the network's answers are not all numbers: its weights are damaged, or its training diverged"

@@ -27,10 +27,9 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     StateTable,
-    UInt64s,
     kernel,
 )
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions, observe
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
 #: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
@@ -314,44 +313,6 @@ def expand(
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value)
     return num_unusable
-
-
-def play_out_leaves(
-    board: BoardArray,
-    states: StateTable,
-    games: GameArray,
-    asked: Int64s,
-    num_asked: int,
-    num_playouts: int,
-    seeds: UInt64s,
-    results: Float32s,
-) -> None:
-    """Play on at random from the leaves that the network is asked about.
-
-    Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
-        games: ``[num_games]``.
-        asked: ``int64[num_games]``: which game each question is of.
-        num_asked: the number of questions.
-        num_playouts: random playouts from each leaf, at least 1.
-        seeds: ``uint64[num_games]``, advanced.
-        results: ``float32[num_asked]``, written: the mean result for the player to act, in [-1, 1].
-    """
-    mask = np.empty(board[0].num_actions, np.int8)
-    room = np.empty(1, states.dtype)
-    played = room[0]
-    for answer in range(num_asked):
-        row = asked[answer]
-        leaf = games[row].leaf
-        player = states[row, leaf].current_player
-        total_result = 0
-        for _ in range(num_playouts):
-            room[0] = states[row, leaf]
-            finish_at_random(board[0], played, mask, seeds, row)
-            if played.winner != NO_WINNER:
-                total_result += 1 if played.winner == player else -1
-        results[answer] = total_result / num_playouts
 
 
 def prepare_roots(

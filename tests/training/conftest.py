@@ -25,7 +25,7 @@ def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "processes": 0,
             "positions_per_iteration": 30,
             "network": {"channels": 4, "blocks": 1},
-            "search": {"simulations": 4, "fast_simulations": 2, "playouts": 1},
+            "search": {"simulations": 4, "fast_simulations": 2},
             "self_play": {"num_games": 8},
             "learner": {"batch_size": 16, "min_window": 30},
             "matches": {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stoneworks.envs.rules import load_game
+from stoneworks.models.evaluations import has_evaluation
+from stoneworks.models.search.guides import GUIDES
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
@@ -35,10 +38,11 @@ class SearchConfig:
         full_share: the share of full searches.
         max_considered: how many actions of the root a Gumbel search looks at.
         value_scale: how much a Gumbel search trusts values (see :class:`stoneworks.models.search.gumbel.Gumbel`).
-        playouts: random playouts from each leaf of a full search, mixed into the network's value: the network is no help at
-            first, and playouts are. Fast searches make none.
-        playout_weight: their weight at the start.
-        playout_share: the share of the run after which they have none; their weight falls in a straight line.
+        guide: what judges the leaves of all searches beside the network, which is no help at first: ``evaluation``, the game's
+            hand-written evaluation with its fitted scale; ``playouts``, random playouts; or ``none``.
+        guide_weight: its weight at the start, against 1 of guide and network together.
+        guide_share: the share of the run after which it has none; the weight falls in a straight line.
+        guide_playouts: random playouts from each leaf, for ``guide: playouts``.
         exploration: c_init of a PUCT search.
         noise_concentration: of the Dirichlet noise of a PUCT search.
     """
@@ -49,15 +53,18 @@ class SearchConfig:
     full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
     max_considered: int = at_least(2, default=16)
     value_scale: float = above_0(default=0.2)
-    playouts: int = at_least(0, default=4)
-    playout_weight: float = between_0_and_1(default=0.8)
-    playout_share: float = between_0_and_1(default=0.4)
+    guide: str = number(
+        f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}", lambda value: value in GUIDES, default="evaluation"
+    )
+    guide_weight: float = between_0_and_1(default=1.0)
+    guide_share: float = between_0_and_1(default=0.4)
+    guide_playouts: int = at_least(1, default=4)
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
 
-    def playout_weight_at(self, progress: float) -> float:
-        """Return the weight of playouts when the share ``progress`` of the run is done."""
-        return self.playout_weight * max(0.0, 1 - progress / self.playout_share) if self.playout_share > 0 else 0.0
+    def guide_weight_at(self, progress: float) -> float:
+        """Return the weight of the guide when the share ``progress`` of the run is done."""
+        return self.guide_weight * max(0.0, 1 - progress / self.guide_share) if self.guide_share > 0 else 0.0
 
     def search_policy(self) -> SearchPolicy:
         """Return how the search chooses, exploring."""
@@ -80,8 +87,8 @@ class SelfPlayConfig:
     """
 
     num_games: int = at_least(1, default=128)
-    random_opening_share: float = between_0_and_1(default=0.5)
-    random_opening_actions: int = at_least(1, default=4)
+    random_opening_share: float = between_0_and_1(default=0.8)
+    random_opening_actions: int = at_least(1, default=12)
     resignation_value: float = between_0_and_1(default=0.0)
     sampled_actions: int = at_least(0, default=16)
 
@@ -190,4 +197,8 @@ class AlphaZeroConfig:
             raise ConfigError(
                 f"{source}: search.fast_simulations is {self.search.fast_simulations}; allowed is a whole number from 1 to "
                 f"search.simulations, {self.search.simulations}"
+            )
+        if self.search.guide == "evaluation" and not has_evaluation(load_game(self.game)):
+            raise ConfigError(
+                f"{source}: search.guide must be playouts or none, got 'evaluation': {self.game} has no evaluation"
             )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action
+from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
@@ -47,7 +48,6 @@ class SelfPlay:
     Attributes:
         search: the search, with its clocks.
         num_actions_played: actions chosen by a search so far, over all games.
-        playout_weight: the weight of random playouts in full searches.
     """
 
     def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
@@ -57,9 +57,10 @@ class SelfPlay:
             config.search.search_policy(),
             max_games=config.self_play.num_games,
             max_simulations=config.search.simulations,
+            guide=make_guide(config.search.guide, game, config.search.guide_playouts),
+            guide_weight=config.search.guide_weight_at(0.0),
         )
         self.num_actions_played = 0
-        self.playout_weight = config.search.playout_weight_at(0.0)
         self.generator = np.random.default_rng(seed)
         self._game = game
         self._config = config
@@ -73,13 +74,15 @@ class SelfPlay:
         for row in range(num_games):
             self._start(row)
 
+    def set_progress(self, progress: float) -> None:
+        """Search as the configuration says for the time when the share ``progress`` of the run is done."""
+        self.search.guide_weight = self._config.search.guide_weight_at(progress)
+
     def step(self) -> list[PlayedGame]:
         """Play one action in every game, and return the games that are over; new ones begin in their places."""
         settings = self._config.search
         learned = self.generator.random() < settings.full_share
         simulations = settings.simulations if learned else settings.fast_simulations
-        self.search.num_playouts = settings.playouts
-        self.search.playout_weight = self.playout_weight if learned else 0.0
         result = self.search.run(self._states, simulations, self.generator)
         if learned:
             for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):

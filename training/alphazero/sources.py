@@ -104,10 +104,9 @@ class OwnSelfPlay:
         self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
     ) -> None:
         self.clocks = Clocks()
-        self._config = config
         self._evaluator = make_evaluator(network, config)
         self._self_play = SelfPlay(load_game(config.game), self._evaluator, config, seed)
-        self._self_play.playout_weight = config.search.playout_weight_at(progress)
+        self._self_play.set_progress(progress)
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
         """See :meth:`GameSource.collect`."""
@@ -123,7 +122,7 @@ class OwnSelfPlay:
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         self._evaluator.load_weights(weights)
-        self._self_play.playout_weight = self._config.search.playout_weight_at(progress)
+        self._self_play.set_progress(progress)
 
     def close(self) -> None:
         """Do nothing."""
@@ -223,14 +222,14 @@ def _play_for_ever(
         network.load_state_dict(_as_tensors(arrays))
         evaluator = make_evaluator(network, config)
         self_play = SelfPlay(load_game(config.game), evaluator, config, seed)
-        self_play.playout_weight = config.search.playout_weight_at(progress)
+        self_play.set_progress(progress)
         waiting: list[PlayedGame] = []
         clocks = Clocks()
         while True:
             with contextlib.suppress(queue.Empty):
                 arrays, progress = weights.get_nowait()
                 evaluator.load_weights(_as_tensors(arrays))
-                self_play.playout_weight = config.search.playout_weight_at(progress)
+                self_play.set_progress(progress)
             over, of_step = _timed_step(self_play)
             waiting += over
             clocks.add(of_step)

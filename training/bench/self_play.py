@@ -16,7 +16,7 @@ from stoneworks.training.runs.config import parse_config
 
 
 def shares_of_self_play(
-    game_name: str, *, channels: int, blocks: int, seconds: float, playouts: int = 0
+    game_name: str, *, channels: int, blocks: int, seconds: float, guide: str = "none"
 ) -> tuple[float, float, float]:
     """Return the shares of the network, the search itself and the rest in the time of self-play on one core.
 
@@ -25,10 +25,10 @@ def shares_of_self_play(
         channels: width of the network.
         blocks: its residual blocks.
         seconds: about how long to play.
-        playouts: random playouts at each leaf of a full search, which count as the search's.
+        guide: what judges leaves beside the network, which counts as the search's (see ``SearchConfig``).
     """
     values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
-    values["search"] = {"playouts": playouts}
+    values["search"] = {"guide": guide}
     config = parse_config(values, "bench")
     assert isinstance(config, AlphaZeroConfig)
     game = load_game(game_name)
@@ -48,8 +48,6 @@ def shares_of_self_play(
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for playouts in (0, 4):
-        network, search, rest = shares_of_self_play(
-            "vadus(size=5)", channels=32, blocks=4, seconds=10, playouts=playouts
-        )
-        print(f"{playouts} playouts: network {network:.1%}, search {search:.1%}, rest {rest:.1%}")
+    for guide in ("none", "evaluation", "playouts"):
+        network, search, rest = shares_of_self_play("vadus(size=5)", channels=32, blocks=4, seconds=10, guide=guide)
+        print(f"{guide}: network {network:.1%}, search {search:.1%}, rest {rest:.1%}")

@@ -12,10 +12,13 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
+from stoneworks.models.search.guides import EvaluationGuide, PlayoutGuide, make_guide
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import exponentials
+from stoneworks.training.evaluation_scale import evaluate_states
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
@@ -102,13 +105,11 @@ def search(
     policy: SearchPolicy,
     simulations: int,
     seed: int = 0,
-    **attributes: float,
+    **settings: Any,
 ) -> SearchResult:
     states = [states] if isinstance(states, State) else states
     game = states[0].get_game()
-    searching = NetworkSearch(game, evaluate, policy, max_games=len(states), max_simulations=simulations)
-    for name, value in attributes.items():
-        setattr(searching, name, value)
+    searching = NetworkSearch(game, evaluate, policy, max_games=len(states), max_simulations=simulations, **settings)
     roots = np.array([state.record for state in states], game.state_dtype)
     return searching.run(roots, simulations, np.random.default_rng(seed))
 
@@ -553,12 +554,13 @@ def test_each_game_of_a_search_is_searched_as_if_alone(settings: Any) -> None:
 
 
 @pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
-@pytest.mark.parametrize("attributes", [{}, {"num_playouts": 2, "playout_weight": 0.5}], ids=["network", "playouts"])
-def test_equal_seeds_search_equally_and_other_seeds_otherwise(settings: Any, attributes: dict[str, float]) -> None:
+@pytest.mark.parametrize("guide", ["none", "playouts", "evaluation"])
+def test_equal_seeds_search_equally_and_other_seeds_otherwise(settings: Any, guide: str) -> None:
     game = load_game("vadus(size=3)")
     positions = [game.new_initial_state()] * 8
     network = MadeUpNetwork(game)
-    one, again, other = (search(positions, network, settings, 20, seed, **attributes) for seed in (1, 1, 2))
+    guided = {"guide": make_guide(guide, game, 2), "guide_weight": 0.5}
+    one, again, other = (search(positions, network, settings, 20, seed, **guided) for seed in (1, 1, 2))
     for name in ("actions", "values", "policies", "visits"):
         np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
     assert (one.visits != other.visits).any()
@@ -596,7 +598,7 @@ def test_a_search_that_has_no_room_is_refused(games: int, simulations: int) -> N
         searching.run(roots, simulations, np.random.default_rng(0))
 
 
-# -- Playouts ----------------------------------------------------------------------------------------------------------
+# -- Guides ------------------------------------------------------------------------------------------------------------
 
 
 def mean_result(state: State) -> float:
@@ -615,7 +617,9 @@ def test_with_weight_1_values_are_means_of_playouts() -> None:
     network = TableNetwork(root, depth=1)
     network.values = dict.fromkeys([(), *[(action,) for action in root.legal_actions()]], 0.9)  # which does not count
     network.logits[()] = {root.legal_actions()[0]: 9.0}
-    result = search(root, network, Gumbel(gumbel_scale=0), 1, num_playouts=number, playout_weight=1.0)
+    result = search(
+        root, network, Gumbel(gumbel_scale=0), 1, guide=PlayoutGuide(root.get_game(), number), guide_weight=1.0
+    )
     sign = 1 - 2 * root.current_player()
     expected = sign * (mean_result(root) + mean_result(root.child(root.legal_actions()[0]))) / 2
     assert 0.05 < abs(expected) < 0.95
@@ -633,10 +637,56 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     assert outcome != 0
     network = TableNetwork(root)
     network.values = {(): 0.5, (root.legal_actions()[0],): 0.5}
-    result = search(root, network, Gumbel(gumbel_scale=0), 1, num_playouts=3, playout_weight=weight)
+    result = search(
+        root, network, Gumbel(gumbel_scale=0), 1, guide=PlayoutGuide(root.get_game(), 3), guide_weight=weight
+    )
     below = 0.5 if root.child(root.legal_actions()[0]).current_player() == root.current_player() else -0.5
     expected = (1 - weight) * (0.5 + below) / 2 + weight * outcome
     assert result.values[0] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=3,tiles=12)"]
+)
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
+    """A search of one simulation judges the root and its most probable child."""
+    game = load_game(name)
+    scale = evaluation_scale(game)
+    for root in random_positions(game, 4, seed=3):
+        first = root.legal_actions()[0]
+        child = root.child(first)
+        if child.is_terminal():
+            continue
+        network = TableNetwork(root, depth=1)
+        network.values = {(): 0.5, (first,): -0.25}
+        network.logits[()] = {first: 9.0}
+        guide = EvaluationGuide(game)
+        result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
+        sign = 1 if child.current_player() == root.current_player() else -1
+        of_root, of_child = (math.tanh(evaluation(state) / scale) for state in (root, child))
+        expected = (1 - weight) * (0.5 - sign * 0.25) / 2 + weight * (of_root + sign * of_child) / 2
+        assert result.values[0] == pytest.approx(expected, abs=1e-5)
+
+
+def evaluation(state: State) -> float:
+    """The evaluation of a position for its player to move."""
+    game = state.get_game()
+    values = np.empty(1, np.float32)
+    evaluate = game.compiled(evaluate_states, evaluation_kernels(game))
+    evaluate(game.board, np.array([state.record], game.state_dtype), values)
+    return float(values[0])
+
+
+def test_there_are_three_guides() -> None:
+    game = load_game("vadus(size=2)")
+    assert isinstance(make_guide("evaluation", game), EvaluationGuide)
+    assert isinstance(make_guide("playouts", game, 2), PlayoutGuide)
+    assert make_guide("none", game) is None
+    with pytest.raises(ValueError, match="guide must be evaluation, playouts or none, got 'greedy'"):
+        make_guide("greedy", game)
+    with pytest.raises(ValueError, match="num_playouts must be an integer >= 1, got 0"):
+        PlayoutGuide(game, 0)
 
 
 # -- Solved positions --------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ COMMON: dict[str, Any] = {
     "device": "cpu",
     "precision": "float32",
     "network": {"channels": 32, "blocks": 2},
-    "search": {"simulations": 64, "full_share": 1.0, "playouts": 0, "value_scale": 0.5},
+    "search": {"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
     "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
 }
 LEARNER = {"ema_decay": 0.98, "search_value_share": 0.5}

@@ -12,6 +12,7 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_reading import ConfigError
 
 GAMES = (
     "vadus(size=2)",
@@ -27,7 +28,7 @@ def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, A
         "algorithm": "alphazero",
         "game": game,
         "positions": 1,
-        "search": {"simulations": 8, "fast_simulations": 2, "full_share": 1.0, "playouts": 0, **(search or {})},
+        "search": {"simulations": 8, "fast_simulations": 2, "full_share": 1.0, "guide": "none", **(search or {})},
         "self_play": {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})},
     }
     config = parse_config(values, "test")
@@ -91,7 +92,12 @@ def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
     lengths = [
         played.num_opening_actions
         for played in play(
-            tiny("vadus(size=3)", {"simulations": 2}, {"random_opening_share": 0.5, "num_games": 64}), 150
+            tiny(
+                "vadus(size=3)",
+                {"simulations": 2},
+                {"random_opening_share": 0.5, "random_opening_actions": 4, "num_games": 64},
+            ),
+            150,
         )
     ]
     assert set(lengths) == {0, 1, 2, 3, 4}
@@ -105,7 +111,7 @@ def test_games_differ_without_random_openings_too() -> None:
 
 
 def test_equal_seeds_play_equal_games() -> None:
-    config = tiny("vadus(size=2)", {"full_share": 0.5, "playouts": 2}, {"random_opening_share": 0.5})
+    config = tiny("vadus(size=2)", {"full_share": 0.5, "guide": "evaluation"}, {"random_opening_share": 0.5})
     one, again, other = ([played.actions for played in play(config, 12, seed)] for seed in (1, 1, 2))
     assert one == again
     assert one != other
@@ -133,21 +139,29 @@ def test_only_full_searches_are_stored() -> None:
     assert self_play.num_actions_played == 6 * len(simulations)
 
 
-def test_playouts_are_for_full_searches_and_have_the_weight_that_is_set() -> None:
-    game = load_game("vadus(size=2)")
-    config = tiny("vadus(size=2)", {"full_share": 0.5, "playouts": 3, "playout_weight": 0.8, "playout_share": 0.5})
-    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
-    assert self_play.playout_weight == 0.8
-    self_play.playout_weight = 0.4
-    weights = set()
-    for _ in range(20):
-        before = self_play.search.num_simulations_done
-        self_play.step()
-        full = self_play.search.num_simulations_done - before == 6 * 8
-        weights.add((full, self_play.search.num_playouts, self_play.search.playout_weight))
-    assert weights == {(True, 3, 0.4), (False, 3, 0.0)}
-    at = config.search.playout_weight_at
-    assert [at(0.0), at(0.25), at(0.5), at(1.0)] == pytest.approx([0.8, 0.4, 0.0, 0.0])
+def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
+    game = load_game("vadus(size=3)")
+    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": 0.8, "guide_share": 0.5}
+    self_play = SelfPlay(game, Values(game, 0.5), tiny(str(game), settings), np.random.SeedSequence(0))
+    for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
+        self_play.set_progress(progress)
+        assert self_play.search.guide_weight == pytest.approx(weight)
+    for guided in (True, False):
+        self_play.set_progress(0.0 if guided else 0.5)
+        num_judged = set()
+        for _ in range(20):
+            before = self_play.search.num_leaves_judged, self_play.search.num_simulations_done
+            self_play.step()
+            full = self_play.search.num_simulations_done - before[1] == 6 * 8
+            num_judged.add((full, self_play.search.num_leaves_judged > before[0]))
+        assert num_judged == {(True, guided), (False, guided)}
+
+
+def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
+    tiny("vadus(size=2)", {"guide": "playouts"})
+    with pytest.raises(ConfigError, match="search.guide must be playouts or none"):
+        tiny("vadus(size=2)", {"guide": "evaluation"})
 
 
 def test_who_expects_to_lose_resigns_and_the_other_one_wins() -> None:

@@ -1,0 +1,176 @@
+"""Guides: what judges the leaves of a search while its network knows little.
+
+The value of a leaf is (1 - w) network + w guide (Silver et al.: Mastering the game of Go with deep neural networks and
+tree search, Nature 529, 2016). A guide is a hand-written evaluation, or the mean result of random playouts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateTable, UInt64s
+from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
+from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
+from stoneworks.models.search.tree import Float32s, GameArray
+from stoneworks.models.search.turn_search import evaluate
+
+#: The guides by name.
+GUIDES = ("evaluation", "playouts", "none")
+
+
+class Guide(Protocol):
+    """Judges positions."""
+
+    def judge(
+        self,
+        states: npt.NDArray[np.void],
+        games: npt.NDArray[np.void],
+        asked: npt.NDArray[np.int64],
+        num_asked: int,
+        seeds: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.float32]:
+        """Return ``float32[num_asked]``: the expected result for the player to move, in [-1, 1], of each leaf.
+
+        Args:
+            states: ``[num_games, max_nodes]``, the positions of the nodes.
+            games: ``[num_games]``, of dtype ``GAME``.
+            asked: ``int64[num_games]``: the game of each leaf.
+            num_asked: number of leaves.
+            seeds: ``uint64[num_games]``, advanced where the guide is random.
+        """
+
+
+class EvaluationGuide:
+    """Judges leaves by the game's hand-written evaluation: ``tanh(evaluation / scale)`` with its fitted scale."""
+
+    def __init__(self, game: Game) -> None:
+        """Compile the guide. Raises ``ValueError`` where the game has no evaluation."""
+        self._board = game.board
+        self._scale = evaluation_scale(game)
+        self._evaluate_leaves: Any = game.compiled(evaluate_leaves, evaluation_kernels(game))
+
+    def judge(
+        self,
+        states: npt.NDArray[np.void],
+        games: npt.NDArray[np.void],
+        asked: npt.NDArray[np.int64],
+        num_asked: int,
+        seeds: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.float32]:
+        """See :meth:`Guide.judge`."""
+        values = np.empty(num_asked, np.float32)
+        self._evaluate_leaves(self._board, states, games, asked, num_asked, self._scale, values)
+        return values
+
+
+class PlayoutGuide:
+    """Judges leaves by the mean result of random playouts."""
+
+    def __init__(self, game: Game, num_playouts: int) -> None:
+        """Compile the guide, which plays ``num_playouts`` >= 1 playouts from each leaf."""
+        if isinstance(num_playouts, bool) or not isinstance(num_playouts, (int, np.integer)) or num_playouts < 1:
+            raise ValueError(f"num_playouts must be an integer >= 1, got {num_playouts!r}")
+        self._board = game.board
+        self._num_playouts = int(num_playouts)
+        self._play_out_leaves: Any = game.compiled(play_out_leaves)
+
+    def judge(
+        self,
+        states: npt.NDArray[np.void],
+        games: npt.NDArray[np.void],
+        asked: npt.NDArray[np.int64],
+        num_asked: int,
+        seeds: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.float32]:
+        """See :meth:`Guide.judge`."""
+        values = np.empty(num_asked, np.float32)
+        self._play_out_leaves(self._board, states, games, asked, num_asked, self._num_playouts, seeds, values)
+        return values
+
+
+def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
+    """Return the guide of that name, one of ``GUIDES``; None for ``none``.
+
+    Args:
+        name: the name.
+        game: the game.
+        num_playouts: of ``playouts``, from each leaf.
+
+    Raises:
+        ValueError: there is no such guide, or the game has no evaluation.
+    """
+    if name not in GUIDES:
+        raise ValueError(f"guide must be {', '.join(GUIDES[:-1])} or {GUIDES[-1]}, got {name!r}")
+    if name == "evaluation":
+        return EvaluationGuide(game)
+    return PlayoutGuide(game, num_playouts) if name == "playouts" else None
+
+
+def evaluate_leaves(
+    board: BoardArray,
+    states: StateTable,
+    games: GameArray,
+    asked: Int64s,
+    num_asked: int,
+    scale: float,
+    results: Float32s,
+) -> None:
+    """Judge the leaves that the network is asked about by the game's evaluation.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        games: ``[num_games]``.
+        asked: ``int64[num_games]``: which game each question is of.
+        num_asked: the number of questions.
+        scale: what the evaluation is divided by.
+        results: ``float32[num_asked]``, written: the value for the player to move, in [-1, 1].
+    """
+    for answer in range(num_asked):
+        row = asked[answer]
+        leaf = games[row].leaf
+        advantage = evaluate(board[0], states[row, leaf], states[row, leaf].current_player)
+        results[answer] = math.tanh(advantage / scale)
+
+
+def play_out_leaves(
+    board: BoardArray,
+    states: StateTable,
+    games: GameArray,
+    asked: Int64s,
+    num_asked: int,
+    num_playouts: int,
+    seeds: UInt64s,
+    results: Float32s,
+) -> None:
+    """Play on at random from the leaves that the network is asked about.
+
+    Args:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``.
+        games: ``[num_games]``.
+        asked: ``int64[num_games]``: which game each question is of.
+        num_asked: the number of questions.
+        num_playouts: random playouts from each leaf, at least 1.
+        seeds: ``uint64[num_games]``, advanced.
+        results: ``float32[num_asked]``, written: the mean result for the player to act, in [-1, 1].
+    """
+    mask = np.empty(board[0].num_actions, np.int8)
+    room = np.empty(1, states.dtype)
+    played = room[0]
+    for answer in range(num_asked):
+        row = asked[answer]
+        leaf = games[row].leaf
+        player = states[row, leaf].current_player
+        total_result = 0
+        for _ in range(num_playouts):
+            room[0] = states[row, leaf]
+            finish_at_random(board[0], played, mask, seeds, row)
+            if played.winner != NO_WINNER:
+                total_result += 1 if played.winner == player else -1
+        results[answer] = total_result / num_playouts
