@@ -160,7 +160,7 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
 def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
-    with pytest.raises(ConfigError, match="search.guide must be playouts or none"):
+    with pytest.raises(ConfigError, match="guide must be playouts or none"):
         tiny("vadus(size=2)", {"guide": "evaluation"})
 
 
