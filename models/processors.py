@@ -1,8 +1,10 @@
-"""How many processors there are to share work among."""
+"""The processors that there are to share work among: their number and their name."""
 
 from __future__ import annotations
 
 import os
+import platform
+from pathlib import Path
 
 
 def num_processors() -> int:
@@ -10,3 +12,13 @@ def num_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def processor_name() -> str:
+    """Return the processor's name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,5 +1,5 @@
-"""``stoneworks bench``: how fast the environments and the engine are, as ratios to others measured in the same run."""
+"""``stoneworks bench``: how fast environments, engines and training are, as ratios to others measured in the same run."""
 
-from stoneworks.training.bench.report import Row, run_bench, save_rows, table_of
+from stoneworks.training.bench.report import Report, Row, load_report, run_bench, save_report, table_of
 
-__all__ = ["Row", "run_bench", "save_rows", "table_of"]
+__all__ = ["Report", "Row", "load_report", "run_bench", "save_report", "table_of"]

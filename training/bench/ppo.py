@@ -1,6 +1,8 @@
-"""Frames per second of PPO, updates included: ours, and the usual set-up of Stable-Baselines3 on PettingZoo's connect four.
+"""Frames of PPO per second of CPU time, updates included: ours, and the usual set-up of Stable-Baselines3.
 
-Run as a module, ``python -m stoneworks.training.bench.ppo ours`` prints the figure.
+The usual set-up is ``MaskablePPO`` with its default settings on PettingZoo's connect four. Each is measured in a process of its
+own, because torch decides when it is imported how many threads it uses. Run as a module,
+``python -m stoneworks.training.bench.ppo ours`` prints the figure.
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.training.bench.contestant import Measured
+
 OURS_FRAMES = 100_000
 USUAL_FRAMES = 8_192
 
 
 def ours() -> float:
-    """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second."""
+    """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second of CPU time."""
     from stoneworks.training.ppo.config import PPOConfig
     from stoneworks.training.ppo.run import train
     from stoneworks.training.runs.config import load_config
@@ -32,7 +36,10 @@ def ours() -> float:
     never = 10**9
     config = replace(config, frames=OURS_FRAMES, evaluation=replace(config.evaluation, frames=never))
     with tempfile.TemporaryDirectory() as folder:
-        return train(config, folder).frames_per_second
+        train(replace(config, frames=1), f"{folder}/first")  # loads the kernels
+        start = time.process_time()
+        frames = train(config, f"{folder}/measured").frames
+        return frames / (time.process_time() - start)
 
 
 class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
@@ -68,13 +75,27 @@ class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
 
 
 def usual() -> float:
-    """Train MaskablePPO with its default settings on one environment, and return frames per second."""
+    """Train MaskablePPO with its default settings on one environment, and return frames per second of CPU time."""
     from sb3_contrib import MaskablePPO
 
     model = MaskablePPO("MlpPolicy", BothSidesEnv(), seed=0)
-    start = time.perf_counter()
+    start = time.process_time()
     model.learn(USUAL_FRAMES)
-    return USUAL_FRAMES / (time.perf_counter() - start)
+    return USUAL_FRAMES / (time.process_time() - start)
+
+
+class PPOFrames(Measured):
+    """Frames of PPO, measured in a process of its own for as long as its number of frames takes."""
+
+    def __init__(self, which: str) -> None:
+        names = {"ours": "stoneworks PPO, vadus-5-ppo", "usual": "MaskablePPO, PettingZoo connect_four_v3"}
+        requires = {"ours": ("torch",), "usual": ("sb3_contrib", "pygame")}
+        super().__init__(names[which], requires=requires[which])
+        self._which = which
+
+    def measure(self, seconds: float) -> None:
+        """See :meth:`Measured.measure`."""
+        self.rates_per_second.append(measured_in_a_process(self._which))
 
 
 def measured_in_a_process(which: str) -> float:

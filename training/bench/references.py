@@ -1,19 +1,19 @@
-"""What stoneworks is measured beside: other houses' environments and engines, and an environment that does nothing.
+"""What stoneworks is measured beside: environments and engines of other projects, and an environment that does nothing.
 
-Each function returns None where what it measures is not installed (the extra ``bench``).
+The other projects are optional; the extra ``bench`` installs most of them.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from importlib.util import find_spec
+from functools import partial
 from typing import Any
 
 import numpy as np
 from pettingzoo import AECEnv
 
-from stoneworks.training.bench.contestant import Contestant
+from stoneworks.training.bench.contestant import Contestant, Play
 from stoneworks.training.bench.random_play import play_aec_at_random
 
 PGX_BATCH_SIZES = (16, 64, 256, 1024, 4096)
@@ -57,100 +57,120 @@ class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
 
 def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> Contestant:
     """Steps of an AEC environment that does nothing, with observations and masks of that shape."""
-    return Contestant("AEC do-nothing", play_aec_at_random(DoNothingEnv(observation_shape, num_actions, num_steps)))
+    return Contestant(
+        "AEC do-nothing", lambda: play_aec_at_random(DoNothingEnv(observation_shape, num_actions, num_steps))
+    )
 
 
-def connect_four_steps() -> Contestant | None:
+def connect_four_steps() -> Contestant:
     """Steps of PettingZoo's connect four, as ``env()`` makes it. It needs pygame."""
-    if find_spec("pygame") is None:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        from pettingzoo.classic import connect_four_v3
 
-    return Contestant("PettingZoo connect_four_v3", play_aec_at_random(connect_four_v3.env()))
+    def prepare() -> Play:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            from pettingzoo.classic import connect_four_v3
+
+        return play_aec_at_random(connect_four_v3.env())
+
+    return Contestant("PettingZoo connect_four_v3", prepare, requires=("pygame",))
 
 
-def openspiel_state_steps() -> Contestant | None:
+def openspiel_state_steps() -> Contestant:
     """Steps of OpenSpiel's C++ hex from Python: a random one of ``legal_actions()``, then ``apply_action``."""
-    if find_spec("pyspiel") is None:
-        return None
-    import pyspiel
 
-    start = pyspiel.load_game("hex(board_size=11)").new_initial_state()
-    rng = np.random.default_rng(0)
+    def prepare() -> Play:
+        import pyspiel
 
-    def play(steps: int) -> int:
-        done = 0
-        while done < steps:
-            state = start.clone()
-            while not state.is_terminal():
-                actions = state.legal_actions()
-                state.apply_action(actions[int(rng.random() * len(actions))])
-                done += 1
-        return done
+        start = pyspiel.load_game("hex(board_size=11)").new_initial_state()
+        rng = np.random.default_rng(0)
 
-    return Contestant("OpenSpiel hex(board_size=11), State", play)
+        def play(steps: int) -> int:
+            done = 0
+            while done < steps:
+                state = start.clone()
+                while not state.is_terminal():
+                    actions = state.legal_actions()
+                    state.apply_action(actions[int(rng.random() * len(actions))])
+                    done += 1
+            return done
+
+        return play
+
+    return Contestant("OpenSpiel hex(board_size=11), State", prepare, requires=("pyspiel",))
 
 
-def openspiel_playout_actions() -> Contestant | None:
+def openspiel_playout_actions() -> Contestant:
     """Actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, called by a search of one simulation.
 
     The evaluator does not tell how many actions it played; it is the number of rollouts times the mean length of 1,000 random
     games, which is known to within half a percent.
     """
-    if find_spec("pyspiel") is None:
-        return None
-    import pyspiel
 
-    game = pyspiel.load_game("hex(board_size=11)")
-    start = game.new_initial_state()
-    rng = np.random.default_rng(0)
-    num_actions = 0
-    for _ in range(1000):
-        state = start.clone()
-        while not state.is_terminal():
-            actions = state.legal_actions()
-            state.apply_action(actions[int(rng.random() * len(actions))])
-            num_actions += 1
-    mean_length = num_actions / 1000
+    def prepare() -> Play:
+        import pyspiel
 
-    def play(actions: int) -> int:
-        num_rollouts = max(1, round(actions / mean_length))
-        evaluator = pyspiel.RandomRolloutEvaluator(num_rollouts, 0)
-        bot = pyspiel.MCTSBot(game, evaluator, 1.0, 1, 1, False, 0, False)
-        bot.mcts_search(start)
-        return round(num_rollouts * mean_length)
+        game = pyspiel.load_game("hex(board_size=11)")
+        start = game.new_initial_state()
+        rng = np.random.default_rng(0)
+        num_actions = 0
+        for _ in range(1000):
+            state = start.clone()
+            while not state.is_terminal():
+                actions = state.legal_actions()
+                state.apply_action(actions[int(rng.random() * len(actions))])
+                num_actions += 1
+        mean_length = num_actions / 1000
 
-    return Contestant("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", play)
-
-
-def openspiel_search_simulations(simulations: int) -> Contestant | None:
-    """Simulations of OpenSpiel's C++ ``MCTSBot`` with one random rollout each, searching the start of Havannah 8 (169 cells)."""
-    if find_spec("pyspiel") is None:
-        return None
-    import pyspiel
-
-    game = pyspiel.load_game("havannah(board_size=8)")
-    start = game.new_initial_state()
-    evaluator = pyspiel.RandomRolloutEvaluator(1, 0)  # one rollout, seed 0
-    exploration, max_memory_mb, solve, seed, verbose = 1.0, 1000, True, 0, False
-    bot = pyspiel.MCTSBot(game, evaluator, exploration, simulations, max_memory_mb, solve, seed, verbose)
-
-    def play(amount: int) -> int:
-        done = 0
-        while done < amount:
+        def play(actions: int) -> int:
+            num_rollouts = max(1, round(actions / mean_length))
+            evaluator = pyspiel.RandomRolloutEvaluator(num_rollouts, 0)
+            bot = pyspiel.MCTSBot(game, evaluator, 1.0, 1, 1, False, 0, False)
             bot.mcts_search(start)
-            done += simulations
-        return done
+            return round(num_rollouts * mean_length)
 
-    return Contestant("OpenSpiel havannah(board_size=8), MCTSBot", play)
+        return play
+
+    return Contestant("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", prepare, requires=("pyspiel",))
 
 
-def pgx_steps(batch_size: int) -> Contestant | None:
-    """Steps of pgx's hex with observation and mask, random actions and automatic resets, in one compiled loop."""
-    if find_spec("pgx") is None or find_spec("jax") is None:
-        return None
+def openspiel_search_simulations(game_string: str, simulations: int) -> Contestant:
+    """Simulations of OpenSpiel's C++ ``MCTSBot`` with one random rollout each, searching the start of a game."""
+
+    def prepare() -> Play:
+        import pyspiel
+
+        game = pyspiel.load_game(game_string)
+        start = game.new_initial_state()
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 0)  # one rollout, seed 0
+        exploration, max_memory_mb, solve, seed, verbose = 1.0, 1000, True, 0, False
+        bot = pyspiel.MCTSBot(game, evaluator, exploration, simulations, max_memory_mb, solve, seed, verbose)
+
+        def play(amount: int) -> int:
+            done = 0
+            while done < amount:
+                bot.mcts_search(start)
+                done += simulations
+            return done
+
+        return play
+
+    return Contestant(f"OpenSpiel {game_string}, MCTSBot", prepare, requires=("pyspiel",))
+
+
+def pgx_steps() -> Contestant:
+    """Steps of pgx's hex at the batch size that a short trial finds fastest: observation, mask, random actions, resets."""
+
+    def prepare() -> Play:
+        trials = [Contestant(f"pgx, {size}", partial(_pgx_play, size)) for size in PGX_BATCH_SIZES]
+        for trial in trials:
+            trial.measure(0.1)
+        return max(trials, key=lambda trial: trial.rates_per_second[0]).play
+
+    return Contestant("pgx hex, best batch size", prepare, requires=("pgx", "jax"))
+
+
+def _pgx_play(batch_size: int) -> Play:
+    """Return a function that steps a batch of pgx's hex in one compiled loop."""
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     import jax
     import jax.numpy as jnp
@@ -185,24 +205,16 @@ def pgx_steps(batch_size: int) -> Contestant | None:
         jax.block_until_ready(carry)
         return done
 
-    return Contestant(f"pgx hex, batch of {batch_size}", play)
+    return play
 
 
-def best_pgx_steps(seconds: float) -> Contestant | None:
-    """Return pgx at the batch size that is fastest in a trial of about ``seconds`` each."""
-    trials = [contestant for size in PGX_BATCH_SIZES if (contestant := pgx_steps(size)) is not None]
-    for contestant in trials:
-        contestant.measure(seconds)
-    best = max(trials, key=lambda contestant: contestant.rates_per_second[0], default=None)
-    if best is not None:
-        best.rates_per_second.clear()
-    return best
-
-
-def mctx_simulations(num_games: int, num_simulations: int) -> Contestant | None:
+def mctx_simulations(num_games: int, num_simulations: int) -> Contestant:
     """Simulations of mctx's ``gumbel_muzero_policy`` from the start of pgx's hex, compiled, with a constant for the network."""
-    if any(find_spec(name) is None for name in ("pgx", "jax", "mctx")):
-        return None
+    name = f"mctx on pgx hex, {num_games} games of {num_simulations} simulations"
+    return Contestant(name, lambda: _mctx_play(num_games, num_simulations), requires=("pgx", "jax", "mctx"))
+
+
+def _mctx_play(num_games: int, num_simulations: int) -> Play:
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     import jax
     import jax.numpy as jnp
@@ -248,4 +260,4 @@ def mctx_simulations(num_games: int, num_simulations: int) -> Contestant | None:
             done += num_games * num_simulations
         return done
 
-    return Contestant(f"mctx on pgx hex, {num_games} games of {num_simulations} simulations, no network", play)
+    return play

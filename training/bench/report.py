@@ -1,24 +1,23 @@
-"""Which contestants are set beside each other, and the table of their ratios."""
+"""Measure the comparisons, and write, read and show what came out."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
-from stoneworks.envs.rules import load_game
-from stoneworks.training.bench import ours, references
-from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
+from stoneworks.models.processors import processor_name
+from stoneworks.training.bench.contestant import Measured, Spread, ratio, take_turns
+from stoneworks.training.bench.suite import Comparison, all_comparisons
 from stoneworks.training.runs.files import write_whole
-
-BATCH_SIZE = 1024
-MCTS_SIMULATIONS = 2000
-NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
 
 
 @dataclass(frozen=True)
@@ -33,132 +32,214 @@ class Row:
     ratio: Spread | None
 
 
+@dataclass(frozen=True)
+class Report:
+    """The rows of one run.
+
+    Attributes:
+        rows: the rows.
+        missing: modules that are not installed, without which some references were not measured.
+        circumstances: ``processor``, ``date`` (UTC), ``rounds``, ``seconds``, and ``load``, the load average before the run.
+    """
+
+    rows: list[Row]
+    missing: list[str]
+    circumstances: dict[str, Any]
+
+    def caption(self) -> str:
+        """Return how the figures were measured, in a few lines."""
+        facts = self.circumstances
+        lines = [
+            f"Units per second of CPU time on one core of {facts['processor']}, {facts['date']}: medians of {facts['rounds']} "
+            f"rounds of about {facts['seconds']} s. Ratios: median, least and greatest over the rounds.",
+            "Rows with two threads use wall-clock time and two cores, and are meaningful only on an idle machine "
+            f"(load average before the run: {facts['load']}).",
+        ]
+        if self.missing:
+            lines.append(
+                f"Not installed, so not compared: {', '.join(self.missing)}; see pip install 'stoneworks[bench]'."
+            )
+        return "\n".join(lines)
+
+
 def run_bench(
     *,
     rounds: int = 5,
     seconds: float = 0.5,
+    only: str | None = None,
     with_training: bool = True,
     tell: Callable[[str], None] = lambda message: None,
-) -> list[Row]:
-    """Measure everything and return the rows of the table.
-
-    Engines and environments run on one core. Training runs on all of them.
+) -> Report:
+    """Measure and return the report.
 
     Args:
-        rounds: how often each is measured; medians and spreads are over the rounds.
+        rounds: how often each contestant is measured; medians and spreads are over the rounds.
         seconds: about how long each is measured each time.
-        with_training: measure PPO's frames per second too, which takes about a minute a round.
-        tell: hears what is being measured.
+        only: a regular expression; comparisons are measured whose measure or names it finds, upper and lower case alike.
+        with_training: measure PPO too, which takes half a minute a round.
+        tell: called with what is being measured.
+
+    Raises:
+        ValueError: ``only`` is not a regular expression, or finds nothing.
     """
-    rows = []
-    if with_training:
-        rows += _training_rows(rounds, tell)
-    with _one_core():
-        rows = _engine_rows(rounds, seconds, tell) + rows
-    return rows
+    comparisons = chosen_comparisons(all_comparisons(with_training=with_training), only)
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    for num_cores in sorted({comparison.num_cores for comparison in comparisons}):
+        contestants = _contestants(comparison for comparison in comparisons if comparison.num_cores == num_cores)
+        with _cores(num_cores):
+            take_turns(contestants, rounds, seconds, tell)
+    circumstances = {
+        "processor": processor_name(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "rounds": rounds,
+        "seconds": seconds,
+        "load": load,
+    }
+    return Report(rows_of(comparisons), _missing(comparisons), circumstances)
 
 
-def _engine_rows(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Row]:
-    vadus, laido, small = load_game("vadus(size=9)"), load_game("laido(size=9)"), load_game("vadus(size=5)")
-    tell("trying pgx's batch sizes")
-    connect_four, openspiel_state, openspiel_playouts, pgx = (
-        references.connect_four_steps(),
-        references.openspiel_state_steps(),
-        references.openspiel_playout_actions(),
-        references.best_pgx_steps(seconds),
-    )
-    # A random game of Vadus 9 has about 219 actions.
-    nothing = references.do_nothing_steps(vadus.observation_shape, vadus.num_actions, num_steps=219)
-    state, aec, batch, playouts = (
-        ours.state_steps(vadus),
-        ours.aec_steps(vadus),
-        ours.batch_steps(vadus, BATCH_SIZE),
-        ours.playout_actions(vadus),
-    )
-    small_batch, laido_batch, small_playouts, laido_playouts = (
-        ours.batch_steps(small, BATCH_SIZE),
-        ours.batch_steps(laido, BATCH_SIZE),
-        ours.playout_actions(small),
-        ours.playout_actions(laido),
-    )
-    openspiel_search = references.openspiel_search_simulations(MCTS_SIMULATIONS)
-    searches = [ours.mcts_simulations(of_game, MCTS_SIMULATIONS) for of_game in (vadus, small)]
-    other_playouts = [ours.playout_actions(load_game(name)) for name in ("taugo(size=16)", "taigo", "trugo")]
-    search, mctx_search = (
-        ours.network_search_simulations(vadus, NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
-        references.mctx_simulations(NUM_SEARCHED_GAMES, NUM_SIMULATIONS),
-    )
-    pairs: list[tuple[str, Contestant, Contestant | None]] = [
-        ("single-state steps", state, openspiel_state),
-        ("AEC steps, random play", aec, connect_four),
-        ("AEC steps, random play", aec, nothing),
-        ("batch steps, observation and mask", batch, pgx),
-        ("batch steps, observation and mask", laido_batch, pgx),
-        ("batch steps, observation and mask", small_batch, pgx),
-        ("random playout actions", playouts, openspiel_playouts),
-        ("random playout actions", laido_playouts, openspiel_playouts),
-        ("random playout actions", small_playouts, openspiel_playouts),
-        *(("random playout actions", of_game, playouts) for of_game in other_playouts),
-        *(("simulations of MCTS with random playouts", search, openspiel_search) for search in searches),
-        ("simulations of a search that asks a network", search, mctx_search),
-    ]
-    contestants = {id(one): one for _, *pair in pairs for one in pair if one is not None}
-    take_turns(contestants.values(), rounds, seconds, tell)
-    return [_row(*pair) for pair in pairs]
+def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[Comparison]:
+    """Return the comparisons that the regular expression ``only`` finds. Raises ``ValueError`` where there are none."""
+    if only is None:
+        return comparisons
+    try:
+        pattern = re.compile(only, re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"only must be a regular expression, got {only!r} ({error})") from None
+    chosen = [comparison for comparison in comparisons if pattern.search(comparison.text())]
+    if not chosen:
+        measures = ", ".join(dict.fromkeys(comparison.measure for comparison in comparisons))
+        raise ValueError(f"only must match a row, got {only!r}; measures are {measures}")
+    return chosen
 
 
-def _training_rows(rounds: int, tell: Callable[[str], None]) -> list[Row]:
-    """Measure PPO in processes of their own: what torch runs on is settled when it is imported."""
-    from stoneworks.training.bench.ppo import measured_in_a_process
-
-    contestants = [
-        Contestant("stoneworks ppo, Vadus 5", lambda _: 0),
-        Contestant("MaskablePPO, PettingZoo connect four, usual set-up", lambda _: 0),
-    ]
-    for round_number in range(rounds):
-        for contestant, which in zip(contestants, ("ours", "usual"), strict=True):
-            tell(f"round {round_number + 1} of {rounds}: {contestant.name}")
-            contestant.rates_per_second.append(measured_in_a_process(which))
-    return [_row("PPO frames, updates included", *contestants)]
+def rows_of(comparisons: list[Comparison]) -> list[Row]:
+    """Return the rows of comparisons that have been measured, as far as what they need is installed."""
+    return [_row(comparison) for comparison in comparisons if comparison.ours.rates_per_second]
 
 
-def _row(measure: str, one: Contestant, other: Contestant | None) -> Row:
+def _row(comparison: Comparison) -> Row:
+    one, other = comparison.ours, comparison.reference
     rate = Spread.of(one.rates_per_second)
     if other is None:
-        return Row(measure, one.name, rate, None, None, None)
-    return Row(measure, one.name, rate, other.name, Spread.of(other.rates_per_second), ratio(one, other))
+        return Row(comparison.measure, one.name, rate, None, None, None)
+    if not other.rates_per_second:
+        return Row(comparison.measure, one.name, rate, other.name, None, None)
+    return Row(comparison.measure, one.name, rate, other.name, Spread.of(other.rates_per_second), ratio(one, other))
 
 
-def table_of(rows: list[Row]) -> Table:
-    """Return the rows as a table for the terminal."""
-    table = Table("measure", "stoneworks", "per second", "beside", "per second", "ratio", "least to greatest")
-    for row in rows:
-        beside = (row.reference or "not installed", "", "", "")
-        if row.reference is not None and row.reference_rate is not None and row.ratio is not None:
-            spread = f"{row.ratio.least:.2f} to {row.ratio.greatest:.2f}"
-            beside = (row.reference, _rounded(row.reference_rate.median), f"{row.ratio.median:.2f}", spread)
-        table.add_row(row.measure, row.name, _rounded(row.rate.median), *beside)
-    return table
+def _contestants(comparisons: Iterable[Comparison]) -> list[Measured]:
+    """Return each contestant of the comparisons once, without those that need what is not installed."""
+    all_of_them = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
+    return [one for one in {id(one): one for one in all_of_them}.values() if not one.missing()]
 
 
-def save_rows(rows: list[Row], path: Path) -> None:
-    """Write the rows as JSON; the file is there whole or not at all."""
-    write_whole(path, json.dumps([asdict(row) for row in rows], indent=2) + "\n")
-
-
-def _rounded(rate: float) -> str:
-    return f"{float(f'{rate:.3g}'):,.0f}"
+def _missing(comparisons: list[Comparison]) -> list[str]:
+    both = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
+    return sorted({module for one in both for module in one.missing()})
 
 
 @contextmanager
-def _one_core() -> Iterator[None]:
-    """Keep this thread, and those that it starts, on one core where the system can do that."""
+def _cores(number: int) -> Iterator[None]:
+    """Keep this thread, and those that it starts, on so many cores where the system can do that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(before)})
+    os.sched_setaffinity(0, sorted(before)[-number:])
     try:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+# -- Files -----------------------------------------------------------------------------------------------------------
+
+
+def save_report(report: Report, path: Path) -> None:
+    """Write a report as JSON; the file is there whole or not at all."""
+    write_whole(path, json.dumps(asdict(report), indent=2) + "\n")
+
+
+def load_report(path: Path) -> Report:
+    """Read a report that ``save_report`` wrote.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not such a report; the error names the file.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        rows = [Row(**{key: _spread_or_text(value) for key, value in row.items()}) for row in content["rows"]]
+        return Report(rows, list(content["missing"]), dict(content["circumstances"]))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ValueError(f"{path} is not a report that `stoneworks bench --json` wrote") from None
+
+
+def _spread_or_text(value: Any) -> Any:
+    return Spread(**value) if isinstance(value, dict) else value
+
+
+# -- Comparing with an earlier report --------------------------------------------------------------------------------
+
+SLOWER, FASTER, UNCHANGED, NEW = "slower", "faster", "unchanged", "new"
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a row stands to the same row of an earlier report.
+
+    Attributes:
+        verdict: ``SLOWER`` or ``FASTER`` where all rounds of one run lie below all rounds of the other, ``UNCHANGED`` where
+            the spreads overlap, ``NEW`` where the earlier report has no such row.
+        factor: the median divided by the earlier one, None for a new row.
+    """
+
+    verdict: str
+    factor: float | None
+
+
+def compare_rows(rows: list[Row], earlier: list[Row]) -> list[Change]:
+    """Return how each row changed. Ratios are compared where both rows have one, because rates depend on the machine."""
+    by_name = {(row.measure, row.name, row.reference): row for row in earlier}
+    return [_change(row, by_name.get((row.measure, row.name, row.reference))) for row in rows]
+
+
+def _change(row: Row, earlier: Row | None) -> Change:
+    if earlier is None:
+        return Change(NEW, None)
+    now, before = (row.ratio, earlier.ratio) if row.ratio and earlier.ratio else (row.rate, earlier.rate)
+    verdict = SLOWER if now.greatest < before.least else FASTER if now.least > before.greatest else UNCHANGED
+    return Change(verdict, now.median / before.median)
+
+
+# -- The table -------------------------------------------------------------------------------------------------------
+
+
+def table_of(report: Report, earlier: Report | None = None) -> Table:
+    """Return the report as a table for the terminal, with changes since an earlier report where one is given."""
+    table = Table("measure", "stoneworks", "per second", "compared with", "per second", "ratio", "least to greatest")
+    table.caption = report.caption()
+    table.caption_justify = "left"
+    changes: list[Change | None] = [None] * len(report.rows)
+    if earlier is not None:
+        table.add_column("change")
+        changes = list(compare_rows(report.rows, earlier.rows))
+    for row, change in zip(report.rows, changes, strict=True):
+        cells = [row.measure, row.name, rounded(row.rate.median), row.reference or "", "", "", ""]
+        if row.reference is not None and (row.reference_rate is None or row.ratio is None):
+            cells[4] = "not installed"
+        elif row.reference_rate is not None and row.ratio is not None:
+            spread = f"{row.ratio.least:.2f} to {row.ratio.greatest:.2f}"
+            cells[4:] = [rounded(row.reference_rate.median), f"{row.ratio.median:.2f}", spread]
+        if change is not None:
+            cells.append(change.verdict if change.factor is None else f"{change.verdict} (x {change.factor:.2f})")
+        style = "red" if change is not None and change.verdict == SLOWER else None
+        table.add_row(*cells, style=style)
+    return table
+
+
+def rounded(rate: float) -> str:
+    """Return a rate with three significant digits."""
+    figure = float(f"{rate:.3g}")
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:g}"

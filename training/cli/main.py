@@ -14,6 +14,7 @@ from rich.table import Table
 
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.training.cli import arena as arena_commands
+from stoneworks.training.cli import bench as bench_commands
 
 app = typer.Typer(
     name="stoneworks",
@@ -147,28 +148,6 @@ def ship(
 
 
 @app.command()
-def bench(
-    rounds: Annotated[
-        int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")
-    ] = 5,
-    seconds: Annotated[float, typer.Option(min=0.01, help="About how long each is measured each time.")] = 0.5,
-    training: Annotated[bool, typer.Option(help="Measure PPO too, which takes half a minute a round.")] = True,
-    save: Annotated[Path | None, typer.Option(help="A JSON file for the figures.")] = None,
-) -> None:
-    """Measure speed, as ratios to other environments and engines in the same run.
-
-    OpenSpiel and pgx take part where they are installed: pip install "stoneworks[bench]".
-    """
-    from stoneworks.training.bench import run_bench, save_rows, table_of
-
-    with Console(stderr=True).status("measuring") as status:
-        rows = run_bench(rounds=rounds, seconds=seconds, with_training=training, tell=status.update)
-    Console().print(table_of(rows))
-    if save is not None:
-        save_rows(rows, save)
-
-
-@app.command()
 def play(
     game: Annotated[str, typer.Argument(help="A game's name, or a game string such as 'vadus(size=5)'.")],
     option: Annotated[
@@ -241,6 +220,7 @@ def evaluate(
     Console(markup=False, highlight=False).print(table)
 
 
+app.command()(bench_commands.bench)
 app.command()(arena_commands.arena)
 app.command()(arena_commands.rate)
 app.add_typer(arena_commands.ladder_app, name="ladder")

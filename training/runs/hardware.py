@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
+
+from stoneworks.models.processors import processor_name
 
 
 @contextmanager
@@ -25,14 +25,5 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def describe_hardware() -> dict[str, Any]:
     """Return what speed depends on: processor, cores, how many threads torch uses, and the GPU where there is one."""
-    found = {"processor": _processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
+    found = {"processor": processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
     return found | ({"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {})
-
-
-def _processor_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

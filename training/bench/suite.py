@@ -1,0 +1,98 @@
+"""What ``stoneworks bench`` sets beside what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stoneworks.envs.rules import load_game
+from stoneworks.training.bench import ours, references
+from stoneworks.training.bench.contestant import Measured
+from stoneworks.training.bench.ppo import PPOFrames
+
+BATCH_SIZE = 1024
+MCTS_SIMULATIONS = 2000
+NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
+
+#: The five games at their default sizes, and a small board.
+GAMES = ("vadus(size=9)", "vadus(size=5)", "laido(size=9)", "taugo(size=16)", "taigo(radius=12)", "trugo(tiles=36)")
+VADUS, SMALL_VADUS, LAIDO, TAUGO, TAIGO, TRUGO = GAMES
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two contestants that do the same kind of work, or one that stands alone.
+
+    Attributes:
+        measure: what is counted.
+        ours: a contestant of ours.
+        reference: what it is compared with.
+        num_cores: how many cores both may use.
+    """
+
+    measure: str
+    ours: Measured
+    reference: Measured | None = None
+    num_cores: int = 1
+
+    def text(self) -> str:
+        """Return what ``--only`` searches: measure and names, separated by ``|``."""
+        return " | ".join([self.measure, self.ours.name, *([self.reference.name] if self.reference else [])])
+
+
+def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
+    """Return all comparisons. Nothing is loaded before it is measured; what several use is one contestant."""
+    training = _training() if with_training else ()
+    return [*_steps(), *_playouts(), *_searches(), *_players(), *training]
+
+
+def _steps() -> Iterator[Comparison]:
+    vadus = load_game(VADUS)
+    # A random game of Vadus 9 has about 219 actions.
+    nothing = references.do_nothing_steps(vadus.observation_tensor_shape(), vadus.num_distinct_actions(), 219)
+    yield Comparison("state steps from Python", ours.state_steps(VADUS), references.openspiel_state_steps())
+    aec = ours.aec_steps(VADUS)
+    yield Comparison("AEC steps, random play", aec, references.connect_four_steps())
+    yield Comparison("AEC steps, random play", aec, nothing)
+    batches = {game: ours.batch_steps(game, BATCH_SIZE) for game in GAMES}
+    pgx = references.pgx_steps()
+    for game in (VADUS, SMALL_VADUS, LAIDO):
+        yield Comparison("batch steps, observation and mask", batches[game], pgx)
+    for game in (TAUGO, TAIGO, TRUGO):
+        yield Comparison("batch steps, observation and mask", batches[game], batches[VADUS])
+    # In wall-clock time, like the two threads.
+    one, two = (ours.batch_steps(VADUS, BATCH_SIZE, threads, wall_clock=True) for threads in (1, 2))
+    yield Comparison("batch steps, two threads", two, one, num_cores=2)
+
+
+def _playouts() -> Iterator[Comparison]:
+    playouts = {game: ours.playout_actions(game) for game in GAMES}
+    openspiel = references.openspiel_playout_actions()
+    for game in (VADUS, SMALL_VADUS, LAIDO):
+        yield Comparison("random playout actions", playouts[game], openspiel)
+    for game in (TAUGO, TAIGO, TRUGO):
+        yield Comparison("random playout actions", playouts[game], playouts[VADUS])
+
+
+def _searches() -> Iterator[Comparison]:
+    searches = {game: ours.mcts_simulations(game, MCTS_SIMULATIONS) for game in GAMES}
+    havannah = references.openspiel_search_simulations("havannah(board_size=8)", MCTS_SIMULATIONS)  # 169 cells
+    for game in (VADUS, SMALL_VADUS, LAIDO):
+        yield Comparison("MCTS simulations, random playouts", searches[game], havannah)
+    for game in (TAUGO, TAIGO, TRUGO):
+        yield Comparison("MCTS simulations, random playouts", searches[game], searches[VADUS])
+    gumbel = ours.network_search_simulations(VADUS, NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
+    mctx = references.mctx_simulations(NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
+    yield Comparison("Gumbel simulations, no network", gumbel, mctx)
+
+
+def _players() -> Iterator[Comparison]:
+    for bot in ("greedy", "alphabeta:3"):
+        players = {game: ours.moves(game, bot) for game in GAMES}
+        yield Comparison("actions of players", players[VADUS])
+        for game in GAMES[1:]:
+            yield Comparison("actions of players", players[game], players[VADUS])
+
+
+def _training() -> Iterator[Comparison]:
+    yield Comparison("PPO frames, updates included", PPOFrames("ours"), PPOFrames("usual"))

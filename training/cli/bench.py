@@ -1,0 +1,49 @@
+"""The command ``bench``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+#: The table's width where it does not go to a terminal: wide enough for every row in one line.
+WIDTH_OF_FILES = 240
+
+
+def bench(
+    rounds: Annotated[
+        int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")
+    ] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="About how long each is measured each time.")] = 0.5,
+    only: Annotated[
+        str | None, typer.Option(metavar="PATTERN", help="Measure rows that this regular expression finds.")
+    ] = None,
+    training: Annotated[bool, typer.Option(help="Measure PPO too, which takes half a minute a round.")] = True,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to a JSON file.")
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OLD.json", help="Mark what became slower than in an earlier --json file, beyond the spread."
+        ),
+    ] = None,
+) -> None:
+    """Measure speed, as ratios to other environments and engines in the same run.
+
+    OpenSpiel, pgx and mctx take part where they are installed: pip install "stoneworks[bench]".
+    """
+    from stoneworks.training.bench import load_report, run_bench, save_report, table_of
+
+    if json is not None and not json.parent.is_dir():
+        raise ValueError(f"json must be a file in an existing folder, got {str(json)!r}")
+    earlier = None if compare is None else load_report(compare)
+    with Console(stderr=True).status("measuring") as status:
+        report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
+    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+    Console(width=width).print(table_of(report, earlier))
+    if json is not None:
+        save_report(report, json)
