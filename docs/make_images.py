@@ -65,7 +65,7 @@ def trugo_geometry() -> Drawing:
 
 
 def _below(x: float) -> list[svg.Point]:
-    """Return the centres of the hexes below and beside the corner (x, 0), from the right."""
+    """Return the centers of the hexes below and beside the corner (x, 0), from the right."""
     return [(x + trugo.PITCH / 2, trugo.EDGE / 2), (x - trugo.PITCH / 2, trugo.EDGE / 2)]
 
 

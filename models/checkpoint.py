@@ -89,9 +89,9 @@ def save_checkpoint(
     expected = _architecture_for(game, network.architecture)
     if network.architecture != expected:
         raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
-    contents = {WEIGHTS_FILE: _serialise(network.state_dict())}
+    contents = {WEIGHTS_FILE: _serialize(network.state_dict())}
     if training_state is not None:
-        contents[TRAINING_FILE] = _serialise(training_state)
+        contents[TRAINING_FILE] = _serialize(training_state)
     description = {
         "format": "stoneworks checkpoint",
         "format_version": FORMAT_VERSION,
@@ -165,7 +165,7 @@ def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
 # -- Writing -----------------------------------------------------------------------------------------------------------
 
 
-def _serialise(tensors: Mapping[str, Tensor]) -> bytes:
+def _serialize(tensors: Mapping[str, Tensor]) -> bytes:
     # Tensors in another memory format than torch's usual one are no contiguous tensors to safetensors.
     contiguous = {
         name: tensor.detach().cpu().contiguous(memory_format=torch.contiguous_format)

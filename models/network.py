@@ -75,10 +75,10 @@ class BoardNetwork(nn.Module):
         num_global_actions = architecture.global_actions
         self.global_policy = nn.Linear(2 * channels, num_global_actions) if num_global_actions else None
         self.value = nn.Linear(2 * channels, self.num_value_outputs)
-        self._initialise()
+        self._initialize()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         """Start with blocks that change nothing, a nearly uniform policy and values near 0."""
         gains: dict[nn.Module | None, float] = {self.cell_policy: 0.01, self.global_policy: 0.01, self.value: 0.01}
         for module in self.modules():

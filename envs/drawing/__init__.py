@@ -41,14 +41,14 @@ def draw(
         state: the position.
         last_actions: the actions to mark as the last move; without them, those of the last turn in the state's
             history that placed anything. Actions that are not made on the board, such as a pass, are not shown.
-        fill: what cells are filled with: CSS colours by cell, named (``"e5"``) or by index; or a heat map, an array of
+        fill: what cells are filled with: CSS colors by cell, named (``"e5"``) or by index; or a heat map, an array of
             values in [0, 1], NaN for none, of shape ``[num_cells]``, ``[height, width]`` or, as a policy,
             ``[num_distinct_actions]``. What a heat map holds off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
         coordinates: whether to label rows and columns.
 
     Raises:
-        ValueError: an action, a cell, a colour, a value or a text that is not allowed; it names it, and what is.
+        ValueError: an action, a cell, a color, a value or a text that is not allowed; it names it, and what is.
     """
     game = state.game
     if game.name not in _DRAWING_MODULES:

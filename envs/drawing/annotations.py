@@ -25,9 +25,9 @@ class Annotations:
 
     Attributes:
         last_actions: the actions of the last move that were made on the board.
-        fills: colours ``#rrggbb`` by cell.
+        fills: colors ``#rrggbb`` by cell.
         marks: texts by cell.
-        coordinates: whether rows and columns are labelled.
+        coordinates: whether rows and columns are labeled.
     """
 
     last_actions: tuple[int, ...]
@@ -58,11 +58,11 @@ def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
 
 
 def fills_of(game: Game, fill: ByCell | npt.ArrayLike | None) -> dict[int, str]:
-    """Return the colour of each filled cell (see ``draw``). Raises ``ValueError`` naming the cell that is wrong."""
+    """Return the color of each filled cell (see ``draw``). Raises ``ValueError`` naming the cell that is wrong."""
     if fill is None:
         return {}
     if isinstance(fill, Mapping):
-        return {cell: _colour(game, cell, colour) for cell, colour in _by_cell(game, fill, "fill").items()}
+        return {cell: _color(game, cell, color) for cell, color in _by_cell(game, fill, "fill").items()}
     return _heat_map(game, fill)
 
 
@@ -118,34 +118,34 @@ def _index(value: object) -> int | None:
         return None
 
 
-def _colour(game: Game, cell: int, colour: object) -> str:
-    """Return a CSS colour as ``#rrggbb``; where it is translucent, as it looks on the board."""
+def _color(game: Game, cell: int, color: object) -> str:
+    """Return a CSS color as ``#rrggbb``; where it is translucent, as it looks on the board."""
     from PIL import ImageColor
 
     try:
         # Pillow reads the fourth number of rgba() otherwise than CSS.
-        if not isinstance(colour, str) or colour.strip().lower().startswith("rgba"):
+        if not isinstance(color, str) or color.strip().lower().startswith("rgba"):
             raise ValueError
-        red, green, blue, *alpha = ImageColor.getrgb(colour.strip())
+        red, green, blue, *alpha = ImageColor.getrgb(color.strip())
         if max(red, green, blue) > 255:
             raise ValueError
     except ValueError:
         raise ValueError(
-            f"fill[{game.grid.cell_names[cell]}] is {colour!r}; allowed are CSS colours: names, '#ffd700', '#ffd70080',"
+            f"fill[{game.grid.cell_names[cell]}] is {color!r}; allowed are CSS colors: names, '#ffd700', '#ffd70080',"
             " 'rgb(255, 215, 0)', 'hsl(50, 100%, 50%)'"
         ) from None
     return theme.blend((red, green, blue), (alpha[0] if alpha else 255) / 255)
 
 
 def _heat_map(game: Game, fill: npt.ArrayLike) -> dict[int, str]:
-    """Return the colours of values in [0, 1] by cell, or by action, where the actions of a cell are added up."""
+    """Return the colors of values in [0, 1] by cell, or by action, where the actions of a cell are added up."""
     grid = game.grid
     shapes = ((grid.num_cells,), (grid.height, grid.width), (game.num_distinct_actions(),))
     try:
         values = np.asarray(fill, np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"fill is {fill!r}; allowed is a mapping from cells to CSS colours, or an array of numbers"
+            f"fill is {fill!r}; allowed is a mapping from cells to CSS colors, or an array of numbers"
         ) from None
     if values.shape not in shapes:
         raise ValueError(
@@ -159,10 +159,10 @@ def _heat_map(game: Game, fill: npt.ArrayLike) -> dict[int, str]:
     # Rounding may leave a probability a little over 1.
     for cell in np.flatnonzero(shown & ((values < 0) | (values > 1 + 1e-6))):
         raise ValueError(
-            f"fill[{grid.cell_names[cell]}] is {values[cell]}; allowed is a number in [0, 1], or NaN for no colour"
+            f"fill[{grid.cell_names[cell]}] is {values[cell]}; allowed is a number in [0, 1], or NaN for no color"
         )
     off_board = np.flatnonzero(shown & (values != 0) & ~grid.on_board)
     if len(off_board):
         names = ", ".join(grid.cell_names[cell] for cell in off_board)
         raise ValueError(f"fill has values at {names}, off the board of {game}; allowed there is 0 or NaN")
-    return {int(cell): theme.heat_colour(values[cell]) for cell in np.flatnonzero(shown & grid.on_board)}
+    return {int(cell): theme.heat_color(values[cell]) for cell in np.flatnonzero(shown & grid.on_board)}

@@ -11,22 +11,22 @@ from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.svg import SPACING, Point
 from stoneworks.envs.rules.grid import Grid, column_name
 
-#: Unit vectors to the six neighbours of a cell, E first, then with the clock (y goes downwards).
+#: Unit vectors to the six neighbors of a cell, E first, then with the clock (y goes downwards).
 DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
 WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
 
-#: From the centre of the last cell of a row or column to its label.
+#: From the center of the last cell of a row or column to its label.
 ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
-#: From the centre of the last cell of a column, a line towards its label that shows in which direction the column runs.
+#: From the center of the last cell of a column, a line towards its label that shows in which direction the column runs.
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
 #: left, top, right, bottom
 Extent = tuple[float, float, float, float]
 
 
-def cell_centres(grid: Grid) -> list[Point]:
-    """Return the centre of each cell."""
+def cell_centers(grid: Grid) -> list[Point]:
+    """Return the center of each cell."""
     return [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
 
 
@@ -40,14 +40,14 @@ def hex_shape(width: float) -> list[Point]:
 CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 
 
-def ground_of_cells(centres: Iterable[Point]) -> str:
+def ground_of_cells(centers: Iterable[Point]) -> str:
     """Return empty cells with lines between them.
 
-    The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterise than strokes.
+    The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterize than strokes.
     """
-    centres = list(centres)
-    ground = svg.path(svg.polygons(hex_shape(SPACING + pieces.LINE_WIDTH), centres), fill=theme.LINE)
-    return ground + svg.path(svg.polygons(CELL_SHAPE, centres), fill=theme.BOARD)
+    centers = list(centers)
+    ground = svg.path(svg.polygons(hex_shape(SPACING + pieces.LINE_WIDTH), centers), fill=theme.LINE)
+    return ground + svg.path(svg.polygons(CELL_SHAPE, centers), fill=theme.BOARD)
 
 
 def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:
@@ -60,19 +60,19 @@ def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Exte
         shown: ``bool[num_cells]``, the cells that the picture shows; together they are convex.
         extent: of the picture without labels.
     """
-    centres = cell_centres(grid)
+    centers = cell_centers(grid)
     shown = shown.reshape(grid.height, grid.width)
     labels, ticks = [], []
     for row in np.flatnonzero(shown.any(axis=1)).tolist():
-        left_end = centres[row * grid.width + int(np.argmax(shown[row]))]
+        left_end = centers[row * grid.width + int(np.argmax(shown[row]))]
         labels.append((str(row + 1), _from(left_end, WEST, ROW_LABEL_DISTANCE)))
     for column in np.flatnonzero(shown.any(axis=0)).tolist():
         top_row = grid.height - 1 - int(np.argmax(shown[::-1, column]))
-        top_end = centres[top_row * grid.width + column]
+        top_end = centers[top_row * grid.width + column]
         labels.append((column_name(column), _from(top_end, NORTH_EAST, COLUMN_LABEL_DISTANCE)))
         ticks.append((_from(top_end, NORTH_EAST, TICK[0]), _from(top_end, NORTH_EAST, TICK[1])))
     half = pieces.LABEL_HEIGHT / 2
-    xs, ys = zip(*(centre for _, centre in labels), strict=True)
+    xs, ys = zip(*(center for _, center in labels), strict=True)
     extent_with_labels = (
         min(extent[0], min(xs) - 1.5 * half),
         min(extent[1], min(ys) - half),

@@ -22,7 +22,7 @@ MARK_GROUND_RADIUS = 0.47 * SPACING
 def last_turn(state: State) -> list[int]:
     """Return the placements of the last turn that placed a stone.
 
-    Stones stay where they are and keep their colour, and turns alternate: such a turn is the last stones of one colour
+    Stones stay where they are and keep their color, and turns alternate: such a turn is the last stones of one color
     that have no pass between them.
     """
     stones = state.record["stones"]
@@ -39,26 +39,26 @@ def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position of Vadus, on points, or of Laido, in cells."""
     game = state.game
     board = _board(game)
-    centres = board.centres
+    centers = board.centers
     stones = state.record["stones"]
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
     ink_of = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
 
     fills = (
-        svg.path(svg.polygons(board.cell_shape, [centres[cell]]), fill=fill) for cell, fill in annotations.fills.items()
+        svg.path(svg.polygons(board.cell_shape, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items()
     )
     elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
     elements.extend(
-        svg.group(svg.circles([centres[cell]], MARK_GROUND_RADIUS), fill=ground)
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
         for cell, ground in ground_of.items()
         if stones[cell] == EMPTY
     )
-    for colour, code in enumerate((BLACK, WHITE)):
-        elements.append(pieces.stones(colour, (centres[cell] for cell in np.flatnonzero(stones == code))))
-    elements.append(pieces.last_move(centres[action] for action in annotations.last_actions))
+    for color, code in enumerate((BLACK, WHITE)):
+        elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
+    elements.append(pieces.last_move(centers[action] for action in annotations.last_actions))
     elements.append(
         pieces.marks(
-            (text, centres[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
+            (text, centers[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
             for cell, text in annotations.marks.items()
         )
     )
@@ -71,7 +71,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 @dataclass(frozen=True)
 class _Board:
-    centres: list[Point]
+    centers: list[Point]
     cell_shape: list[Point]
     ground: str
     lines: str
@@ -84,7 +84,7 @@ class _Board:
 def _board(game: Game) -> _Board:
     """Return what all pictures of a game share."""
     grid = game.grid
-    centres = hexes.cell_centres(grid)
+    centers = hexes.cell_centers(grid)
     radius = grid.width // 2
 
     if game.name == "vadus":
@@ -92,7 +92,7 @@ def _board(game: Game) -> _Board:
         outline = svg.polygons([(corner * x, corner * y) for x, y in hexes.DIRECTIONS], [(0, 0)])
         width = 0.3 * SPACING
         ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
-        lattice = svg.lines(_lattice(game, centres))
+        lattice = svg.lines(_lattice(game, centers))
         cell_shape = hexes.hex_shape(SPACING)
         lines = svg.path(
             lattice, fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round"
@@ -100,23 +100,23 @@ def _board(game: Game) -> _Board:
         reach_x, reach_y = corner + width / 2, corner * np.sqrt(3) / 2 + width / 2
     else:
         cell_shape = hexes.CELL_SHAPE
-        ground = hexes.ground_of_cells(centres[cell] for cell in np.flatnonzero(grid.on_board))
+        ground = hexes.ground_of_cells(centers[cell] for cell in np.flatnonzero(grid.on_board))
         lines = ""
         reach_x, reach_y = (radius + 0.5) * SPACING, radius * SPACING * np.sqrt(3) / 2 + SPACING / np.sqrt(3)
     lines += svg.group(svg.circles([(0, 0)], DOT_RADIUS), fill=theme.LINE)
 
     extent = (-reach_x, -reach_y, reach_x, reach_y)
     labels, extent_with_labels = hexes.row_and_column_labels(grid, grid.on_board, extent)
-    return _Board(centres, cell_shape, ground, lines, labels, extent, extent_with_labels)
+    return _Board(centers, cell_shape, ground, lines, labels, extent, extent_with_labels)
 
 
-def _lattice(game: Game, centres: list[Point]) -> Iterable[tuple[Point, Point]]:
+def _lattice(game: Game, centers: list[Point]) -> Iterable[tuple[Point, Point]]:
     """Yield the ends of every line of points."""
     grid = game.grid
     for direction in range(3):
-        forward, backward = grid.neighbours[:, direction], grid.neighbours[:, direction + 3]
+        forward, backward = grid.neighbors[:, direction], grid.neighbors[:, direction + 3]
         for start in np.flatnonzero(grid.on_board & (backward < 0) & (forward >= 0)):
             end = start
             while forward[end] >= 0:
                 end = forward[end]
-            yield centres[start], centres[end]
+            yield centers[start], centers[end]

@@ -19,41 +19,41 @@ class Text(NamedTuple):
     """A text and the place of its middle."""
 
     text: str
-    centre: Point
+    center: Point
     ink: str
     height: float
 
 
-def stones(colour: int, centres: Iterable[Point], colours: Sequence[theme.StoneColours] = theme.STONES) -> str:
-    """Return stones of ``colour`` 0 or 1; ``colours`` are the scene's."""
+def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneColors] = theme.STONES) -> str:
+    """Return stones of ``color`` 0 or 1; ``colors`` are the scene's."""
     return svg.group(
-        svg.circles(centres, STONE_RADIUS),
-        class_=f"stones colour-{colour}",
-        fill=svg.gradient_fill(colour),
-        stroke=colours[colour].outline,
+        svg.circles(centers, STONE_RADIUS),
+        class_=f"stones color-{color}",
+        fill=svg.gradient_fill(color),
+        stroke=colors[color].outline,
         stroke_width=1.2,
     )
 
 
-def last_move(centres: Iterable[Point]) -> str:
+def last_move(centers: Iterable[Point]) -> str:
     """Return the marks of the last move: rings around the stones, which leave them free for a mark."""
-    rings = svg.circles(centres, STONE_RADIUS + 0.015 * SPACING)
+    rings = svg.circles(centers, STONE_RADIUS + 0.015 * SPACING)
     return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
 
 
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:
-    """Return marks from texts, centres and inks; what is wide is made smaller."""
+    """Return marks from texts, centers and inks; what is wide is made smaller."""
     fitting = []
-    for text, centre, ink in items:
+    for text, center, ink in items:
         width, _ = lettering.text_path(text)
         height = min(MARK_HEIGHT, MARK_WIDTH / max(width, 1) * lettering.CAP_HEIGHT)
-        fitting.append(Text(text, centre, ink, height))
+        fitting.append(Text(text, center, ink, height))
     return _texts(fitting, "marks")
 
 
 def labels(items: Iterable[tuple[str, Point]]) -> str:
-    """Return labels of rows or columns from texts and centres."""
-    return _texts((Text(text, centre, theme.LABEL, LABEL_HEIGHT) for text, centre in items), "labels")
+    """Return labels of rows or columns from texts and centers."""
+    return _texts((Text(text, center, theme.LABEL, LABEL_HEIGHT) for text, center in items), "labels")
 
 
 def _texts(items: Iterable[Text], name: str) -> str:

@@ -29,7 +29,7 @@ def png(svg: str, width_pixels: int, background: str | None = None) -> bytes:
 
 
 def rgb_array(svg: str, width_pixels: int) -> npt.NDArray[np.uint8]:
-    """Return ``uint8[height, width_pixels, 3]``; what is outside the panel has its colour. Raises as ``png`` does."""
+    """Return ``uint8[height, width_pixels, 3]``; what is outside the panel has its color. Raises as ``png`` does."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png(svg, width_pixels, theme.PANEL))) as image:

@@ -1,6 +1,6 @@
 """SVG elements as text, and the document around a scene.
 
-Places are in the document's units, y downwards; ``SPACING`` is the distance of neighbouring cells.
+Places are in the document's units, y downwards; ``SPACING`` is the distance of neighboring cells.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Scene:
         elements: SVG elements, the lowest layer first.
         left: the least x of what must be seen; ``top``, ``right`` and ``bottom`` likewise.
         description: what the picture shows, in words.
-        stones: the colours of its stones.
+        stones: the colors of its stones.
     """
 
     elements: Sequence[str]
@@ -41,7 +41,7 @@ class Scene:
     right: float
     bottom: float
     description: str
-    stones: Sequence[theme.StoneColours] = theme.STONES
+    stones: Sequence[theme.StoneColors] = theme.STONES
 
 
 def number(value: float) -> str:
@@ -49,12 +49,12 @@ def number(value: float) -> str:
     return f"{round(float(value), 1) + 0.0:.7g}"
 
 
-def polygons(shape: Sequence[Point], centres: Iterable[Point]) -> str:
-    """Return the data of one path that holds ``shape``, given around (0, 0), at each of the centres."""
+def polygons(shape: Sequence[Point], centers: Iterable[Point]) -> str:
+    """Return the data of one path that holds ``shape``, given around (0, 0), at each of the centers."""
     corners = [(round(x, 1), round(y, 1)) for x, y in shape]
     sides = "".join(f"l{number(x - from_x)} {number(y - from_y)}" for (from_x, from_y), (x, y) in pairwise(corners))
     first_x, first_y = corners[0]
-    return "".join(f"M{number(x + first_x)} {number(y + first_y)}{sides}z" for x, y in centres)
+    return "".join(f"M{number(x + first_x)} {number(y + first_y)}{sides}z" for x, y in centers)
 
 
 def lines(ends: Iterable[tuple[Point, Point]]) -> str:
@@ -67,9 +67,9 @@ def path(data: str, **attributes: str | float) -> str:
     return f'<path{_attributes(attributes)} d="{data}"/>' if data else ""
 
 
-def circles(centres: Iterable[Point], radius: float) -> list[str]:
-    """Return a ``<circle>`` at each of the centres."""
-    return [f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"/>' for x, y in centres]
+def circles(centers: Iterable[Point], radius: float) -> list[str]:
+    """Return a ``<circle>`` at each of the centers."""
+    return [f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"/>' for x, y in centers]
 
 
 def group(elements: Iterable[str], **attributes: str | float) -> str:
@@ -78,9 +78,9 @@ def group(elements: Iterable[str], **attributes: str | float) -> str:
     return f"<g{_attributes(attributes)}>{content}</g>" if content else ""
 
 
-def gradient_fill(colour: int) -> str:
-    """Return the value of a ``fill`` attribute for stones of ``colour``."""
-    return f"url(#{_ID_PREFIX}{colour})"
+def gradient_fill(color: int) -> str:
+    """Return the value of a ``fill`` attribute for stones of ``color``."""
+    return f"url(#{_ID_PREFIX}{color})"
 
 
 def document(scene: Scene) -> str:
@@ -88,9 +88,9 @@ def document(scene: Scene) -> str:
     left, top = scene.left - MARGIN, scene.top - MARGIN
     width, height = scene.right + MARGIN - left, scene.bottom + MARGIN - top
     gradients = "".join(
-        f'<linearGradient id="{_ID_PREFIX}{colour}" x2="0" y2="1">'
+        f'<linearGradient id="{_ID_PREFIX}{color}" x2="0" y2="1">'
         f'<stop stop-color="{stone.top}"/><stop offset="1" stop-color="{stone.bottom}"/></linearGradient>'
-        for colour, stone in enumerate(scene.stones)
+        for color, stone in enumerate(scene.stones)
     )
     panel = (
         f'<rect x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'

@@ -12,7 +12,7 @@ from stoneworks.envs.drawing import hexes, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import NO_NEIGHBOUR
+from stoneworks.envs.rules.grid import NO_NEIGHBOR
 from stoneworks.envs.rules.taigo import CONE, DARK, DARK_CONE_PLANE, HOLE, is_occupied, joint_of, kind_of
 
 #: How many empty hexes are shown around what is in use, where the window has them.
@@ -40,7 +40,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     """
     game = state.game
     grid = game.grid
-    centres = hexes.cell_centres(grid)
+    centers = hexes.cell_centers(grid)
     codes = state.record["cells"][: grid.num_cells]
     occupied = is_occupied(codes)
     cones = occupied & (joint_of(codes) == CONE)
@@ -51,19 +51,19 @@ def compose(state: State, annotations: Annotations) -> Scene:
     shown = _surroundings(game, in_use.astype(np.int64))
     tiles = []
     for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):
-        tiles.append((centres[cell], centres[grid.neighbours[cell, joint_of(codes[cell]) - 1]]))
+        tiles.append((centers[cell], centers[grid.neighbors[cell, joint_of(codes[cell]) - 1]]))
 
-    elements = [hexes.ground_of_cells(centres[cell] for cell in np.flatnonzero(shown))]
+    elements = [hexes.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
     elements.append(
         svg.group(
-            (svg.path(svg.polygons(hexes.CELL_SHAPE, [centres[cell]]), fill=fill) for cell, fill in fills.items()),
+            (svg.path(svg.polygons(hexes.CELL_SHAPE, [centers[cell]]), fill=fill) for cell, fill in fills.items()),
             class_="fills",
         )
     )
     if state.record["holes_to_fill"]:
         elements.append(
             svg.group(
-                svg.circles((centres[cell] for cell in np.flatnonzero(codes == HOLE)), HOLE_RADIUS),
+                svg.circles((centers[cell] for cell in np.flatnonzero(codes == HOLE)), HOLE_RADIUS),
                 class_="holes",
                 fill="none",
                 stroke=theme.LABEL,
@@ -72,13 +72,13 @@ def compose(state: State, annotations: Annotations) -> Scene:
             )
         )
     elements.append(_tiles(tiles))
-    for colour in range(2):
-        cells = np.flatnonzero(cones & (kind_of(codes) == DARK + colour))
-        elements.append(_cones(colour, (centres[cell] for cell in cells)))
-    elements.append(pieces.last_move(centres[cells[0]] for cells in last_cells if len(cells) == 1))
+    for color in range(2):
+        cells = np.flatnonzero(cones & (kind_of(codes) == DARK + color))
+        elements.append(_cones(color, (centers[cell] for cell in cells)))
+    elements.append(pieces.last_move(centers[cells[0]] for cells in last_cells if len(cells) == 1))
     elements.append(
         svg.group(
-            (svg.path(_capsule(*(centres[cell] for cell in cells))) for cells in last_cells if len(cells) == 2),
+            (svg.path(_capsule(*(centers[cell] for cell in cells))) for cells in last_cells if len(cells) == 2),
             class_="last-tiles",
             fill="none",
             stroke=theme.LAST_MOVE,
@@ -87,11 +87,11 @@ def compose(state: State, annotations: Annotations) -> Scene:
     )
     elements.append(
         pieces.marks(
-            (text, centres[cell], _ink(codes[cell], fills.get(cell, theme.BOARD)))
+            (text, centers[cell], _ink(codes[cell], fills.get(cell, theme.BOARD)))
             for cell, text in annotations.marks.items()
         )
     )
-    xs, ys = zip(*(centres[cell] for cell in np.flatnonzero(shown)), strict=True)
+    xs, ys = zip(*(centers[cell] for cell in np.flatnonzero(shown)), strict=True)
     reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3)
     extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
     if annotations.coordinates:
@@ -109,8 +109,8 @@ def _cells_of(game: Game, action: int) -> list[int]:
     plane, cell = divmod(action, game.grid.num_cells)
     if plane >= DARK_CONE_PLANE:
         return [cell]
-    light_cell = int(game.grid.neighbours[cell, plane])
-    if light_cell == NO_NEIGHBOUR:
+    light_cell = int(game.grid.neighbors[cell, plane])
+    if light_cell == NO_NEIGHBOR:
         raise ValueError(
             f"last_actions has {action}: the light hex of {game.action_to_string(action)} is off the window of {game};"
             " allowed are tiles on the window"
@@ -130,7 +130,7 @@ def _surroundings(game: Game, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.bo
 
 
 def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
-    """Return tiles from the centres of their dark and light hexes."""
+    """Return tiles from the centers of their dark and light hexes."""
     places = list(places)
     outlines = svg.group(
         (svg.path(_capsule(dark, light)) for dark, light in places),
@@ -141,18 +141,18 @@ def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
     )
     halves = [
         svg.group(
-            (svg.path(_half(*(place if colour == 0 else place[::-1]))) for place in places),
-            class_=f"halves colour-{colour}",
-            fill=svg.gradient_fill(colour),
+            (svg.path(_half(*(place if color == 0 else place[::-1]))) for place in places),
+            class_=f"halves color-{color}",
+            fill=svg.gradient_fill(color),
         )
-        for colour in range(2)
+        for color in range(2)
     ]
     return outlines + "".join(halves)
 
 
-def _half(centre: Point, other_centre: Point) -> str:
+def _half(center: Point, other_center: Point) -> str:
     """Return the data of the path around half a tile: round at its end, straight where it meets the other half."""
-    (x, y), (other_x, other_y) = centre, other_centre
+    (x, y), (other_x, other_y) = center, other_center
     middle_x, middle_y = (x + other_x) / 2, (y + other_y) / 2
     across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
     number = svg.number
@@ -163,9 +163,9 @@ def _half(centre: Point, other_centre: Point) -> str:
     )
 
 
-def _capsule(centre: Point, other_centre: Point) -> str:
+def _capsule(center: Point, other_center: Point) -> str:
     """Return the data of the path around a tile."""
-    (x, y), (other_x, other_y) = centre, other_centre
+    (x, y), (other_x, other_y) = center, other_center
     across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
     number = svg.number
     arc = f"A{number(TILE_RADIUS)} {number(TILE_RADIUS)} 0 0 0"
@@ -176,8 +176,8 @@ def _capsule(centre: Point, other_centre: Point) -> str:
     )
 
 
-def _cones(colour: int, centres: Iterable[Point]) -> str:
-    """Return cones, seen from the side, of ``colour`` 0 or 1."""
+def _cones(color: int, centers: Iterable[Point]) -> str:
+    """Return cones, seen from the side, of ``color`` 0 or 1."""
     width, top, base = 0.27 * SPACING, 0.33 * SPACING, 0.17 * SPACING
     number = svg.number
     return svg.group(
@@ -186,11 +186,11 @@ def _cones(colour: int, centres: Iterable[Point]) -> str:
                 f"M{number(x)} {number(y - top)}L{number(x + width)} {number(y + base)}"
                 f"A{number(width)} {number(width / 2)} 0 0 1 {number(x - width)} {number(y + base)}z"
             )
-            for x, y in centres
+            for x, y in centers
         ),
-        class_=f"cones colour-{colour}",
-        fill=svg.gradient_fill(colour),
-        stroke=theme.STONES[colour].outline,
+        class_=f"cones color-{color}",
+        fill=svg.gradient_fill(color),
+        stroke=theme.STONES[color].outline,
         stroke_width=2 * OUTLINE_WIDTH,
         stroke_linejoin="round",
     )
@@ -203,7 +203,7 @@ def _ink(code: int, ground: str) -> str:
 
 
 def _square(extent: hexes.Extent) -> hexes.Extent:
-    """Return the least square with the same centre."""
+    """Return the least square with the same center."""
     left, top, right, bottom = extent
     half = max(right - left, bottom - top) / 2
     x, y = (left + right) / 2, (top + bottom) / 2

@@ -42,7 +42,7 @@ class _Cut:
 def last_turn(state: State) -> list[int]:
     """Return the placements of the last turn that placed a stone.
 
-    A cut may flip what the turn before it placed, so colours do not tell turns apart. Where the history does not begin with
+    A cut may flip what the turn before it placed, so colors do not tell turns apart. Where the history does not begin with
     the game, only its last placement is known to be of that turn.
     """
     return _replay(state)[0]
@@ -52,32 +52,32 @@ def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position. Cuts among the last actions that are in its history are shown with what they flipped."""
     game = state.game
     board = _board(game)
-    centres = board.centres
+    centers = board.centers
     stones = state.record["stones"]
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
     ink_of = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
 
-    fills = (svg.path(svg.polygons(SQUARE, [centres[cell]]), fill=fill) for cell, fill in annotations.fills.items())
+    fills = (svg.path(svg.polygons(SQUARE, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items())
     elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
     elements.extend(
-        svg.group(svg.circles([centres[cell]], MARK_GROUND_RADIUS), fill=ground)
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
         for cell, ground in ground_of.items()
         if stones[cell] == EMPTY
     )
     known_cuts = _replay(state)[1]
     cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
-    threads = (svg.path(svg.lines([(centres[cut.way[0]], centres[cut.way[-1]])])) for cut in cuts)
+    threads = (svg.path(svg.lines([(centers[cut.way[0]], centers[cut.way[-1]])])) for cut in cuts)
     elements.append(svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH))
-    for colour, code in enumerate((BLACK, WHITE)):
-        elements.append(pieces.stones(colour, (centres[cell] for cell in np.flatnonzero(stones == code))))
-    flipped = svg.circles((centres[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
+    for color, code in enumerate((BLACK, WHITE)):
+        elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
+    flipped = svg.circles((centers[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
     elements.append(
         svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)
     )
-    elements.append(pieces.last_move(centres[action % game.grid.num_cells] for action in annotations.last_actions))
+    elements.append(pieces.last_move(centers[action % game.grid.num_cells] for action in annotations.last_actions))
     elements.append(
         pieces.marks(
-            (text, centres[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
+            (text, centers[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
             for cell, text in annotations.marks.items()
         )
     )
@@ -91,7 +91,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
 def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
     """Return the placements of the last turn that placed a stone, and what is known of each cut, by action."""
     game = state.game
-    neighbours = game.grid.neighbours
+    neighbors = game.grid.neighbors
     num_placements = game.num_action_planes * game.grid.num_cells
     replayed = game.new_initial_state()
     turn: list[int] = []
@@ -106,9 +106,9 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
         heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
         if heading != NONE:
             back = (heading + 2) % 4
-            way = [cell, int(neighbours[cell, back])]
+            way = [cell, int(neighbors[cell, back])]
             while before["stones"][way[-1]] == 2 - player:
-                way.append(int(neighbours[way[-1], back]))
+                way.append(int(neighbors[way[-1], back]))
             cuts[action] = _Cut(way[::-1], way[-2:0:-1])
     if replayed == state:
         return turn, cuts
@@ -120,13 +120,13 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
 def _nearest_of_cut(game: Game, action: int) -> _Cut:
     """Return what a cut has for certain: its point, and before it a stone that was flipped."""
     heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
-    nearest = int(game.grid.neighbours[cell, (heading + 2) % 4])
+    nearest = int(game.grid.neighbors[cell, (heading + 2) % 4])
     return _Cut([nearest, cell], [nearest])
 
 
 @dataclass(frozen=True)
 class _Board:
-    centres: list[Point]
+    centers: list[Point]
     ground: str
     lines: str
     labels: str
@@ -138,7 +138,7 @@ class _Board:
 def _board(game: Game) -> _Board:
     """Return what all pictures of a game share."""
     grid = game.grid
-    centres = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
+    centers = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
     last = grid.width - 1
     low, high = -RIM, last * SPACING + RIM
     inner_low, inner_high = low + ROUNDING, high - ROUNDING
@@ -156,4 +156,4 @@ def _board(game: Game) -> _Board:
     reach = LABEL_DISTANCE + pieces.LABEL_HEIGHT / 2
     extent = (low, -high, high, -low)
     extent_with_labels = (low - reach, -high, high, -low + reach)
-    return _Board(centres, ground, lines, pieces.labels(labels), extent, extent_with_labels)
+    return _Board(centers, ground, lines, pieces.labels(labels), extent, extent_with_labels)

@@ -1,4 +1,4 @@
-"""The colours of all pictures, and what is computed from colours."""
+"""The colors of all pictures, and what is computed from colors."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
 
 
-class StoneColours(NamedTuple):
-    """The colours of a stone: its top, its bottom, between which it shades, and its outline."""
+class StoneColors(NamedTuple):
+    """The colors of a stone: its top, its bottom, between which it shades, and its outline."""
 
     top: str
     bottom: str
     outline: str
 
 
-#: By colour of stone.
-STONES = (StoneColours("#4a5561", "#1a2129", "#0e1318"), StoneColours("#ffffff", "#e3e9ef", "#6c7f93"))
+#: By color of stone.
+STONES = (StoneColors("#4a5561", "#1a2129", "#0e1318"), StoneColors("#ffffff", "#e3e9ef", "#6c7f93"))
 
-#: The heat map from 0 to 1: from the colour of the board on, it becomes darker all the way.
+#: The heat map from 0 to 1: from the color of the board on, it becomes darker all the way.
 HEAT = (BOARD, "#e7cb7b", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
 
 
-def heat_colour(value: float) -> str:
-    """Return the colour of a value in [0, 1] on the heat map."""
+def heat_color(value: float) -> str:
+    """Return the color of a value in [0, 1] on the heat map."""
     place = np.linspace(0, 1, len(HEAT))
-    channels = np.array([_channels(colour) for colour in HEAT])
+    channels = np.array([_channels(color) for color in HEAT])
     return _hexadecimal([np.interp(value, place, channel) for channel in channels.T])
 
 
 def blend(channels: tuple[int, int, int], opacity: float) -> str:
-    """Return, as ``#rrggbb``, how a colour of that opacity in [0, 1] looks on the board."""
+    """Return, as ``#rrggbb``, how a color of that opacity in [0, 1] looks on the board."""
     mixed = opacity * np.array(channels) + (1 - opacity) * _channels(BOARD)
     return _hexadecimal(mixed)
 
 
-def ink_on(colour: str) -> str:
-    """Return the ink, dark or light, that has the higher contrast on ``colour`` (WCAG 2.2, contrast ratio)."""
-    luminance = relative_luminance(colour)
+def ink_on(color: str) -> str:
+    """Return the ink, dark or light, that has the higher contrast on ``color`` (WCAG 2.2, contrast ratio)."""
+    luminance = relative_luminance(color)
     contrast_dark = (luminance + 0.05) / (relative_luminance(DARK_INK) + 0.05)
     contrast_light = (relative_luminance(LIGHT_INK) + 0.05) / (luminance + 0.05)
     return DARK_INK if contrast_dark >= contrast_light else LIGHT_INK
 
 
-def relative_luminance(colour: str) -> float:
+def relative_luminance(color: str) -> float:
     """Return the relative luminance of ``#rrggbb``, 0 for black to 1 for white (WCAG 2.2)."""
-    channels = _channels(colour) / 255
+    channels = _channels(color) / 255
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
-def _channels(colour: str) -> npt.NDArray[np.float64]:
-    return np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)], np.float64)
+def _channels(color: str) -> npt.NDArray[np.float64]:
+    return np.array([int(color[start : start + 2], 16) for start in (1, 3, 5)], np.float64)
 
 
 def _hexadecimal(channels: Iterable[Any]) -> str:

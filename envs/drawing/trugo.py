@@ -1,4 +1,4 @@
-"""Pictures of Trugo: tiles with their two-coloured pattern, pieces on the corners, stacks, and where a picked piece may go."""
+"""Pictures of Trugo: tiles with their two-colored pattern, pieces on the corners, stacks, and where a picked piece may go."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoneworks.envs.rules.grid import Grid, column_name
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
 
-#: The distance of neighbouring hexes: neighbouring corners have room for their stacks.
+#: The distance of neighboring hexes: neighboring corners have room for their stacks.
 PITCH = 1.95 * SPACING
 EDGE = PITCH / float(np.sqrt(3))
 JUNCTION_RADIUS = 0.09 * SPACING
@@ -40,8 +40,8 @@ BLUE_REGION = "#8cb2da"
 PICKED = "#ff8a00"
 #: White's and Blue's.
 PIECES = (
-    theme.StoneColours("#ffffff", "#e3e9ef", "#5f7183"),
-    theme.StoneColours("#3f78c4", "#123b80", "#0a2450"),
+    theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"),
+    theme.StoneColors("#3f78c4", "#123b80", "#0a2450"),
 )
 
 
@@ -57,7 +57,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     game = state.get_game()
     assert isinstance(game, Trugo)
     grid = game.grid
-    centres = [(PITCH * x, -PITCH * y) for x, y in grid.positions.tolist()]
+    centers = [(PITCH * x, -PITCH * y) for x, y in grid.positions.tolist()]
     position = game.position(state)
     laid = np.flatnonzero(position.tiles >= 0).tolist()
     last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
@@ -72,26 +72,26 @@ def compose(state: State, annotations: Annotations) -> Scene:
     )
 
     def corner(kind: int, cell: int) -> Point:
-        return _corner(centres[cell], kind)
+        return _corner(centers[cell], kind)
 
     def place_of_top(kind: int, cell: int) -> Point:
-        return _place_of_top(centres[cell], kind, position.below[kind, cell] >= 0)
+        return _place_of_top(centers[cell], kind, position.below[kind, cell] >= 0)
 
     elements = [
         svg.path(
-            svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.LINE
+            svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), (centers[cell] for cell in shown)), fill=theme.LINE
         ),
         svg.path(
-            svg.polygons(_scaled(1 - pieces.LINE_WIDTH / PITCH), (centres[cell] for cell in shown)), fill=theme.BOARD
+            svg.polygons(_scaled(1 - pieces.LINE_WIDTH / PITCH), (centers[cell] for cell in shown)), fill=theme.BOARD
         ),
-        tiles((int(position.tiles[cell]), centres[cell]) for cell in laid),
+        tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
     ]
     elements.append(
         svg.group(
             (
                 svg.path(
                     svg.polygons(
-                        _scaled(FILL_SHARE if cell in laid else 1 - pieces.LINE_WIDTH / PITCH), [centres[cell]]
+                        _scaled(FILL_SHARE if cell in laid else 1 - pieces.LINE_WIDTH / PITCH), [centers[cell]]
                     ),
                     fill=fill,
                 )
@@ -101,14 +101,14 @@ def compose(state: State, annotations: Annotations) -> Scene:
             class_="fills",
         )
     )
-    # A mark without a fill gets its ground from the tile's lighter colour.
+    # A mark without a fill gets its ground from the tile's lighter color.
     ground_of = {cell: annotations.fills.get(cell, WHITE_REGION) for cell in annotations.marks}
     elements.extend(
-        svg.group(svg.circles([centres[cell]], MARK_GROUND_RADIUS), fill=ground)
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
         for cell, ground in ground_of.items()
         if cell not in annotations.fills and cell in laid
     )
-    elements.append(last_tiles(centres[cell] for plane, cell in last if plane < PICK))
+    elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
     empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
     elements.append(
         svg.group(
@@ -120,22 +120,22 @@ def compose(state: State, annotations: Annotations) -> Scene:
     elements.append(last_starts(corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE))
     for kind, cell in np.argwhere(position.top >= 0).tolist():
         stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
-        elements.extend(stack((colour for colour in stacked if colour >= 0), corner(kind, cell)))
+        elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
     elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
     if position.picked is not None:
         legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
         elements.append(picked(place_of_top(*position.picked)))
         elements.append(destinations(corner(plane - MOVE, cell) for plane, cell in legal))
     elements.append(
-        pieces.marks((text, centres[cell], theme.ink_on(ground_of[cell])) for cell, text in annotations.marks.items())
+        pieces.marks((text, centers[cell], theme.ink_on(ground_of[cell])) for cell, text in annotations.marks.items())
     )
-    xs, ys = zip(*(centres[cell] for cell in shown), strict=True)
+    xs, ys = zip(*(centers[cell] for cell in shown), strict=True)
     extent = (min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE)
     if annotations.coordinates:
-        labels = _labels(grid, centres, shown)
+        labels = _labels(grid, centers, shown)
         elements.append(pieces.labels(labels))
         half = pieces.LABEL_HEIGHT / 2
-        label_xs, label_ys = zip(*(centre for _, centre in labels), strict=True)
+        label_xs, label_ys = zip(*(center for _, center in labels), strict=True)
         extent = (
             min(extent[0], min(label_xs) - 1.5 * half),
             min(extent[1], min(label_ys) - half),
@@ -149,10 +149,10 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 
 def tiles(laid: Iterable[tuple[int, Point]]) -> str:
-    """Return tiles from their rotations and centres: white hexes, and the blue parts on them (R1)."""
+    """Return tiles from their rotations and centers: white hexes, and the blue parts on them (R1)."""
     placed = list(laid)
-    blue = "".join(blue_region(rotation, centre) for rotation, centre in placed)
-    shape = svg.polygons(CORNERS, (centre for _, centre in placed))
+    blue = "".join(blue_region(rotation, center) for rotation, center in placed)
+    shape = svg.polygons(CORNERS, (center for _, center in placed))
     return svg.group(
         [
             svg.path(shape, fill=WHITE_REGION),
@@ -163,13 +163,13 @@ def tiles(laid: Iterable[tuple[int, Point]]) -> str:
     )
 
 
-def blue_region(rotation: int, centre: Point) -> str:
+def blue_region(rotation: int, center: Point) -> str:
     """Return the data of a path: the blue parts of a tile.
 
     Rotation i cuts off the white corner 2i by an arc from the middle of one edge to that of the next, and the blue corner
     opposite to it; what is left is parted by a straight line between the middles of the two remaining edges.
     """
-    x, y = centre
+    x, y = center
     cut_off = 2 * rotation
 
     def at(points: tuple[Point, ...], index: int) -> str:
@@ -184,25 +184,25 @@ def blue_region(rotation: int, centre: Point) -> str:
     return f"{joined}M{at(MIDDLES, 3)}L{at(CORNERS, 3)}L{at(MIDDLES, 2)}A{radius} {radius} 0 0 0 {at(MIDDLES, 3)}z"
 
 
-def stack(colours: Iterable[int], centre: Point) -> list[str]:
+def stack(colors: Iterable[int], center: Point) -> list[str]:
     """Return pieces on one corner, the lowest first."""
-    x, y = centre
-    from_below = list(colours)
+    x, y = center
+    from_below = list(colors)
     shifts = [0.0] if len(from_below) == 1 else [STACK_SHIFT, -STACK_SHIFT]
-    return [pieces.stones(colour, [(x, y + shift)], PIECES) for colour, shift in zip(from_below, shifts, strict=True)]
+    return [pieces.stones(color, [(x, y + shift)], PIECES) for color, shift in zip(from_below, shifts, strict=True)]
 
 
-def last_tiles(centres: Iterable[Point]) -> str:
+def last_tiles(centers: Iterable[Point]) -> str:
     """Return the marks of tiles that the last turn laid or removed."""
-    shape = svg.polygons(_scaled(0.97), centres)
+    shape = svg.polygons(_scaled(0.97), centers)
     outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
     return svg.group([outline] if outline else [], class_="last-tile")
 
 
-def last_starts(centres: Iterable[Point]) -> str:
+def last_starts(centers: Iterable[Point]) -> str:
     """Return the marks of corners that the last move left."""
     return svg.group(
-        svg.circles(centres, DESTINATION_RADIUS),
+        svg.circles(centers, DESTINATION_RADIUS),
         class_="last-start",
         fill="none",
         stroke=theme.LAST_MOVE,
@@ -210,30 +210,30 @@ def last_starts(centres: Iterable[Point]) -> str:
     )
 
 
-def picked(centre: Point) -> str:
+def picked(center: Point) -> str:
     """Return the mark of a picked piece."""
-    ring = svg.circles([centre], pieces.STONE_RADIUS + 0.03 * SPACING)
+    ring = svg.circles([center], pieces.STONE_RADIUS + 0.03 * SPACING)
     return svg.group(ring, class_="picked", fill="none", stroke=PICKED, stroke_width=0.13 * SPACING)
 
 
-def destinations(centres: Iterable[Point]) -> str:
+def destinations(centers: Iterable[Point]) -> str:
     """Return the marks of where a picked piece may go."""
-    dots = svg.circles(centres, DESTINATION_RADIUS)
+    dots = svg.circles(centers, DESTINATION_RADIUS)
     return svg.group(dots, class_="destinations", fill=PICKED, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING)
 
 
 # -- Places ----------------------------------------------------------------------------------------------------------------
 
 
-def _corner(centre: Point, kind: int) -> Point:
+def _corner(center: Point, kind: int) -> Point:
     """Return the place of the top or bottom corner of a hex."""
-    x, y = centre
+    x, y = center
     return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
 
 
-def _place_of_top(centre: Point, kind: int, on_another: bool) -> Point:
+def _place_of_top(center: Point, kind: int, on_another: bool) -> Point:
     """Return the place of the top piece of a corner."""
-    x, y = _corner(centre, kind)
+    x, y = _corner(center, kind)
     return (x, y - STACK_SHIFT) if on_another else (x, y)
 
 
@@ -243,13 +243,13 @@ def _scaled(share: float) -> list[Point]:
 
 
 def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
-    """Return the cells of the picture: a convex part of the window with the tiles, their neighbours and the annotated cells.
+    """Return the cells of the picture: a convex part of the window with the tiles, their neighbors and the annotated cells.
 
     Being convex it has room for the labels of rows at their left ends and of columns at their upper ends.
     """
     used = np.array(laid or [grid.num_cells // 2])
-    neighbours = grid.neighbours[used].ravel()
-    cells = np.concatenate([used, neighbours[neighbours >= 0], np.array(annotated, np.int64)])
+    neighbors = grid.neighbors[used].ravel()
+    cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
     all_rows, all_columns = np.divmod(np.arange(grid.num_cells), grid.width)
     inside = grid.on_board.copy()
     for line in (all_rows, all_columns, all_rows + all_columns):
@@ -257,7 +257,7 @@ def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
     return [int(cell) for cell in np.flatnonzero(inside)]
 
 
-def _labels(grid: Grid, centres: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
+def _labels(grid: Grid, centers: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
     """Return the labels with their places, of rows at their left ends and of columns at their upper ends."""
     left_ends: dict[int, int] = {}
     upper_ends: dict[int, int] = {}
@@ -267,10 +267,10 @@ def _labels(grid: Grid, centres: list[Point], shown: list[int]) -> list[tuple[st
         upper_ends[column] = cell
     labels = []
     for row, cell in left_ends.items():
-        x, y = centres[cell]
+        x, y = centers[cell]
         labels.append((str(row + 1), (x - ROW_LABEL_DISTANCE, y)))
     for column, cell in upper_ends.items():
-        x, y = centres[cell]
+        x, y = centers[cell]
         # Columns lean to the right by 30 degrees from upright.
         place = (x + COLUMN_LABEL_DISTANCE / 2, y - COLUMN_LABEL_DISTANCE * float(np.sqrt(3)) / 2)
         labels.append((column_name(column), place))

@@ -100,7 +100,7 @@ class Game(ABC):
     #: Whether every observation is made of zeros and ones.
     binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
-    colours: ClassVar[tuple[str, str]]
+    colors: ClassVar[tuple[str, str]]
     num_action_planes: ClassVar[int]
     action_help: ClassVar[str]
 
@@ -124,14 +124,14 @@ class Game(ABC):
 
     @abstractmethod
     def score(self, state: State) -> tuple[Any, Any] | None:
-        """Return what decides the end, for colour 0 and for colour 1; None in a game where nothing is counted."""
+        """Return what decides the end, for color 0 and for color 1; None in a game where nothing is counted."""
 
     @abstractmethod
     def state_to_text(self, state: State) -> str:
         """Return the position as a picture in letters, row 0 at the bottom, ending in a line that says who is to act."""
 
-    def colour_of(self, state: State, player: int) -> int:
-        """Return the colour that ``player`` plays in ``state``."""
+    def color_of(self, state: State, player: int) -> int:
+        """Return the color that ``player`` plays in ``state``."""
         return player
 
     # -- Actions ---------------------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ class Game(ABC):
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
             merged = {**_all_kernels(self), **others}
-            function = kernels.specialise(template, name, merged, self.board.dtype, self.state_dtype)
+            function = kernels.specialize(template, name, merged, self.board.dtype, self.state_dtype)
             _COMPILED[key] = function
         return function
 

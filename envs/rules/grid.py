@@ -1,4 +1,4 @@
-"""Grids: the cells of a board, their names, neighbours, places on a drawing, and symmetries.
+"""Grids: the cells of a board, their names, neighbors, places on a drawing, and symmetries.
 
 Every game lives on one rectangular grid of ``height x width`` cells, some of which may be off the board. Cell
 ``(row, col)`` has the index ``row * width + col``; row 0 is the bottom row (RULES.md, section 0).
@@ -18,7 +18,7 @@ HEX_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 #: Steps ``(column, row)`` of the four directions of a square grid N, E, S, W, clockwise.
 SQUARE_DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
-NO_NEIGHBOUR = -1
+NO_NEIGHBOR = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +44,18 @@ class Grid:
         height: number of rows.
         width: number of columns.
         on_board: ``bool[num_cells]``, false for a cell of the rectangle that is no cell of the board.
-        neighbours: ``int16[num_cells, num_directions]``, the next cell in each direction, or ``NO_NEIGHBOUR``.
-        positions: ``float64[num_cells, 2]``, the centre ``(x, y)`` of each cell, y upwards, neighbours at distance 1.
-        distance_from_centre: ``int16[num_cells]``, steps from the nearest central cell (negative off the board).
+        neighbors: ``int16[num_cells, num_directions]``, the next cell in each direction, or ``NO_NEIGHBOR``.
+        positions: ``float64[num_cells, 2]``, the center ``(x, y)`` of each cell, y upwards, neighbors at distance 1.
+        distance_from_center: ``int16[num_cells]``, steps from the nearest central cell (negative off the board).
         symmetries: the identity first.
     """
 
     height: int
     width: int
     on_board: npt.NDArray[np.bool_]
-    neighbours: npt.NDArray[np.int16]
+    neighbors: npt.NDArray[np.int16]
     positions: npt.NDArray[np.float64]
-    distance_from_centre: npt.NDArray[np.int16]
+    distance_from_center: npt.NDArray[np.int16]
     symmetries: tuple[GridSymmetry, ...]
 
     @property
@@ -89,7 +89,7 @@ def column_name(column: int) -> str:
 
 
 def hexhex(radius: int) -> Grid:
-    """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the centre, in axial coordinates.
+    """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the center, in axial coordinates.
 
     Row = r + radius and column = q + radius (RULES.md, section 0). Its symmetries are the 6 rotations, each
     without and with the reflection that swaps q and r.
@@ -101,10 +101,10 @@ def hexhex(radius: int) -> Grid:
 
     def cell_at(q: npt.NDArray[np.int64], r: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         inside = np.maximum(np.maximum(abs(q), abs(r)), abs(q + r)) <= radius
-        return np.where(inside, (r + radius) * side + q + radius, NO_NEIGHBOUR)
+        return np.where(inside, (r + radius) * side + q + radius, NO_NEIGHBOR)
 
-    neighbours = np.stack([cell_at(q + dq, r + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
-    neighbours[~on_board] = NO_NEIGHBOUR
+    neighbors = np.stack([cell_at(q + dq, r + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
+    neighbors[~on_board] = NO_NEIGHBOR
 
     symmetries = []
     for mirrored in (False, True):
@@ -124,17 +124,17 @@ def hexhex(radius: int) -> Grid:
         height=side,
         width=side,
         on_board=on_board,
-        neighbours=neighbours.astype(np.int16),
+        neighbors=neighbors.astype(np.int16),
         positions=np.stack([q + r / 2, r * np.sqrt(3) / 2], axis=1),
-        distance_from_centre=np.where(on_board, distance, -1).astype(np.int16),
+        distance_from_center=np.where(on_board, distance, -1).astype(np.int16),
         symmetries=tuple(symmetries),
     )
 
 
 def square(side: int, *, edge_points: bool = False) -> Grid:
-    """Return a board of ``side x side`` cells, neighbours N, E, S, W.
+    """Return a board of ``side x side`` cells, neighbors N, E, S, W.
 
-    With ``edge_points`` every row and every column has one more cell at either end, whose one neighbour is the outermost cell
+    With ``edge_points`` every row and every column has one more cell at either end, whose one neighbor is the outermost cell
     of that row or column; the corners of the larger rectangle are off the board. The symmetries are the 4 rotations,
     each without and with the reflection that swaps rows and columns. A board of even side has four central cells.
     """
@@ -148,13 +148,13 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
 
     def cell_at(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         inside = (x >= 0) & (x < full) & (y >= 0) & (y < full) & (in_rim(x, y) <= rim)
-        return np.where(inside, y * full + x, NO_NEIGHBOUR)
+        return np.where(inside, y * full + x, NO_NEIGHBOR)
 
     on_board = in_rim(x, y) <= rim
-    neighbours = np.stack([cell_at(x + dx, y + dy) for dx, dy in SQUARE_DIRECTIONS], axis=1)
+    neighbors = np.stack([cell_at(x + dx, y + dy) for dx, dy in SQUARE_DIRECTIONS], axis=1)
     for direction, (dx, dy) in enumerate(SQUARE_DIRECTIONS):
         both_in_rim = (in_rim(x, y) > 0) & (in_rim(x + dx, y + dy) > 0)
-        neighbours[both_in_rim, direction] = NO_NEIGHBOUR
+        neighbors[both_in_rim, direction] = NO_NEIGHBOR
 
     symmetries = []
     for mirrored in (False, True):
@@ -174,9 +174,9 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
         height=full,
         width=full,
         on_board=on_board,
-        neighbours=neighbours.astype(np.int16),
+        neighbors=neighbors.astype(np.int16),
         positions=np.stack([x, y], axis=1).astype(np.float64),
-        distance_from_centre=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(
+        distance_from_center=np.where(on_board, abs(2 * x - full + 1) // 2 + abs(2 * y - full + 1) // 2, -1).astype(
             np.int16
         ),
         symmetries=tuple(symmetries),

@@ -11,7 +11,7 @@ EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
 
 @kernel
 def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int, int]:
-    """Write the values of all groups, each colour's from high to low, and return how many groups each colour has.
+    """Write the values of all groups, each color's from high to low, and return how many groups each color has.
 
     A group of n stones with path length L has the value 2L - n (V4). L is the least number of stones on a path within
     the group that joins two different edge stones, or 0 where there are fewer than two (V3). A breadth-first search
@@ -20,7 +20,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
 
     Args:
         board: the board constants.
-        stones: colour codes by cell.
+        stones: color codes by cell.
         values: ``int16[2, >= number of cells]``, written.
     """
     num_cells = board.num_cells
@@ -31,8 +31,8 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
     origin = np.empty(num_cells, np.int16)
     num_groups = np.zeros(2, np.int64)
     for start in range(num_cells):
-        colour = stones[start]
-        if seen[start] or colour == EMPTY or colour == OFF_BOARD:
+        color = stones[start]
+        if seen[start] or color == EMPTY or color == OFF_BOARD:
             continue
         members[0] = start
         seen[start] = 1
@@ -50,10 +50,10 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
             else:
                 distance[stone] = -1
             for direction in range(6):
-                neighbour = board.neighbours[stone, direction]
-                if neighbour >= 0 and not seen[neighbour] and stones[neighbour] == colour:
-                    seen[neighbour] = 1
-                    members[size] = neighbour
+                neighbor = board.neighbors[stone, direction]
+                if neighbor >= 0 and not seen[neighbor] and stones[neighbor] == color:
+                    seen[neighbor] = 1
+                    members[size] = neighbor
                     size += 1
 
         path_length = 0
@@ -64,19 +64,19 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
                 stone = frontier[done]
                 done += 1
                 for direction in range(6):
-                    neighbour = board.neighbours[stone, direction]
-                    if neighbour < 0 or stones[neighbour] != colour:
+                    neighbor = board.neighbors[stone, direction]
+                    if neighbor < 0 or stones[neighbor] != color:
                         continue
-                    if distance[neighbour] < 0:
-                        distance[neighbour] = distance[stone] + 1
-                        origin[neighbour] = origin[stone]
-                        frontier[reached] = neighbour
+                    if distance[neighbor] < 0:
+                        distance[neighbor] = distance[stone] + 1
+                        origin[neighbor] = origin[stone]
+                        frontier[reached] = neighbor
                         reached += 1
-                    elif origin[neighbour] != origin[stone]:
-                        path_length = min(path_length, distance[stone] + distance[neighbour] + 2)
+                    elif origin[neighbor] != origin[stone]:
+                        path_length = min(path_length, distance[stone] + distance[neighbor] + 2)
 
         value = 2 * path_length - size
-        row = colour - 1
+        row = color - 1
         rank = num_groups[row]
         while rank > 0 and values[row, rank - 1] < value:
             values[row, rank] = values[row, rank - 1]

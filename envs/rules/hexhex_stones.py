@@ -1,4 +1,4 @@
-"""What Vadus and Laido share: a hexhex board on which stones of two colours are placed and groups are compared."""
+"""What Vadus and Laido share: a hexhex board on which stones of two colors are placed and groups are compared."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def board_dtype(room: int) -> np.dtype[Any]:
             *BOARD_HEADER,
             ("pie_rule", "u1"),
             ("on_board", "u1", (room,)),
-            ("edge", "u1", (room,)),  # a point with fewer than six neighbours
-            ("neighbours", "i2", (room, 6)),
-            ("distance_from_centre", "i2", (room,)),
+            ("edge", "u1", (room,)),  # a point with fewer than six neighbors
+            ("neighbors", "i2", (room, 6)),
+            ("distance_from_center", "i2", (room,)),
         ],
         align=True,
     )
@@ -81,10 +81,10 @@ def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
 
 
 @kernel
-def observe_stones(board: Record, state: Record, colour: int, planes: Float32Table) -> None:
+def observe_stones(board: Record, state: Record, color: int, planes: Float32Table) -> None:
     """Write the planes that both games begin with: own stones, opponent's stones, board."""
-    own = colour + 1
-    other = 2 - colour
+    own = color + 1
+    other = 2 - color
     for cell in range(board.num_cells):
         planes[0, cell] = state.stones[cell] == own
     for cell in range(board.num_cells):
@@ -104,7 +104,7 @@ def end_game(state: Record, winner: int, ending: int) -> None:
 class HexhexStonesGame(Game):
     """A game of stones on a hexhex board whose end compares group values."""
 
-    colours: ClassVar[tuple[str, str]] = ("Black", "White")
+    colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 1
 
     def __init__(self, **options: object) -> None:
@@ -118,9 +118,9 @@ class HexhexStonesGame(Game):
         board["num_actions"] = self.num_distinct_actions()
         board["pie_rule"] = self.options.get("pie_rule", False)
         board["on_board"][cells] = self.grid.on_board
-        board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_centre == self.options["size"] - 1)
-        board["neighbours"][cells] = self.grid.neighbours
-        board["distance_from_centre"][cells] = self.grid.distance_from_centre
+        board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_center == self.options["size"] - 1)
+        board["neighbors"][cells] = self.grid.neighbors
+        board["distance_from_center"][cells] = self.grid.distance_from_center
 
     @property
     def num_points(self) -> int:
@@ -148,10 +148,10 @@ class HexhexStonesGame(Game):
         if outcome is not None:
             if outcome.winner is None:
                 return "the game is a draw"
-            return f"{self.colours[self.colour_of(state, outcome.winner)]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[self.color_of(state, outcome.winner)]} (player {outcome.winner}) has won by {outcome.reason}"
         player = state.current_player()
-        colour = self.colour_of(state, player)
-        status = f"{self.colours[colour]} ({'XO'[colour]}, player {player}) to act"
+        color = self.color_of(state, player)
+        status = f"{self.colors[color]} ({'XO'[color]}, player {player}) to act"
         if state.record["second_stone"]:
             status += ", second stone of the turn"
         if state.record["consecutive_passes"]:

@@ -1,7 +1,7 @@
-"""Compiling: the decorator of every kernel, and templates specialised for one game.
+"""Compiling: the decorator of every kernel, and templates specialized for one game.
 
 A game's rules are four kernels (see :mod:`stoneworks.envs.rules.templates`). What is done with them (step a batch,
-play at random, search) is written once, as a template, and specialised: a fresh function with the template's code,
+play at random, search) is written once, as a template, and specialized: a fresh function with the template's code,
 the game's kernels among its globals, and a qualified name of its own, compiled with numba and cached on disk.
 
 Two facts of numba shape this module. A function cannot be cached if it receives a compiled function as an argument or from a
@@ -100,7 +100,7 @@ def capacity(num_cells: int) -> int:
     return room
 
 
-def specialise(
+def specialize(
     template: Callable[..., Any],
     name: str,
     game_kernels: Mapping[str, Callable[..., Any]],
@@ -145,7 +145,7 @@ def specialise(
 def specialised_kernel(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialise`` compiles to call."""
+    """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialize`` compiles to call."""
     return kernel(_with_kernels(template, name, game_kernels))
 
 

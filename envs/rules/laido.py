@@ -64,9 +64,9 @@ def compare_hills(board: Record, stones: Record) -> int:
     excess_of_white = np.zeros(board.num_cells, np.int64)
     for cell in range(board.num_cells):
         if stones[cell] == BLACK:
-            excess_of_white[board.distance_from_centre[cell]] -= 1
+            excess_of_white[board.distance_from_center[cell]] -= 1
         elif stones[cell] == WHITE:
-            excess_of_white[board.distance_from_centre[cell]] += 1
+            excess_of_white[board.distance_from_center[cell]] += 1
     for distance in range(board.num_cells):
         if excess_of_white[distance] != 0:
             return 1 if excess_of_white[distance] > 0 else -1
@@ -92,8 +92,8 @@ def apply_action(board: Record, state: Record, action: int) -> None:
             if better == 0:
                 end_game(state, NO_WINNER, DRAWN)
             else:
-                winning_colour = 0 if better > 0 else 1
-                end_game(state, winning_colour ^ state.swapped, ending)
+                winning_color = 0 if better > 0 else 1
+                end_game(state, winning_color ^ state.swapped, ending)
         return
     state.stones[action] = (player ^ state.swapped) + 1
     state.consecutive_passes = 0
@@ -157,8 +157,8 @@ class Laido(HexhexStonesGame):
             "finish_at_random": finish_at_random,
         }
 
-    def colour_of(self, state: State, player: int) -> int:
-        """Return the colour that ``player`` plays: the other one's after a swap (L1)."""
+    def color_of(self, state: State, player: int) -> int:
+        """Return the color that ``player`` plays: the other one's after a swap (L1)."""
         return player ^ int(state.record["swapped"])
 
     def max_game_length(self) -> int:

@@ -138,12 +138,12 @@ class State:
     player_reward = player_return
 
     def score(self) -> tuple[Any, Any] | None:
-        """Return what decides the end, for colour 0 and colour 1 (see the game); None where nothing is counted."""
+        """Return what decides the end, for color 0 and color 1 (see the game); None where nothing is counted."""
         return self._game.score(self)
 
-    def colour_of(self, player: int) -> int:
-        """Return the colour that ``player`` plays: its own number, except after Laido's swap."""
-        return self._game.colour_of(self, player)
+    def color_of(self, player: int) -> int:
+        """Return the color that ``player`` plays: its own number, except after Laido's swap."""
+        return self._game.color_of(self, player)
 
     def history(self) -> list[int]:
         """Return the actions that led here."""

@@ -1,7 +1,7 @@
 """Taigo (Néstor Romeral Andrés).
 
 Tiles of a dark and a light hex are laid side by side on a plane without a board, single-hex holes are filled with
-cones, and five of a colour in a row win, the opponent's five first. The rulings G1 to G6 are explained in
+cones, and five of a color in a row win, the opponent's five first. The rulings G1 to G6 are explained in
 docs/taigo.md.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game, Symmetry
-from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOUR, hexhex
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
@@ -37,9 +37,9 @@ MAX_SUPPLY = 30_000
 
 # -- The codes of cells ----------------------------------------------------------------------------------------------
 #
-# One signed byte says all of a cell. An empty hex holds the number of its occupied neighbours, 0 to 6, and is a hole at
+# One signed byte says all of a cell. An empty hex holds the number of its occupied neighbors, 0 to 6, and is a hole at
 # 6. An occupied one holds 8 * kind + joint, where kind is DARK or LIGHT; a cell off the window holds 8 * OFF. These are
-# so far below 0 that the codes of two neighbours add up to more than 0 just where a tile may be laid on them.
+# so far below 0 that the codes of two neighbors add up to more than 0 just where a tile may be laid on them.
 
 OFF, DARK, LIGHT = -8, -7, -6
 #: The joint of a cone; that of a tile's half is 1 + the direction to the other half.
@@ -90,58 +90,58 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("tiles", "u2"),
             ("cones", "u2", (2,)),
             ("start", "i2"),  # the dark hex of the first tile
-            ("steps", "i2", (6,)),  # from a cell's index to its neighbour's, by direction
+            ("steps", "i2", (6,)),  # from a cell's index to its neighbor's, by direction
             ("num_false_steps", "i2"),
             ("false_steps", "i4", (8,)),  # tile actions whose step leads around the end of a row to a hex on the window
             ("empty_window", "i1", (room,)),
-            ("num_neighbours", "i1", (room,)),
-            ("neighbours", "i2", (room, 6)),
+            ("num_neighbors", "i1", (room,)),
+            ("neighbors", "i2", (room, 6)),
         ],
         align=True,
     )
 
 
 @kernel
-def makes_five(board: Record, state: Record, cell: int, colour: int) -> bool:
-    """Return whether a hex of ``colour`` on ``cell`` is, or would be, one of five or more in a straight line."""
-    kind = DARK + colour
+def makes_five(board: Record, state: Record, cell: int, color: int) -> bool:
+    """Return whether a hex of ``color`` on ``cell`` is, or would be, one of five or more in a straight line."""
+    kind = DARK + color
     for axis in range(3):
         length = 1
         for direction in (axis, axis + 3):
-            neighbour = board.neighbours[cell, direction]
-            while neighbour >= 0 and _kind(state.cells[neighbour]) == kind:
+            neighbor = board.neighbors[cell, direction]
+            while neighbor >= 0 and _kind(state.cells[neighbor]) == kind:
                 length += 1
-                neighbour = board.neighbours[neighbour, direction]
+                neighbor = board.neighbors[neighbor, direction]
         if length >= 5:
             return True
     return False
 
 
 @kernel
-def fill_hex(board: Record, state: Record, cell: int, colour: int, joint: int) -> None:
+def fill_hex(board: Record, state: Record, cell: int, color: int, joint: int) -> None:
     """Put a cone or half a tile on an empty hex, and keep account of holes, fives and empty pairs around it."""
     cells = state.cells
-    occupied_neighbours = cells[cell]
-    if occupied_neighbours == HOLE:
+    occupied_neighbors = cells[cell]
+    if occupied_neighbors == HOLE:
         state.holes_to_fill -= 1
-    state.open_pairs -= board.num_neighbours[cell] - occupied_neighbours
-    cells[cell] = 8 * (DARK + colour) + joint
+    state.open_pairs -= board.num_neighbors[cell] - occupied_neighbors
+    cells[cell] = 8 * (DARK + color) + joint
     for direction in range(6):
-        neighbour = board.neighbours[cell, direction]
-        if neighbour >= 0 and cells[neighbour] >= 0:
-            cells[neighbour] += 1
-            # G3: a hex at the border has fewer neighbours, so it never gets there.
-            if cells[neighbour] == HOLE:
+        neighbor = board.neighbors[cell, direction]
+        if neighbor >= 0 and cells[neighbor] >= 0:
+            cells[neighbor] += 1
+            # G3: a hex at the border has fewer neighbors, so it never gets there.
+            if cells[neighbor] == HOLE:
                 state.holes_to_fill += 1
-    if makes_five(board, state, cell, colour):
-        state.five[colour] = 1
+    if makes_five(board, state, cell, color):
+        state.five[color] = 1
 
 
 @kernel
 def lay_tile(board: Record, state: Record, dark_cell: int, direction: int) -> None:
     """Lay a tile."""
     fill_hex(board, state, dark_cell, 0, 1 + direction)
-    fill_hex(board, state, board.neighbours[dark_cell, direction], 1, 1 + (direction + 3) % 6)
+    fill_hex(board, state, board.neighbors[dark_cell, direction], 1, 1 + (direction + 3) % 6)
     state.tiles_left -= 1
 
 
@@ -189,9 +189,9 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     num_cells = board.num_cells
     if state.holes_to_fill:  # G4
         mask[: DARK_CONE_PLANE * num_cells] = 0
-        for colour in range(2):
-            left = state.cones_left[colour] > 0
-            plane = mask[(DARK_CONE_PLANE + colour) * num_cells : (DARK_CONE_PLANE + colour + 1) * num_cells]
+        for color in range(2):
+            left = state.cones_left[color] > 0
+            plane = mask[(DARK_CONE_PLANE + color) * num_cells : (DARK_CONE_PLANE + color + 1) * num_cells]
             for cell in range(num_cells):
                 plane[cell] = left and state.cells[cell] == HOLE
         return
@@ -221,9 +221,9 @@ def apply_action(board: Record, state: Record, action: int) -> None:
     if plane < DARK_CONE_PLANE:
         lay_tile(board, state, cell, plane)
     else:
-        colour = plane - DARK_CONE_PLANE
-        state.cones_left[colour] -= 1
-        fill_hex(board, state, cell, colour, CONE)
+        color = plane - DARK_CONE_PLANE
+        state.cones_left[color] -= 1
+        fill_hex(board, state, cell, color, CONE)
     # G4: the same player fills the holes of this turn's tile while there is a cone. Others are none of its holes: they
     # were left when there was no cone.
     if state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0:
@@ -252,7 +252,7 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 class Taigo(Game):
     """Taigo.
 
-    Options: ``tiles`` in all (40), ``cones`` per colour (5; up to 10 are official), ``handicap``, extra (dark, light)
+    Options: ``tiles`` in all (40), ``cones`` per color (5; up to 10 are official), ``handicap``, extra (dark, light)
     cones ((0, 0)), and ``radius`` of the window (12).
     """
 
@@ -266,7 +266,7 @@ class Taigo(Game):
     scale_options: ClassVar[tuple[str, ...]] = ("tiles", "radius")
     global_actions: ClassVar[tuple[str, ...]] = ()
     reasons: ClassVar[tuple[str, ...]] = ("five", "draw", "no_place")
-    colours: ClassVar[tuple[str, str]] = ("Dark", "Light")
+    colors: ClassVar[tuple[str, str]] = ("Dark", "Light")
     num_action_planes: ClassVar[int] = 8
     observation_planes: ClassVar[tuple[str, ...]] = (
         "own_hexes",
@@ -292,23 +292,23 @@ class Taigo(Game):
         self.state_dtype = state_dtype(room)
         self.board = np.zeros(1, board_dtype(room))
         board, cells = self.board[0], np.arange(self.grid.num_cells)
-        on_window, neighbours = self.grid.on_board, self.grid.neighbours
+        on_window, neighbors = self.grid.on_board, self.grid.neighbors
         board["num_cells"] = self.grid.num_cells
         board["num_actions"] = self.num_distinct_actions()
-        board["num_pairs"] = (neighbours != NO_NEIGHBOUR).sum() // 2
+        board["num_pairs"] = (neighbors != NO_NEIGHBOR).sum() // 2
         board["tiles"] = tiles
         board["cones"] = [cones + extra for extra in self.options["handicap"]]
         board["start"] = radius * self.grid.width + radius
         board["steps"] = [r * self.grid.width + q for q, r in HEX_DIRECTIONS]
         board["empty_window"] = 8 * OFF
         board["empty_window"][cells[on_window]] = 0
-        board["num_neighbours"][cells] = (neighbours != NO_NEIGHBOUR).sum(axis=1)
-        board["neighbours"][cells] = neighbours
+        board["num_neighbors"][cells] = (neighbors != NO_NEIGHBOR).sum(axis=1)
+        board["neighbors"][cells] = neighbors
         false_steps = [
             direction * self.grid.num_cells + cell
             for direction, step in enumerate(board["steps"])
             for cell in cells[max(0, -step) : self.grid.num_cells - max(0, step)]
-            if on_window[cell] and on_window[cell + step] and neighbours[cell, direction] == NO_NEIGHBOUR
+            if on_window[cell] and on_window[cell + step] and neighbors[cell, direction] == NO_NEIGHBOR
         ]
         board["num_false_steps"] = len(false_steps)
         board["false_steps"][: len(false_steps)] = false_steps
@@ -344,8 +344,8 @@ class Taigo(Game):
         name = self.grid.cell_names[cell]
         if plane >= DARK_CONE_PLANE:
             return f"{name}+{'DL'[plane - DARK_CONE_PLANE]}"
-        light_cell = self.grid.neighbours[cell, plane]
-        if light_cell == NO_NEIGHBOUR:
+        light_cell = self.grid.neighbors[cell, plane]
+        if light_cell == NO_NEIGHBOR:
             return f"{name}-{('E', 'NE', 'NW', 'W', 'SW', 'SE')[plane]}"
         return f"{name}-{self.grid.cell_names[light_cell]}"
 
@@ -378,9 +378,9 @@ class Taigo(Game):
     # -- Positions for people ----------------------------------------------------------------------------------------
 
     def distance_reached(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return, for ``records[...]``, the distance from the centre of the farthest hex in use: ``int64[...]``."""
+        """Return, for ``records[...]``, the distance from the center of the farthest hex in use: ``int64[...]``."""
         codes = records["cells"][..., : self.grid.num_cells]
-        return np.where(is_occupied(codes), self.grid.distance_from_centre, 0).max(axis=-1).astype(np.int64)  # type: ignore[no-any-return]
+        return np.where(is_occupied(codes), self.grid.distance_from_center, 0).max(axis=-1).astype(np.int64)  # type: ignore[no-any-return]
 
     def state_to_text(self, state: State) -> str:
         """Return the part of the window that a tile can touch, and who is to act.
@@ -410,7 +410,7 @@ class Taigo(Game):
             if outcome.winner is None:
                 why = {"draw": "the last tile has been laid", "no_place": "the window has no place for a tile"}
                 return f"the game is a draw: {why[outcome.reason]}"
-            return f"{self.colours[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
         player = state.current_player()
         action = "fill a hole" if state.record["holes_to_fill"] else "lay a tile"
-        return f"{self.colours[player]} ({'DL'[player]}, player {player}) to {action}"
+        return f"{self.colors[player]} ({'DL'[player]}, player {player}) to {action}"

@@ -1,6 +1,6 @@
 """The four kernels that are a game's rules, an optional one, and the templates that are written in terms of them.
 
-The functions of the first part are the contract: a game's module defines kernels of the same names, and specialising
+The functions of the first part are the contract: a game's module defines kernels of the same names, and specializing
 a template replaces them (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and do not
 raise; who calls them has checked before.
 """
@@ -64,7 +64,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     """Play to the end with uniformly random legal actions and return how many were played.
 
     ``mask`` (``int8[num_distinct_actions]``) is room to work in; ``seeds[game]`` is advanced. For a game that has no
-    kernel of this name this function is specialised with its four.
+    kernel of this name this function is specialized with its four.
     """
     played = 0
     while not state.ending:

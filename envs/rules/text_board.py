@@ -26,15 +26,15 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
 
     lines = []
     labels: dict[int, dict[int, str]] = {}
-    labelled: set[int] = set()
+    labeled: set[int] = set()
     for row in range(grid.height):
         line: dict[int, str] = {}
         in_row = [row * grid.width + column for column in range(grid.width) if grid.on_board[row * grid.width + column]]
         for cell in in_row:
             line[place(cell)] = symbols[cell]
             column = cell % grid.width
-            if column not in labelled:
-                labelled.add(column)
+            if column not in labeled:
+                labeled.add(column)
                 labels.setdefault(row - 1, {})[place(cell) - 1] = column_name(column)
         if in_row:
             number = str(row + 1)

@@ -20,9 +20,9 @@ def evaluate(board: Record, state: Record, player: int) -> float:
         standing = compare_groups(board, state.stones)
         if standing == 0:
             standing = compare_hills(board, state.stones)
-    colour_to_act = state.current_player ^ state.swapped
-    advantage = black_advantage(board, state, colour_to_act, 1, standing)
-    # White is to act with and without a swap, so the position is the same but for who plays which colour.
+    color_to_act = state.current_player ^ state.swapped
+    advantage = black_advantage(board, state, color_to_act, 1, standing)
+    # White is to act with and without a swap, so the position is the same but for who plays which color.
     if swap_is_legal(board, state):
         advantage = -abs(advantage)
     return advantage if player ^ state.swapped == 0 else -advantage

@@ -1,9 +1,9 @@
 """The evaluation of Taigo: who has more lines of five to complete, and which of them are threats.
 
-A *window* is five hexes in a straight line. It is open for a colour while it holds no hex of the other one and its empty
-hexes can still be filled. What counts is how many hexes of the colour an open window already has. As a tile adds
-one hex of each colour (G2), a window that lacks a single hex is completed by one tile; and one tile blocks one
-such hex, since its other half is of the opponent's colour.
+A *window* is five hexes in a straight line. It is open for a color while it holds no hex of the other one and its empty
+hexes can still be filled. What counts is how many hexes of the color an open window already has. As a tile adds
+one hex of each color (G2), a window that lacks a single hex is completed by one tile; and one tile blocks one
+such hex, since its other half is of the opponent's color.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 165.0
-#: What an open window with 0 to 5 hexes is worth to its colour. Its player may be one tile from the next number.
+#: What an open window with 0 to 5 hexes is worth to its color. Its player may be one tile from the next number.
 WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)
 #: How much more the windows of the player to act count.
 WEIGHT_OF_MOVE = 1.5
@@ -28,25 +28,25 @@ BONUS_OF_HOLE = 50.0
 CAN_COMPLETE = 1e5
 #: The value for who is not to act of more ways to complete five than the opponent can block.
 CANNOT_BLOCK = 5e4
-#: Within a turn: five of a colour stands, or a cone makes it, and decides the game at the turn's end (G5).
+#: Within a turn: five of a color stands, or a cone makes it, and decides the game at the turn's end (G5).
 FIVE_STANDS = 2e5
 
 _kind = kernel(kind_of)
 
 
 @kernel
-def can_complete(board: Record, state: Record, cell: int, colour: int) -> bool:
-    """Return whether a tile fits with its half of ``colour`` on the empty hex ``cell`` and gives the other colour no five."""
+def can_complete(board: Record, state: Record, cell: int, color: int) -> bool:
+    """Return whether a tile fits with its half of ``color`` on the empty hex ``cell`` and gives the other color no five."""
     for direction in range(6):
-        neighbour = board.neighbours[cell, direction]
-        if neighbour >= 0 and state.cells[neighbour] >= 0 and not makes_five(board, state, neighbour, 1 - colour):
+        neighbor = board.neighbors[cell, direction]
+        if neighbor >= 0 and state.cells[neighbor] >= 0 and not makes_five(board, state, neighbor, 1 - color):
             return True
     return False
 
 
 @kernel
 def survey_windows(board: Record, state: Record, totals: Record, completions: Record, values: Record) -> None:
-    """Look at every window that is open for just one colour.
+    """Look at every window that is open for just one color.
 
     Args:
         board: the board constants.
@@ -70,8 +70,8 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                     break
                 code = state.cells[cell]
                 if code >= 0:
-                    # No tile fits where no neighbour is empty; a cone does, if it has to be placed now.
-                    if code == board.num_neighbours[cell] and not (code == HOLE and state.holes_to_fill > 0):
+                    # No tile fits where no neighbor is empty; a cone does, if it has to be placed now.
+                    if code == board.num_neighbors[cell] and not (code == HOLE and state.holes_to_fill > 0):
                         break
                 elif _kind(code) == DARK:
                     num_hexes_0 += 1
@@ -83,25 +83,25 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                     break
                 if place == 4:
                     last = cell
-                cell = board.neighbours[cell, axis]
+                cell = board.neighbors[cell, axis]
             if last < 0 or num_hexes_0 + num_hexes_1 == 0:
                 continue
-            colour = 0 if num_hexes_0 > 0 else 1
+            color = 0 if num_hexes_0 > 0 else 1
             num_hexes = num_hexes_0 + num_hexes_1
-            totals[colour] += WINDOW_VALUES[num_hexes]
+            totals[color] += WINDOW_VALUES[num_hexes]
             if num_hexes == 5:
                 continue
             cell = start
             for _ in range(5):
                 if state.cells[cell] >= 0:
-                    values[colour, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
-                    values[1 - colour, cell] += BLOCK_VALUES[num_hexes]
+                    values[color, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
+                    values[1 - color, cell] += BLOCK_VALUES[num_hexes]
                     if num_hexes == 4:
-                        if completions[colour, 0] < 0:
-                            completions[colour, 0] = cell
-                        elif completions[colour, 0] != cell:
-                            completions[colour, 1] = cell
-                cell = board.neighbours[cell, axis]
+                        if completions[color, 0] < 0:
+                            completions[color, 0] = cell
+                        elif completions[color, 0] != cell:
+                            completions[color, 1] = cell
+                cell = board.neighbors[cell, axis]
 
 
 @kernel
@@ -152,16 +152,16 @@ def find_holes(board: Record, state: Record, dark_cell: int, light_cell: int, ho
     num_holes = 0
     for half in range(2):
         for direction in range(6):
-            cell = board.neighbours[light_cell if half else dark_cell, direction]
-            # A tile occupies at most two neighbours of a hex.
+            cell = board.neighbors[light_cell if half else dark_cell, direction]
+            # A tile occupies at most two neighbors of a hex.
             if cell < 0 or cell == dark_cell or cell == light_cell or state.cells[cell] < HOLE - 2:
                 continue
             num_occupied = state.cells[cell]
             known = False
             for around in range(6):
-                neighbour = board.neighbours[cell, around]
-                num_occupied += neighbour == dark_cell or neighbour == light_cell
-                known |= half == 1 and neighbour == dark_cell
+                neighbor = board.neighbors[cell, around]
+                num_occupied += neighbor == dark_cell or neighbor == light_cell
+                known |= half == 1 and neighbor == dark_cell
             if num_occupied == HOLE and not known:
                 holes[num_holes] = cell
                 num_holes += 1
@@ -175,7 +175,7 @@ def rate_holes(board: Record, state: Record, own_cell: int, other_cell: int, hol
     Args:
         board: the board constants.
         state: the position before the tile; changed, and put back.
-        own_cell: where the half of the mover's colour lies.
+        own_cell: where the half of the mover's color lies.
         other_cell: where the other half lies.
         holes: the cells.
         worth: ``float32[num_cells]``: what such a cone is worth in each cell without the tile.
@@ -224,10 +224,10 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
         plane = action // num_cells
         cell = action - plane * num_cells
         if plane >= DARK_CONE_PLANE:
-            colour = plane - DARK_CONE_PLANE
-            ratings[action] = values[mover, cell] if colour == mover else -2 * values[other, cell]
+            color = plane - DARK_CONE_PLANE
+            ratings[action] = values[mover, cell] if color == mover else -2 * values[other, cell]
             continue
-        light_cell = board.neighbours[cell, plane]
+        light_cell = board.neighbors[cell, plane]
         own_cell = cell if mover == 0 else light_cell
         other_cell = light_cell if mover == 0 else cell
         # Twice, as the opponent's five comes first (G5).

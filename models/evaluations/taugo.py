@@ -48,7 +48,7 @@ def triangle(count: int) -> float:
 
 @kernel
 def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> None:
-    """Write each string's stones on the perimeter by its label, and for each colour: its edge stones, then its strings."""
+    """Write each string's stones on the perimeter by its label, and for each color: its edge stones, then its strings."""
     on_perimeter[:] = 0
     standing[:] = 0
     for cell in range(board.num_cells):
@@ -85,15 +85,15 @@ def gain_of_cut(
         num_edge_stones: the mover's stones on edge points.
     """
     back = (heading + 2) % 4
-    cell = board.neighbours[point, back]
+    cell = board.neighbors[point, back]
     label = state.strings[cell]
     num_flipped = 0
     num_sides = 0
     while state.strings[cell] == label:
         num_flipped += board.perimeter[cell]
         for turn in (1, 3):
-            num_sides += state.strings[board.neighbours[cell, (heading + turn) % 4]] == label
-        cell = board.neighbours[cell, back]
+            num_sides += state.strings[board.neighbors[cell, (heading + turn) % 4]] == label
+        cell = board.neighbors[cell, back]
     left = on_perimeter[label] - num_flipped
     remaining = triangle(left)
     if num_sides >= 2:  # it may fall apart, for all that is known in halves
@@ -112,37 +112,35 @@ def gain_of_line(
     on_perimeter: npt.NDArray[np.int16],
     start: int,
     direction: int,
-    colour: int,
+    color: int,
     connected: int,
     num_edge_stones: float,
 ) -> float:
     """Return about what a line gains that goes on from ``start`` as far as it can; the arguments are as in ``gain_of_cut``."""
     last = start
     longer = connected
-    cell = board.neighbours[start, direction]
+    cell = board.neighbors[start, direction]
     while state.stones[cell] == EMPTY and board.intersection[cell]:
         longer += board.perimeter[cell]
         last = cell
-        cell = board.neighbours[cell, direction]
+        cell = board.neighbors[cell, direction]
     gain = triangle(longer) - triangle(connected)
-    if state.stones[cell] == 3 - colour:
-        point = cut_from(board, state, last, direction, colour)
+    if state.stones[cell] == 3 - color:
+        point = cut_from(board, state, last, direction, color)
         if point != CORNER:
             gain += gain_of_cut(board, state, on_perimeter, point, direction, longer, num_edge_stones)
     return gain
 
 
 @kernel
-def mark_way(
-    board: Record, state: Record, start: int, direction: int, colour: int, gain: float, ways: Float32s
-) -> None:
+def mark_way(board: Record, state: Record, start: int, direction: int, color: int, gain: float, ways: Float32s) -> None:
     """Raise to ``gain`` the rating of each empty point on the way of a line or cut from ``start``, to the end of a run."""
-    cell = board.neighbours[start, direction]
+    cell = board.neighbors[start, direction]
     while state.stones[cell] == EMPTY:
         ways[cell] = max(ways[cell], gain)
-        cell = board.neighbours[cell, direction]
-    while state.stones[cell] == 3 - colour:
-        cell = board.neighbours[cell, direction]
+        cell = board.neighbors[cell, direction]
+    while state.stones[cell] == 3 - color:
+        cell = board.neighbors[cell, direction]
     if state.stones[cell] == EMPTY:
         ways[cell] = max(ways[cell], gain)
 
@@ -151,14 +149,14 @@ def mark_way(
 def rate_turns(
     board: Record,
     state: Record,
-    colour: int,
+    color: int,
     on_perimeter: npt.NDArray[np.int16],
     num_edge_stones: float,
     mask: Int8s,
     gains: Float32s,
     ways: Float32s,
 ) -> float:
-    """Write about what a turn of ``colour`` gains that begins with each action, and what one through each point does.
+    """Write about what a turn of ``color`` gains that begins with each action, and what one through each point does.
 
     Returns the greatest gain. ``mask`` is room for the work.
     """
@@ -166,7 +164,7 @@ def rate_turns(
     mask[:] = 0
     for cell in range(num_cells):
         mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
-    search_first_stones(board, state, colour, mask)
+    search_first_stones(board, state, color, mask)
     gains[:] = 0
     ways[:] = 0
     best = 0.0
@@ -178,10 +176,10 @@ def rate_turns(
         connected = int(board.perimeter[cell])
         separate = 0.0
         for direction in range(4):
-            neighbour = board.neighbours[cell, direction]
-            if state.stones[neighbour] != colour:
+            neighbor = board.neighbors[cell, direction]
+            if state.stones[neighbor] != color:
                 continue
-            label = state.strings[neighbour]
+            label = state.strings[neighbor]
             known = False
             for place in range(num_joined):
                 known |= labels[place] == label
@@ -195,11 +193,11 @@ def rate_turns(
         if num_joined:  # else it is a stone alone (T4)
             for direction in range(4):
                 of_line = gain + gain_of_line(
-                    board, state, on_perimeter, cell, direction, colour, connected, num_edge_stones
+                    board, state, on_perimeter, cell, direction, color, connected, num_edge_stones
                 )
                 greatest = max(greatest, of_line)
                 if of_line > gain:
-                    mark_way(board, state, cell, direction, colour, of_line, ways)
+                    mark_way(board, state, cell, direction, color, of_line, ways)
         gains[cell] = greatest
         ways[cell] = max(ways[cell], greatest)
         best = max(best, greatest)
@@ -210,9 +208,9 @@ def rate_turns(
         heading = action // num_cells - 1
         point = action % num_cells
         back = (heading + 2) % 4
-        friend = board.neighbours[point, back]
-        while state.stones[friend] != colour:
-            friend = board.neighbours[friend, back]
+        friend = board.neighbors[point, back]
+        while state.stones[friend] != color:
+            friend = board.neighbors[friend, back]
         gain = gain_of_cut(
             board, state, on_perimeter, point, heading, on_perimeter[state.strings[friend]], num_edge_stones
         )

@@ -45,7 +45,7 @@ URGENCY = 3.0
 LAST_PIECES = 1e5
 
 # Columns of a table of groups.
-COLOUR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
+COLOR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
 NUM_COLUMNS = 4
 
 NO_GROUP = -1
@@ -71,9 +71,9 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
                 code = corner_code(state, start)
                 if code < SINGLE or group_of[start] != NO_GROUP:
                     continue
-                colour = code & 1
+                color = code & 1
                 row = NUM_COLUMNS * num_groups
-                groups[row + COLOUR] = colour
+                groups[row + COLOR] = color
                 groups[row + PIECES] = 0
                 groups[row + NUM_OPEN] = 0
                 groups[row + LAST_OPEN] = -1
@@ -84,7 +84,7 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
                     num_waiting -= 1
                     member = waiting[num_waiting]
                     code = corner_code(state, member)
-                    groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == colour else 1
+                    groups[row + PIECES] += 2 if code >= DOUBLE and (code >> 1 & 1) == color else 1
                     for index in range(3):
                         beside = corner_along_edge(board, member, index)
                         code = corner_code(state, beside)
@@ -93,7 +93,7 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
                                 counted_for[beside] = num_groups
                                 groups[row + NUM_OPEN] += 1
                                 groups[row + LAST_OPEN] = beside
-                        elif (code & 1) == colour and group_of[beside] == NO_GROUP:
+                        elif (code & 1) == color and group_of[beside] == NO_GROUP:
                             group_of[beside] = num_groups
                             waiting[num_waiting] = beside
                             num_waiting += 1
@@ -115,8 +115,8 @@ def surrounds(board: Record, state: Record, corner: int, group: int, group_of: I
 
 
 @kernel
-def slides_to(board: Record, state: Record, start: int, colour: int, group: int, group_of: Int32s) -> bool:
-    """Return whether a piece of ``colour`` that does not surround ``group`` can slide to the empty corner ``start`` (R6)."""
+def slides_to(board: Record, state: Record, start: int, color: int, group: int, group_of: Int32s) -> bool:
+    """Return whether a piece of ``color`` that does not surround ``group`` can slide to the empty corner ``start`` (R6)."""
     reached = np.zeros(board.num_words, np.uint64)
     hex_sets.insert(reached, start >> 1)
     waiting = np.empty(board.num_tiles + 1, np.int32)
@@ -134,17 +134,17 @@ def slides_to(board: Record, state: Record, start: int, colour: int, group: int,
             if code <= EMPTY_JUNCTION:
                 waiting[num_waiting] = joined
                 num_waiting += 1
-            elif (code & 1) == colour and not surrounds(board, state, joined, group, group_of):
+            elif (code & 1) == color and not surrounds(board, state, joined, group, group_of):
                 return True
     return False
 
 
 @kernel
-def can_fill(board: Record, state: Record, corner: int, colour: int, group: int, group_of: Int32s) -> bool:
-    """Return whether ``colour`` can bring a piece to the open corner next to ``group``, with a tile or by a move."""
+def can_fill(board: Record, state: Record, corner: int, color: int, group: int, group_of: Int32s) -> bool:
+    """Return whether ``color`` can bring a piece to the open corner next to ``group``, with a tile or by a move."""
     if corner_code(state, corner) == NO_JUNCTION:
         # Top corners are White's, bottom corners Blue's (R1).
-        if state.pool == 0 or (corner & 1) != colour or state.reserve[colour] == 0:
+        if state.pool == 0 or (corner & 1) != color or state.reserve[color] == 0:
             return False
         sign = -1 if corner & 1 else 1
         num_tiles = 0
@@ -156,36 +156,36 @@ def can_fill(board: Record, state: Record, corner: int, colour: int, group: int,
             elif board.cell_of_hex[hex_] < 0:
                 room = False
         return room and num_tiles == 2
-    if slides_to(board, state, corner, colour, group, group_of):
+    if slides_to(board, state, corner, color, group, group_of):
         return True
     for index in range(3):
         beside = corner_along_edge(board, corner, index)
         code = corner_code(state, beside)
         if code <= EMPTY_JUNCTION:
-            if slides_to(board, state, beside, colour, group, group_of):
+            if slides_to(board, state, beside, color, group, group_of):
                 return True
-        elif (code & 1) == colour and not surrounds(board, state, beside, group, group_of):
+        elif (code & 1) == color and not surrounds(board, state, beside, group, group_of):
             return True
     return False
 
 
 @kernel
-def pieces_on_tile(board: Record, state: Record, hex_: int, colour: int) -> int:
-    """Return how many pieces of ``colour`` stand on the corners of a tile, pinned ones included."""
+def pieces_on_tile(board: Record, state: Record, hex_: int, color: int) -> int:
+    """Return how many pieces of ``color`` stand on the corners of a tile, pinned ones included."""
     number = 0
     for index in range(6):
         code = corner_code(state, corner_of_hex(board, hex_, index))
-        number += code >= SINGLE and (code & 1) == colour
-        number += code >= DOUBLE and (code >> 1 & 1) == colour
+        number += code >= SINGLE and (code & 1) == color
+        number += code >= DOUBLE and (code >> 1 & 1) == color
     return number
 
 
 @kernel
-def worth_of(board: Record, state: Record, colour: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
-    """Return what the pieces of ``colour`` are worth; ``-LAST_PIECES`` if the next turn can take them all."""
-    worth = float(state.num_pieces[colour])
+def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
+    """Return what the pieces of ``color`` are worth; ``-LAST_PIECES`` if the next turn can take them all."""
+    worth = float(state.num_pieces[color])
     if state.pool > 0:
-        worth += IN_RESERVE * min(state.reserve[colour], state.pool)
+        worth += IN_RESERVE * min(state.reserve[color], state.pool)
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
         while word:
@@ -193,15 +193,15 @@ def worth_of(board: Record, state: Record, colour: int, num_groups: int, group_o
             word = hex_sets.without_lowest(word)
             for kind in range(2):
                 code = corner_code(state, 2 * hex_ + kind)
-                if code >= DOUBLE and (code >> 1 & 1) == colour:
-                    worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == colour else PINNED_BY_ENEMY)
-    opponent = 1 - colour
+                if code >= DOUBLE and (code >> 1 & 1) == color:
+                    worth -= 1 - (PINNED_BY_FRIEND if (code & 1) == color else PINNED_BY_ENEMY)
+    opponent = 1 - color
     greatest = 0.0
     total = 0.0
     most_lost = 0
     for group in range(num_groups):
         row = NUM_COLUMNS * group
-        if groups[row + COLOUR] != colour:
+        if groups[row + COLOR] != color:
             continue
         worth += OPEN_CORNER * groups[row + NUM_OPEN]
         if groups[row + NUM_OPEN] == 1 and can_fill(board, state, groups[row + LAST_OPEN], opponent, group, group_of):
@@ -214,14 +214,14 @@ def worth_of(board: Record, state: Record, colour: int, num_groups: int, group_o
             while word:
                 hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
                 word = hex_sets.without_lowest(word)
-                lost = pieces_on_tile(board, state, hex_, colour)
+                lost = pieces_on_tile(board, state, hex_, color)
                 if lost > 0:
                     most_lost = max(most_lost, lost)
                     greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
         total = max(total, greatest)
     if state.current_player != opponent:
         return worth - DANGER_TO_WHO_ACTS * total
-    if state.pool == 0 and most_lost >= state.num_pieces[colour]:
+    if state.pool == 0 and most_lost >= state.num_pieces[color]:
         return -LAST_PIECES
     return worth - GREATEST_DANGER * greatest - OTHER_DANGER * (total - greatest)
 
@@ -282,17 +282,17 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
     rating = 0.0
     for index in range(6):
         between = (1 << (7 - index) % 6) | (1 << (8 - index) % 6)
-        colour = index & 1
-        if around & between != between or state.reserve[colour] == 0:
+        color = index & 1
+        if around & between != between or state.reserve[color] == 0:
             continue
-        rating += 0.5 if colour == player else -0.5
+        rating += 0.5 if color == player else -0.5
         corner = corner_of_hex(board, hex_, index)
         for edge in range(3):
             beside = corner_along_edge(board, corner, edge)
-            if has_top(corner_code(state, beside), 1 - colour):
+            if has_top(corner_code(state, beside), 1 - color):
                 row = NUM_COLUMNS * group_of[beside]
                 if groups[row + NUM_OPEN] == 1:
-                    rating += groups[row + PIECES] if colour == player else -groups[row + PIECES]
+                    rating += groups[row + PIECES] if color == player else -groups[row + PIECES]
     return rating
 
 

@@ -1,4 +1,4 @@
-"""Vadus and Laido: the best wall that each colour has, or could still build.
+"""Vadus and Laido: the best wall that each color has, or could still build.
 
 A wall is a path of stones between two edge points. Finished, it makes a group worth 2L - n (V4), so what counts is a long
 path with nothing beside it. One breadth-first search from all edge points, through own stones for nothing and through
@@ -6,7 +6,7 @@ empty points at the price of a stone, gives every point its cheapest arm to the 
 edge points meet, they make a wall. A group with two edge stones is finished: its value can only fall, and a point
 beside it is of no use to another wall.
 
-One wall is easily blocked, so all of them count, the best the most: the score of a colour is a soft maximum over its walls.
+One wall is easily blocked, so all of them count, the best the most: the score of a color is a soft maximum over its walls.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
             done += 1
             num_edge_stones += board.edge[stone]
             for direction in range(6):
-                neighbour = board.neighbours[stone, direction]
-                if neighbour >= 0 and stones[neighbour] == own and work[GROUP, neighbour] < 0:
-                    work[GROUP, neighbour] = num_groups
-                    members[size] = neighbour
+                neighbor = board.neighbors[stone, direction]
+                if neighbor >= 0 and stones[neighbor] == own and work[GROUP, neighbor] < 0:
+                    work[GROUP, neighbor] = num_groups
+                    members[size] = neighbor
                     size += 1
         groups[SIZE, num_groups] = size
         groups[NUM_EDGE_STONES, num_groups] = num_edge_stones
@@ -79,9 +79,9 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
             if num_edge_stones < 2 and not board.edge[stone]:
                 continue
             for direction in range(6):
-                neighbour = board.neighbours[stone, direction]
-                if neighbour >= 0 and stones[neighbour] == EMPTY and (num_edge_stones >= 2 or board.edge[neighbour]):
-                    work[MISSING, neighbour] = BARRED
+                neighbor = board.neighbors[stone, direction]
+                if neighbor >= 0 and stones[neighbor] == EMPTY and (num_edge_stones >= 2 or board.edge[neighbor]):
+                    work[MISSING, neighbor] = BARRED
     return num_groups
 
 
@@ -115,23 +115,23 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
         cell = order[num_done]
         num_done += 1
         for direction in range(6):
-            neighbour = board.neighbours[cell, direction]
-            if neighbour < 0 or work[MISSING, neighbour] != FAR:
+            neighbor = board.neighbors[cell, direction]
+            if neighbor < 0 or work[MISSING, neighbor] != FAR:
                 continue
-            work[LENGTH, neighbour] = work[LENGTH, cell] + 1
-            work[ORIGIN, neighbour] = work[ORIGIN, cell]
-            work[PARENT, neighbour] = cell
-            work[MISSING, neighbour] = work[MISSING, cell]
-            work[STONES, neighbour] = work[STONES, cell]
-            if stones[neighbour] == own:
+            work[LENGTH, neighbor] = work[LENGTH, cell] + 1
+            work[ORIGIN, neighbor] = work[ORIGIN, cell]
+            work[PARENT, neighbor] = cell
+            work[MISSING, neighbor] = work[MISSING, cell]
+            work[STONES, neighbor] = work[STONES, cell]
+            if stones[neighbor] == own:
                 if stones[cell] != own:
-                    work[STONES, neighbour] += groups[SIZE, work[GROUP, neighbour]]
-                order[num_found] = neighbour
+                    work[STONES, neighbor] += groups[SIZE, work[GROUP, neighbor]]
+                order[num_found] = neighbor
                 num_found += 1
             else:
-                work[MISSING, neighbour] += 1
-                work[STONES, neighbour] += 1
-                later[num_later] = neighbour
+                work[MISSING, neighbor] += 1
+                work[STONES, neighbor] += 1
+                later[num_later] = neighbor
                 num_later += 1
     return num_found
 
@@ -140,7 +140,7 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
 def survey_walls(
     board: Record, stones: Record, own: int, num_free: int, work: Record, groups: Record, scores: Float32s
 ) -> float:
-    """Return the score of colour ``own``, and write the best score of an unfinished wall through each point.
+    """Return the score of color ``own``, and write the best score of an unfinished wall through each point.
 
     The score of a wall is the value that its group will have, less a price for each missing stone but ``num_free``.
     """
@@ -155,15 +155,15 @@ def survey_walls(
     for place in range(num_found):
         cell = order[place]
         for direction in range(3):
-            neighbour = board.neighbours[cell, direction]
-            if neighbour < 0 or work[MISSING, neighbour] == FAR or work[MISSING, neighbour] == BARRED:
+            neighbor = board.neighbors[cell, direction]
+            if neighbor < 0 or work[MISSING, neighbor] == FAR or work[MISSING, neighbor] == BARRED:
                 continue
-            if work[ORIGIN, neighbour] == work[ORIGIN, cell]:
+            if work[ORIGIN, neighbor] == work[ORIGIN, cell]:
                 continue
-            length = work[LENGTH, cell] + work[LENGTH, neighbour]
-            missing = work[MISSING, cell] + work[MISSING, neighbour]
-            size = work[STONES, cell] + work[STONES, neighbour]
-            if stones[cell] == own and stones[neighbour] == own:
+            length = work[LENGTH, cell] + work[LENGTH, neighbor]
+            missing = work[MISSING, cell] + work[MISSING, neighbor]
+            size = work[STONES, cell] + work[STONES, neighbor]
+            if stones[cell] == own and stones[neighbor] == own:
                 group = work[GROUP, cell]
                 size -= groups[SIZE, group]
                 if groups[NUM_EDGE_STONES, group] >= 2:
@@ -176,7 +176,7 @@ def survey_walls(
             else:
                 total += np.exp(SHARPNESS * (score - best))
             scores[cell] = max(scores[cell], score)
-            scores[neighbour] = max(scores[neighbour], score)
+            scores[neighbor] = max(scores[neighbor], score)
     for place in range(num_found - 1, -1, -1):
         cell = order[place]
         parent = work[PARENT, cell]
@@ -201,14 +201,14 @@ def survey_walls(
 
 
 @kernel
-def black_advantage(board: Record, state: Record, colour_to_act: int, num_free: int, standing: int) -> float:
+def black_advantage(board: Record, state: Record, color_to_act: int, num_free: int, standing: int) -> float:
     """Return how much better the position is for Black than for White.
 
     Args:
         board: the board constants.
         state: the position.
-        colour_to_act: 0 where Black is to act, 1 where White is.
-        num_free: how many stones that colour may still place in this turn.
+        color_to_act: 0 where Black is to act, 1 where White is.
+        num_free: how many stones that color may still place in this turn.
         standing: where the opponent has just passed, what a pass would end the game with: 1 a win of Black, -1 one of
             White, 0 a draw. Else anything.
     """
@@ -216,12 +216,12 @@ def black_advantage(board: Record, state: Record, colour_to_act: int, num_free: 
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty(num_cells, np.float32)
-    black = survey_walls(board, state.stones, BLACK, num_free if colour_to_act == 0 else 0, work, groups, scores)
-    white = survey_walls(board, state.stones, WHITE, num_free if colour_to_act == 1 else 0, work, groups, scores)
+    black = survey_walls(board, state.stones, BLACK, num_free if color_to_act == 0 else 0, work, groups, scores)
+    white = survey_walls(board, state.stones, WHITE, num_free if color_to_act == 1 else 0, work, groups, scores)
     advantage = black - white
     if state.consecutive_passes == 0:
         return advantage
-    sign = 1 if colour_to_act == 0 else -1
+    sign = 1 if color_to_act == 0 else -1
     if standing * sign > 0:
         return sign * CAN_END_AS_WINNER
     if standing == 0:
@@ -230,13 +230,13 @@ def black_advantage(board: Record, state: Record, colour_to_act: int, num_free: 
 
 
 @kernel
-def rate_points(board: Record, state: Record, colour_to_act: int, num_free: int, ratings: Float32s) -> None:
-    """Write for each point how good the best walls through it are, of the colour to act and of the other one."""
+def rate_points(board: Record, state: Record, color_to_act: int, num_free: int, ratings: Float32s) -> None:
+    """Write for each point how good the best walls through it are, of the color to act and of the other one."""
     num_cells = board.num_cells
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.empty((2, num_cells), np.float32)
-    own = BLACK if colour_to_act == 0 else WHITE
+    own = BLACK if color_to_act == 0 else WHITE
     other = BLACK + WHITE - own
     survey_walls(board, state.stones, own, num_free, work, groups, scores[0])
     survey_walls(board, state.stones, other, 0, work, groups, scores[1])

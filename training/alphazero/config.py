@@ -33,7 +33,7 @@ class SearchConfig:
     Attributes:
         policy: ``gumbel`` or ``puct``.
         simulations: of a full search; its position and policy are learned from.
-        fast_simulations: of a fast search, which only chooses an action (playout cap randomisation: Wu, Accelerating
+        fast_simulations: of a fast search, which only chooses an action (playout cap randomization: Wu, Accelerating
             self-play learning in Go, 2019, section 3.1).
         full_share: the share of full searches.
         max_considered: how many actions of the root a Gumbel search looks at.

@@ -91,7 +91,7 @@ def network_in_words(network: BoardNetwork) -> str:
 
 
 def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches as ``summarise`` in :mod:`stoneworks.training.arena.match` describes them."""
+    """Return a Markdown table of matches as ``summarize`` in :mod:`stoneworks.training.arena.match` describes them."""
     lines = [
         "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
         "|---|---|---|---|---|---|---|",

@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-# Okabe and Ito's colours, which colour-blind people tell apart.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# Okabe and Ito's colors, which color-blind people tell apart.
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _MOST_POINTS = 400
 
 
@@ -22,13 +22,13 @@ def scores_plot(evaluations: Sequence[Mapping[str, Any]]) -> bytes:
     figure, (axes,) = _figure(1)
     for number, (player, opponent) in enumerate(pairings(evaluations)):
         rows = [row for row in evaluations if (row["player"], row["opponent"]) == (player, opponent)]
-        colour = _COLOURS[number % len(_COLOURS)]
+        color = _COLORS[number % len(_COLORS)]
         positions = [row["positions"] for row in rows]
         low, high = zip(*(row["interval"] for row in rows), strict=True)
-        axes.fill_between(positions, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(positions, [row["score"] for row in rows], "o-", color=colour, label=f"{player} against {opponent}")
+        axes.fill_between(positions, low, high, color=color, alpha=0.15, linewidth=0)
+        axes.plot(positions, [row["score"] for row in rows], "o-", color=color, label=f"{player} against {opponent}")
         # A band of one point has no width.
-        axes.vlines(positions, low, high, color=colour, alpha=0.5, linewidth=1)
+        axes.vlines(positions, low, high, color=color, alpha=0.5, linewidth=1)
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     _finish(axes, "score; bands are 95 % intervals")
@@ -51,7 +51,7 @@ def metrics_plot(
             points = [(row["positions"], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
-                axes.plot(x, y, ".-" if len(x) < 30 else "-", color=_COLOURS[number], label=label, linewidth=1)
+                axes.plot(x, y, ".-" if len(x) < 30 else "-", color=_COLORS[number], label=label, linewidth=1)
         if shares:
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         axes.set_ylim(0, 1.08 * max(axes.dataLim.ymax, 1e-9) if axes.lines else 1)

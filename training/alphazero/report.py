@@ -178,9 +178,9 @@ def _games(run: FinishedRun) -> Iterator[str]:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
     for number, game in enumerate(games, start=1):
-        record, colours = game.record, run.checkpoint.game.colours
+        record, colors = game.record, run.checkpoint.game.colors
         won = "a draw" if record.winner is None else f"won by {record.players[record.winner]}"
-        caption = f"{record.players[0]} ({colours[0]}) against {record.players[1]}, {won} ({record.reason})"
+        caption = f"{record.players[0]} ({colors[0]}) against {record.players[1]}, {won} ({record.reason})"
         yield _picture(run, f"game-{number}.png", draw(game.end).png(_PICTURE_PIXELS), caption)
         yield f"{caption}: `{' '.join(record.actions)}`\n"
 
@@ -196,11 +196,11 @@ def _policies(run: FinishedRun) -> Iterator[str]:
         yield "In positions of the last of these games, without search.\n"
     if game.num_action_planes > 1:
         yield (
-            f"A cell's colour is the sum of the probabilities of its actions, of which there are {game.num_action_planes} "
+            f"A cell's color is the sum of the probabilities of its actions, of which there are {game.num_action_planes} "
             "kinds, relative to the greatest sum.\n"
         )
     else:
-        yield "A cell's colour is the probability of its action, relative to the greatest.\n"
+        yield "A cell's color is the probability of its action, relative to the greatest.\n"
     for number, state in enumerate(_positions_to_show(run), start=1):
         policy, outcomes = _ask(run.checkpoint.network, state)
         yield _policy_picture(run, f"policy-{number}.png", state, policy, outcomes)
@@ -251,7 +251,7 @@ def _policy_picture(
     )
     win, drawn, loss = outcomes
     caption = (
-        f"After {len(state.history())} actions, {game.colours[game.colour_of(state, player)]} to act: {best}; the darkest "
+        f"After {len(state.history())} actions, {game.colors[game.color_of(state, player)]} to act: {best}; the darkest "
         f"cell is {percent(greatest)}. Expected: win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
     )
     content = draw(state, fill=np.minimum(heat, 1)).png(_PICTURE_PIXELS)

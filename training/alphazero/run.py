@@ -44,7 +44,7 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
-from stoneworks.training.arena.match import play_match, summarise
+from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import check_unchanged, config_as_dict, dump_config
 from stoneworks.training.runs.files import write_whole
@@ -338,7 +338,7 @@ class Run:
                 seed=of_openings,
             )
             figures = {"positions": status.positions, "seconds": status.seconds, "player": kind}
-            self.evaluations.append(figures | summarise(result, opponent))
+            self.evaluations.append(figures | summarize(result, opponent))
             folder = self.folder / "matches"
             folder.mkdir(exist_ok=True)
             write_records(folder / f"{status.positions:010d}-{number}.jsonl", result.records)

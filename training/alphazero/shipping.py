@@ -35,7 +35,7 @@ from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
 from stoneworks.training.alphazero.model_card import model_card
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
-from stoneworks.training.arena.match import MatchResult, play_match, summarise
+from stoneworks.training.arena.match import MatchResult, play_match, summarize
 from stoneworks.training.arena.ratings import rate_against
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 
@@ -170,7 +170,7 @@ def evaluate(
         results.append(replace(result, names=(player, opponent)))
         rows.append(
             {"player": player}
-            | summarise(result, opponent)
+            | summarize(result, opponent)
             | {
                 "by_seat": [list(tally) for tally in result.by_seat],
                 "target": TARGETS.get((player, opponent)),

@@ -13,7 +13,7 @@ from stoneworks.training.arena.ratings import (
     rate_players,
 )
 from stoneworks.training.arena.results import results_of
-from stoneworks.training.arena.schedule import gauntlet, neighbours, round_robin
+from stoneworks.training.arena.schedule import gauntlet, neighbors, round_robin
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.sprt import Sprt, SprtDecision, pentanomial
 
@@ -34,7 +34,7 @@ __all__ = [
     "gauntlet",
     "load_arena",
     "load_ladder",
-    "neighbours",
+    "neighbors",
     "pentanomial",
     "play_arena",
     "rate",

@@ -1,7 +1,7 @@
 """A match between two bots, played so that its result means something.
 
 Games come in pairs: both start from the same few random actions, with seats swapped, so that neither luck of the opening
-nor the first move favours anyone. Where both bots choose without chance, equal openings give equal games; so the
+nor the first move favors anyone. Where both bots choose without chance, equal openings give equal games; so the
 distinct games are counted, and a result says how many there were.
 """
 
@@ -131,7 +131,7 @@ def _tally_text(wins: int, draws: int, losses: int) -> str:
     return f"{wins} / {draws} / {losses}"
 
 
-def summarise(result: MatchResult, opponent: str) -> dict[str, Any]:
+def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
     """Return what a checkpoint keeps of a match."""
     return {
         "opponent": opponent,
@@ -160,11 +160,11 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
         )
     proportion = score / num_games
     shrinkage = z * z / num_games
-    centre = proportion + shrinkage / 2
+    center = proportion + shrinkage / 2
     half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
     # At 0 and at n the formula gives 0 and 1, but for rounding.
-    low = 0.0 if score == 0 else (centre - half_width) / (1 + shrinkage)
-    high = 1.0 if score == num_games else (centre + half_width) / (1 + shrinkage)
+    low = 0.0 if score == 0 else (center - half_width) / (1 + shrinkage)
+    high = 1.0 if score == num_games else (center + half_width) / (1 + shrinkage)
     return low, high
 
 

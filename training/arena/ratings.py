@@ -238,8 +238,8 @@ def rate_against(
         sensitivities.append(sensitivity)
     if not sum(design.counts.sum() for design in designs):
         raise RatingError(f"there are no games of {name!r} to rate it by")
-    centre = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
-    strength, variance = _fit(designs, centre, precisions)
+    center = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
+    strength, variance = _fit(designs, center, precisions)
     information = precisions[0] + sum(design.variances(strength).sum() for design in designs)
     derivative = (
         -sum(design.variances(strength) @ fixed for design, fixed in zip(designs, sensitivities, strict=True))
@@ -279,25 +279,25 @@ class _Observed:
         return self.counts.sum() * expected * (1 - expected)
 
 
-def _fit(observed: list[_Observed], centre: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
+def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
     """Return the parameters at the top of the posterior, and the covariance of that estimate, in natural units.
 
-    ``centre`` and ``precisions`` are those of the prior of each parameter.
+    ``center`` and ``precisions`` are those of the prior of each parameter.
     """
 
     def log_posterior(parameters: _Floats) -> float:
-        prior = -0.5 * float(precisions @ (parameters - centre) ** 2)
+        prior = -0.5 * float(precisions @ (parameters - center) ** 2)
         return prior + sum(each.log_likelihood(parameters) for each in observed)
 
     def gradient_and_hessian(parameters: _Floats) -> tuple[_Floats, _Floats]:
-        gradient = -precisions * (parameters - centre)
+        gradient = -precisions * (parameters - center)
         hessian = np.diag(precisions)
         for each in observed:
             gradient += (each.counts @ each.residuals(parameters)) @ each.design
             hessian += each.design.T * each.variances(parameters) @ each.design
         return gradient, hessian
 
-    parameters = centre.copy()
+    parameters = center.copy()
     value = log_posterior(parameters)
     for _ in range(200):
         gradient, hessian = gradient_and_hessian(parameters)

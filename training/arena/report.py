@@ -98,7 +98,7 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
 
     elo, errors = zip(*(ratings.rating(name) for name in order), strict=True)
     left.errorbar(elo, positions, xerr=errors, fmt="o", capsize=3, color="tab:blue")
-    left.axvline(0, color="grey", linewidth=0.8)
+    left.axvline(0, color="gray", linewidth=0.8)
     left.set_yticks(positions, order)
     left.set_ylim(len(order) - 0.5, -0.5)
     left.set_xlabel(f"Elo, {ratings.anchor} = 0, one standard error to each side")

@@ -31,7 +31,7 @@ class Chunk:
 
 def round_robin(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the pairings of everyone with everyone. Raises ``ValueError`` for less than two players, or equal ones."""
-    return neighbours(names, max(len(names) - 1, 1))
+    return neighbors(names, max(len(names) - 1, 1))
 
 
 def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -46,17 +46,17 @@ def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, other) for other in names if other != name)
 
 
-def neighbours(names: Sequence[str], num_neighbours: int) -> tuple[tuple[str, str], ...]:
-    """Return the pairings of each player with the next ``num_neighbours`` of the list, which is in the expected order of strength.
+def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of each player with the next ``num_neighbors`` of the list, which is in the expected order of strength.
 
     Raises:
-        ValueError: there are less than two players, equal ones, or ``num_neighbours`` is no whole number >= 1.
+        ValueError: there are less than two players, equal ones, or ``num_neighbors`` is no whole number >= 1.
     """
     _check(names)
-    if isinstance(num_neighbours, bool) or not isinstance(num_neighbours, int) or num_neighbours < 1:
-        raise ValueError(f"neighbours is {num_neighbours!r}; allowed is a whole number >= 1")
+    if isinstance(num_neighbors, bool) or not isinstance(num_neighbors, int) or num_neighbors < 1:
+        raise ValueError(f"neighbors is {num_neighbors!r}; allowed is a whole number >= 1")
     return tuple(
-        (name, other) for index, name in enumerate(names) for other in names[index + 1 : index + 1 + num_neighbours]
+        (name, other) for index, name in enumerate(names) for other in names[index + 1 : index + 1 + num_neighbors]
     )
 
 

@@ -2,7 +2,7 @@
 
 Hypothesis 0 says that A is ``elo0`` stronger than B, hypothesis 1 that it is ``elo1`` stronger (logistic Elo: an
 expected score of 1 / (1 + 10^(-elo / 400))). Results are pentanomial: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points, so that
-what both games of a pair have in common, the opening, does not disturb. The generalised likelihood ratio compares the most likely
+what both games of a pair have in common, the opening, does not disturb. The generalized likelihood ratio compares the most likely
 distribution over the five results of mean score s1 with the one of mean score s0: with observed shares q of the scores a, the most
 likely distribution of mean s is p = q / (1 + x (a - s)), where x solves Σ q (a - s) / (1 + x (a - s)) = 0.
 
@@ -100,7 +100,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def log_likelihood_ratio(self, counts: npt.ArrayLike) -> float:
-        """Return the generalised log-likelihood ratio of ``elo1`` against ``elo0``; 0 where there are no pairs.
+        """Return the generalized log-likelihood ratio of ``elo1`` against ``elo0``; 0 where there are no pairs.
 
         Args:
             counts: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.

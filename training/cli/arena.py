@@ -39,7 +39,7 @@ def arena(
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing; with --sprt, at most.")] = 100,
     only: Annotated[str | None, typer.Option("--gauntlet", help="The one player that plays all others.")] = None,
     next_ones: Annotated[
-        int | None, typer.Option("--neighbours", min=1, help="Pair each with only so many next players of the list.")
+        int | None, typer.Option("--neighbors", min=1, help="Pair each with only so many next players of the list.")
     ] = None,
     sprt: Annotated[
         str | None,
@@ -59,18 +59,18 @@ def arena(
     Ctrl-C keeps what was played; the same command goes on.
     """
     from stoneworks.training.arena.report import check_picture_path, save_picture
-    from stoneworks.training.arena.schedule import gauntlet, neighbours, round_robin
+    from stoneworks.training.arena.schedule import gauntlet, neighbors, round_robin
     from stoneworks.training.arena.settings import ArenaSettings
     from stoneworks.training.arena.sprt import Sprt
 
     if picture is not None:
         check_picture_path(picture)
     if only is not None and next_ones is not None:
-        raise ValueError("gauntlet and neighbours are both given; allowed is one of them")
+        raise ValueError("gauntlet and neighbors are both given; allowed is one of them")
     if only is not None:
         pairings = gauntlet(only, players)
     else:
-        pairings = round_robin(players) if next_ones is None else neighbours(players, next_ones)
+        pairings = round_robin(players) if next_ones is None else neighbors(players, next_ones)
     settings = ArenaSettings(
         game,
         pairings,
@@ -152,7 +152,7 @@ def make_ladder(
     ] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing.")] = 50,
     next_ones: Annotated[
-        int, typer.Option("--neighbours", min=1, help="Each plays so many next players of the list.")
+        int, typer.Option("--neighbors", min=1, help="Each plays so many next players of the list.")
     ] = 3,
     output: Annotated[
         Path, typer.Option(help="The folder for the ladder's file, such as models/ladders of the repository.")
@@ -165,7 +165,7 @@ def make_ladder(
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps what was played; the same command goes on."""
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
-    from stoneworks.training.arena.schedule import neighbours, round_robin
+    from stoneworks.training.arena.schedule import neighbors, round_robin
     from stoneworks.training.arena.settings import ArenaSettings
 
     if not output.is_dir():
@@ -173,7 +173,7 @@ def make_ladder(
     anchors = players or ANCHORS
     settings = ArenaSettings(
         game,
-        round_robin(anchors) if next_ones is None else neighbours(anchors, next_ones),
+        round_robin(anchors) if next_ones is None else neighbors(anchors, next_ones),
         num_pairs=pairs,
         chunk_pairs=chunk_pairs,
         opening_actions=opening_actions,
@@ -181,7 +181,7 @@ def make_ladder(
     )
     options = {"pairs": pairs, "opening-actions": opening_actions, "chunk-pairs": chunk_pairs, "seed": seed}
     if next_ones is not None:
-        options["neighbours"] = next_ones
+        options["neighbors"] = next_ones
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)

@@ -77,7 +77,7 @@ class PPOConfig:
         learning_rate: of Adam, at the start.
         final_learning_rate: of Adam, at the end; it changes in a straight line.
         discount: by how much a result is worth less with each action.
-        gae_lambda: of generalised advantage estimation (Schulman et al., 2016).
+        gae_lambda: of generalized advantage estimation (Schulman et al., 2016).
         clip_range: of the probability ratio (Schulman et al., 2017).
         entropy_coefficient: weight of the policy's entropy in the objective.
         value_coefficient: weight of the value's error in the objective.

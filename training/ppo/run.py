@@ -36,7 +36,7 @@ from stoneworks.models.checkpoint import (
     save_checkpoint,
 )
 from stoneworks.models.network import Architecture, BoardNetwork
-from stoneworks.training.arena.match import play_match, summarise
+from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.ppo.config import PPOConfig
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
@@ -357,7 +357,7 @@ class _Session(BaseCallback):
                 opening_actions=run.config.evaluation.opening_actions,
                 seed=seeds[2],
             )
-            run.evaluations.append({"frames": frames} | summarise(result, opponent))
+            run.evaluations.append({"frames": frames} | summarize(result, opponent))
             run.model.logger.record(f"evaluation/score_{opponent}", result.score)
             self._report(scores, f"after {frames:,} frames: {result}")
 

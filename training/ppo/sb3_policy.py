@@ -24,7 +24,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
     """Policy and value of a fully convolutional network, which keeps the actions' places on the board.
 
     Use it as ``MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": Architecture.of_game(game, ...)})``. It computes
-    masked probabilities itself, once: the distributions of sb3-contrib normalise several times and check each of their
+    masked probabilities itself, once: the distributions of sb3-contrib normalize several times and check each of their
     arguments, which would cost more than a small network.
 
     Attributes:

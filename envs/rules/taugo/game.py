@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
-from stoneworks.envs.rules.grid import NO_NEIGHBOUR, square
+from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int8s, Record, StateArray, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption, Option
@@ -44,7 +44,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("column", "u1", (room,)),
             ("points", "i4", (NUM_ROW_WORDS,)),  # row words, as in the state
             ("intersections", "i4", (NUM_ROW_WORDS,)),
-            ("neighbours", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
+            ("neighbors", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
         ],
         align=True,
     )
@@ -60,7 +60,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("last_stone", "i2"),  # of the line in progress
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.taugo.strings
-            ("rows", "i4", (2, NUM_ROW_WORDS)),  # the stones of each colour as row words; that of row r is at r + 1
+            ("rows", "i4", (2, NUM_ROW_WORDS)),  # the stones of each color as row words; that of row r is at r + 1
         ],
         align=True,
     )
@@ -111,7 +111,7 @@ def reset(board: Record, state: Record) -> None:
 def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     """Write the mask."""
     num_cells = board.num_cells
-    colour = state.current_player + 1
+    color = state.current_player + 1
     mask[:] = 0
     mask[5 * num_cells] = 1  # T8
     if state.last_stone != NONE:
@@ -122,7 +122,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
         return
     for cell in range(num_cells):
         mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
-    search_first_stones(board, state, colour, mask)
+    search_first_stones(board, state, color, mask)
 
 
 @kernel
@@ -150,31 +150,31 @@ def pass_turn(board: Record, state: Record) -> None:
 
 
 @kernel
-def put_stone(board: Record, state: Record, cell: int, colour: int) -> None:
-    """Put a stone of ``colour`` on ``cell``."""
-    state.stones[cell] = colour
-    state.rows[colour - 1, board.row[cell] + 1] |= 1 << board.column[cell]
+def put_stone(board: Record, state: Record, cell: int, color: int) -> None:
+    """Put a stone of ``color`` on ``cell``."""
+    state.stones[cell] = color
+    state.rows[color - 1, board.row[cell] + 1] |= 1 << board.column[cell]
 
 
 @kernel
-def flip_run(board: Record, state: Record, point: int, direction: int, colour: int) -> None:
+def flip_run(board: Record, state: Record, point: int, direction: int, color: int) -> None:
     """Flip the enemy stones behind ``point``, where a cut in ``direction`` has put a stone (T6)."""
     back = (direction + 2) % 4
-    nearest = board.neighbours[point, back]
+    nearest = board.neighbors[point, back]
     label = state.strings[nearest]
     num_flipped = 0
     cell = nearest
-    while state.stones[cell] != colour:
-        put_stone(board, state, cell, colour)
-        state.rows[2 - colour, board.row[cell] + 1] ^= 1 << board.column[cell]
+    while state.stones[cell] != color:
+        put_stone(board, state, cell, color)
+        state.rows[2 - color, board.row[cell] + 1] ^= 1 << board.column[cell]
         state.strings[cell] = NO_STRING
         num_flipped += 1
-        cell = board.neighbours[cell, back]
+        cell = board.neighbors[cell, back]
     split_string(board, state, label, nearest, back, num_flipped)
     cell = nearest
     for _ in range(num_flipped):
         join_strings(board, state, cell)
-        cell = board.neighbours[cell, back]
+        cell = board.neighbors[cell, back]
 
 
 @kernel
@@ -188,7 +188,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
             end_turn(state)
         return
     state.consecutive_passes = 0
-    colour = state.current_player + 1
+    color = state.current_player + 1
     heading = action // num_cells - 1
     cell = action % num_cells
     alone = heading == NONE
@@ -196,14 +196,14 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         state.direction = heading
     else:
         for direction in range(4):
-            neighbour = board.neighbours[cell, direction]
-            if state.stones[neighbour] == colour:
+            neighbor = board.neighbors[cell, direction]
+            if state.stones[neighbor] == color:
                 alone = False
-                if neighbour == state.last_stone:
+                if neighbor == state.last_stone:
                     state.direction = (direction + 2) % 4
-    put_stone(board, state, cell, colour)
+    put_stone(board, state, cell, color)
     if heading != NONE:
-        flip_run(board, state, cell, heading, colour)
+        flip_run(board, state, cell, heading, color)
     join_strings(board, state, cell)
     state.last_stone = cell
     if alone or not line_can_go_on(board, state):  # T4 (b), T5
@@ -248,7 +248,7 @@ class Taugo(Game):
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("end",)
     reasons: ClassVar[tuple[str, ...]] = ("score", "draw")
-    colours: ClassVar[tuple[str, str]] = ("Black", "White")
+    colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
     binary_observations: ClassVar[bool] = True
     observation_planes: ClassVar[tuple[str, ...]] = (
@@ -276,9 +276,9 @@ class Taugo(Game):
         self.state_dtype = state_dtype(room)
         self.board = np.zeros(1, board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
-        num_neighbours = (self.grid.neighbours != NO_NEIGHBOUR).sum(axis=1)
-        intersection = num_neighbours == 4
-        edge_point = num_neighbours == 1
+        num_neighbors = (self.grid.neighbors != NO_NEIGHBOR).sum(axis=1)
+        intersection = num_neighbors == 4
+        edge_point = num_neighbors == 1
         board["num_cells"] = self.grid.num_cells
         board["width"] = self.grid.width
         board["row"][cells] = np.arange(self.grid.num_cells) // self.grid.width
@@ -290,8 +290,8 @@ class Taugo(Game):
         board["num_actions"] = self.num_distinct_actions()
         board["on_board"][cells] = self.grid.on_board
         board["intersection"][cells] = intersection
-        board["perimeter"][cells] = intersection & edge_point[self.grid.neighbours].any(axis=1)
-        board["neighbours"][cells] = np.where(self.grid.neighbours == NO_NEIGHBOUR, CORNER, self.grid.neighbours)
+        board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
+        board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
@@ -333,9 +333,9 @@ class Taugo(Game):
         if outcome is not None:
             if outcome.winner is None:
                 return "the game is a draw"
-            return f"{self.colours[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
         player = state.current_player()
-        status = f"{self.colours[player]} ({'XO'[player]}, player {player}) to act"
+        status = f"{self.colors[player]} ({'XO'[player]}, player {player}) to act"
         record = state.record
         if record["last_stone"] != NONE:
             status += f", line in progress from {self.grid.cell_names[record['last_stone']]}"

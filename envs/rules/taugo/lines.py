@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
-from stoneworks.envs.rules.taugo.row_words import after_runs, beside, lowest_column, pairs, with_two_neighbours
+from stoneworks.envs.rules.taugo.row_words import after_runs, beside, lowest_column, pairs, with_two_neighbors
 from stoneworks.envs.rules.templates import NO_ACTION
 
 NORTH, EAST, SOUTH, WEST = range(4)
 #: ``last_stone`` where no line is in progress, ``direction`` where it has none yet.
 NONE = -1
-#: Stands in where a point has no neighbour, and where there is no cut: a corner of the grid, which is off the board.
+#: Stands in where a point has no neighbor, and where there is no cut: a corner of the grid, which is off the board.
 CORNER = 0
 
 
@@ -23,49 +23,49 @@ CORNER = 0
 
 
 @kernel
-def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, colour: int) -> bool:
-    """Return whether a knot of ``colour`` lacks but these two points (T3); ``second`` is next to ``first`` in ``direction``."""
+def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, color: int) -> bool:
+    """Return whether a knot of ``color`` lacks but these two points (T3); ``second`` is next to ``first`` in ``direction``."""
     for side in ((direction + 1) % 4, (direction + 3) % 4):
-        one, other = board.neighbours[first, side], board.neighbours[second, side]
+        one, other = board.neighbors[first, side], board.neighbors[second, side]
         both_inside = board.intersection[one] and board.intersection[other]
-        if both_inside and state.stones[one] == colour and state.stones[other] == colour:
+        if both_inside and state.stones[one] == color and state.stones[other] == color:
             return True
     return False
 
 
 @kernel
-def completes_knot(board: Record, state: Record, cell: int, direction: int, colour: int) -> bool:
-    """Return whether a stone of ``colour`` on ``cell`` makes a knot with the stone next to it in ``direction`` (T3)."""
-    neighbour = board.neighbours[cell, direction]
-    return state.stones[neighbour] == colour and half_of_knot(board, state, cell, neighbour, direction, colour)
+def completes_knot(board: Record, state: Record, cell: int, direction: int, color: int) -> bool:
+    """Return whether a stone of ``color`` on ``cell`` makes a knot with the stone next to it in ``direction`` (T3)."""
+    neighbor = board.neighbors[cell, direction]
+    return state.stones[neighbor] == color and half_of_knot(board, state, cell, neighbor, direction, color)
 
 
 @kernel
 def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> bool:
-    """Return whether exactly one neighbour of ``point`` is of the string of ``stone`` (T6 (1))."""
+    """Return whether exactly one neighbor of ``point`` is of the string of ``stone`` (T6 (1))."""
     times = 0
     for direction in range(4):
-        times += state.strings[board.neighbours[point, direction]] == state.strings[stone]
+        times += state.strings[board.neighbors[point, direction]] == state.strings[stone]
     return times == 1
 
 
 @kernel
-def cut_from(board: Record, state: Record, friend: int, heading: int, colour: int) -> int:
-    """Return the point that a cut of ``colour`` from the stone ``friend`` ends on, or ``CORNER`` where it is illegal (T6)."""
-    enemy = 3 - colour
+def cut_from(board: Record, state: Record, friend: int, heading: int, color: int) -> int:
+    """Return the point that a cut of ``color`` from the stone ``friend`` ends on, or ``CORNER`` where it is illegal (T6)."""
+    enemy = 3 - color
     behind = friend
-    cell = board.neighbours[friend, heading]
+    cell = board.neighbors[friend, heading]
     while state.stones[cell] == enemy:
         num_friends = 0
         for direction in range(4):
-            num_friends += state.stones[board.neighbours[cell, direction]] == enemy
-        if num_friends < 2 or half_of_knot(board, state, behind, cell, heading, colour):  # T6 (2), T6 (3)
+            num_friends += state.stones[board.neighbors[cell, direction]] == enemy
+        if num_friends < 2 or half_of_knot(board, state, behind, cell, heading, color):  # T6 (2), T6 (3)
             return CORNER
         behind = cell
-        cell = board.neighbours[cell, heading]
+        cell = board.neighbors[cell, heading]
     if behind == friend or state.stones[cell] != EMPTY:
         return CORNER
-    if half_of_knot(board, state, behind, cell, heading, colour) or completes_knot(board, state, cell, heading, colour):
+    if half_of_knot(board, state, behind, cell, heading, color) or completes_knot(board, state, cell, heading, color):
         return CORNER  # T6 (3)
     return cell if string_is_met_once(board, state, cell, behind) else CORNER
 
@@ -76,12 +76,12 @@ def next_stone(board: Record, state: Record, direction: int) -> int:
     last = state.last_stone
     if state.direction not in (NONE, direction) or not board.intersection[last]:  # T7
         return NO_ACTION
-    colour = state.current_player + 1
-    cell = board.neighbours[last, direction]
+    color = state.current_player + 1
+    cell = board.neighbors[last, direction]
     if state.stones[cell] != EMPTY:
-        cell = cut_from(board, state, last, direction, colour)
+        cell = cut_from(board, state, last, direction, color)
         return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
-    knot = completes_knot(board, state, cell, NORTH, colour) or completes_knot(board, state, cell, SOUTH, colour)
+    knot = completes_knot(board, state, cell, NORTH, color) or completes_knot(board, state, cell, SOUTH, color)
     return NO_ACTION if knot or not board.intersection[cell] else cell  # T3, T7
 
 
@@ -100,7 +100,7 @@ def line_can_go_on(board: Record, state: Record) -> bool:
 @kernel
 def mark_cut(board: Record, state: Record, point: int, heading: int, mask: Int8s) -> None:
     """Mark the cut that ends on ``point``, if T6 (1), all that is left to ask, is fulfilled."""
-    if string_is_met_once(board, state, point, board.neighbours[point, (heading + 2) % 4]):
+    if string_is_met_once(board, state, point, board.neighbors[point, (heading + 2) % 4]):
         mask[(1 + heading) * board.num_cells + point] = 1
 
 
@@ -116,16 +116,16 @@ def mark_cuts_to(board: Record, state: Record, row: int, points: int, heading: i
 def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading: int, mask: Int8s) -> None:
     """Mark the cuts whose friendly stones are on the columns ``friends`` of ``row``."""
     while friends:
-        point = board.neighbours[row * board.width + lowest_column(friends), heading]
+        point = board.neighbors[row * board.width + lowest_column(friends), heading]
         while state.stones[point] != EMPTY:
-            point = board.neighbours[point, heading]
+            point = board.neighbors[point, heading]
         mark_cut(board, state, point, heading, mask)
         friends &= friends - 1
 
 
 @kernel
-def search_first_stones(board: Record, state: Record, colour: int, mask: Int8s) -> None:
-    """Unmark the intersections where a stone of ``colour`` makes a knot (T3), and mark its legal cuts (T6).
+def search_first_stones(board: Record, state: Record, color: int, mask: Int8s) -> None:
+    """Unmark the intersections where a stone of ``color`` makes a knot (T3), and mark its legal cuts (T6).
 
     ``mask`` has all empty intersections marked, and no cut. All variables but ``width`` and ``row`` are row words. Those named
     after a heading relate each point to the one before it on the way of a cut with that heading.
@@ -134,15 +134,15 @@ def search_first_stones(board: Record, state: Record, colour: int, mask: Int8s) 
     run_north = 0
     run_south = 0
     points_south = 0
-    own_below, own, own_above = 0, 0, state.rows[colour - 1, 1]
-    enemy_below, enemy, enemy_above = 0, 0, state.rows[2 - colour, 1]
+    own_below, own, own_above = 0, 0, state.rows[color - 1, 1]
+    enemy_below, enemy, enemy_above = 0, 0, state.rows[2 - color, 1]
     inner_below, inner, inner_above = 0, 0, 0
     for row in range(width):
-        own_below, own, own_above = own, own_above, state.rows[colour - 1, row + 2]
-        enemy_below, enemy, enemy_above = enemy, enemy_above, state.rows[2 - colour, row + 2]
+        own_below, own, own_above = own, own_above, state.rows[color - 1, row + 2]
+        enemy_below, enemy, enemy_above = enemy, enemy_above, state.rows[2 - color, row + 2]
         inner_below, inner, inner_above = inner, inner_above, own_above & board.intersections[row + 2]
         empty = board.points[row + 1] & ~(own | enemy)
-        can_flip = board.intersections[row + 1] & with_two_neighbours(enemy, enemy_below, enemy_above)
+        can_flip = board.intersections[row + 1] & with_two_neighbors(enemy, enemy_below, enemy_above)
 
         # Where a stone on the point and one on the point before it make a knot (see half_of_knot) ...
         half_east = pairs(inner_below) | pairs(inner_above)

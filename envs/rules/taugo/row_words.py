@@ -37,8 +37,8 @@ def pairs(word: int) -> int:
 
 
 @kernel
-def with_two_neighbours(word: int, below: int, above: int) -> int:
-    """Return the columns of ``word`` with two or more neighbours in ``word`` and the words of the rows below and above."""
+def with_two_neighbors(word: int, below: int, above: int) -> int:
+    """Return the columns of ``word`` with two or more neighbors in ``word`` and the words of the rows below and above."""
     left = word << 1
     right = word >> 1
     return word & ((left & right) | (below & above) | ((left | right) & (below | above)))

@@ -1,4 +1,4 @@
-"""Strings: which stones of a colour are connected, kept up to date while stones are placed and flipped (T2).
+"""Strings: which stones of a color are connected, kept up to date while stones are placed and flipped (T2).
 
 ``state.strings`` labels each stone with the least cell of its string, and every other cell with ``NO_STRING``. So whether two
 stones are of one string is one comparison, and equal positions have equal labels, whatever led to them.
@@ -18,17 +18,17 @@ _VISITED = 0xFFFE
 @kernel
 def join_strings(board: Record, state: Record, cell: int) -> None:
     """Label the stone on ``cell``, which has no label yet, and make one string of all that it connects."""
-    colour = state.stones[cell]
+    color = state.stones[cell]
     label = cell
     for direction in range(4):
-        neighbour = board.neighbours[cell, direction]
-        if state.stones[neighbour] == colour:
-            label = min(label, state.strings[neighbour])
+        neighbor = board.neighbors[cell, direction]
+        if state.stones[neighbor] == color:
+            label = min(label, state.strings[neighbor])
     state.strings[cell] = label
     for direction in range(4):
-        neighbour = board.neighbours[cell, direction]
-        joined = state.strings[neighbour]
-        if state.stones[neighbour] == colour and joined != label and joined != NO_STRING:
+        neighbor = board.neighbors[cell, direction]
+        joined = state.strings[neighbor]
+        if state.stones[neighbor] == color and joined != label and joined != NO_STRING:
             for other in range(board.num_cells):
                 if state.strings[other] == joined:
                     state.strings[other] = label
@@ -43,7 +43,7 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
     part = np.empty(board.num_cells, np.int16)
     for _ in range(num_removed):
         for side in range(4):
-            start = board.neighbours[removed, side]
+            start = board.neighbors[removed, side]
             if state.strings[start] != label:
                 continue
             state.strings[start] = _VISITED
@@ -55,12 +55,12 @@ def split_string(board: Record, state: Record, label: int, removed: int, directi
                 stone = part[done]
                 done += 1
                 for onward in range(4):
-                    neighbour = board.neighbours[stone, onward]
-                    if state.strings[neighbour] == label:
-                        state.strings[neighbour] = _VISITED
-                        part[size] = neighbour
+                    neighbor = board.neighbors[stone, onward]
+                    if state.strings[neighbor] == label:
+                        state.strings[neighbor] = _VISITED
+                        part[size] = neighbor
                         size += 1
-                        least = min(least, neighbour)
+                        least = min(least, neighbor)
             for index in range(size):
                 state.strings[part[index]] = least
-        removed = board.neighbours[removed, direction]
+        removed = board.neighbors[removed, direction]

@@ -1,8 +1,8 @@
 """Trugo's captures (R7), looked for only where a turn has put a new top piece.
 
 At the start of a turn no group is surrounded: the captures of the turn before have left each group an open corner, one that
-neighbours it and is an empty junction or none. In a turn a group can lose its last one in two ways: the corner gets a piece, or
-a piece leaves that linked the group to its open corners, and frees one of the other colour. (If it frees none, or goes with
+neighbors it and is an empty junction or none. In a turn a group can lose its last one in two ways: the corner gets a piece, or
+a piece leaves that linked the group to its open corners, and frees one of the other color. (If it frees none, or goes with
 its tile, it leaves an open corner behind.) Either way the group is next to a corner with a new top piece, or holds it. That
 is so for the mover's groups after the opponent's are captured, too: pieces freed by that only add to groups of the mover's
 which surrounded them.
@@ -26,16 +26,16 @@ from stoneworks.envs.rules.trugo.plane import (
 
 
 @kernel
-def capture_around(board: Record, state: Record, corner: int, colour: int) -> None:
-    """Capture the surrounded groups of ``colour`` at ``corner`` and next to it."""
-    capture_at(board, state, corner, colour)
+def capture_around(board: Record, state: Record, corner: int, color: int) -> None:
+    """Capture the surrounded groups of ``color`` at ``corner`` and next to it."""
+    capture_at(board, state, corner, color)
     for index in range(3):
-        capture_at(board, state, corner_along_edge(board, corner, index), colour)
+        capture_at(board, state, corner_along_edge(board, corner, index), color)
 
 
 @kernel
-def has_open_neighbour(board: Record, state: Record, corner: int) -> bool:
-    """Return whether a neighbouring corner is an empty junction or no junction."""
+def has_open_neighbor(board: Record, state: Record, corner: int) -> bool:
+    """Return whether a neighboring corner is an empty junction or no junction."""
     return (
         corner_code(state, corner_along_edge(board, corner, 0)) <= EMPTY_JUNCTION
         or corner_code(state, corner_along_edge(board, corner, 1)) <= EMPTY_JUNCTION
@@ -44,26 +44,26 @@ def has_open_neighbour(board: Record, state: Record, corner: int) -> bool:
 
 
 @kernel
-def capture_at(board: Record, state: Record, corner: int, colour: int) -> None:
-    """Capture the group of ``corner`` if it is of ``colour`` and surrounded.
+def capture_at(board: Record, state: Record, corner: int, color: int) -> None:
+    """Capture the group of ``corner`` if it is of ``color`` and surrounded.
 
-    Groups of a colour do not neighbour each other, so capturing them one by one captures them all at once.
+    Groups of a color do not neighbor each other, so capturing them one by one captures them all at once.
     """
-    if not has_top(corner_code(state, corner), colour) or has_open_neighbour(board, state, corner):
+    if not has_top(corner_code(state, corner), color) or has_open_neighbor(board, state, corner):
         return
     members = np.empty(2 * board.num_tiles, np.int32)
-    size = surrounded_group(board, state, corner, colour, members)
+    size = surrounded_group(board, state, corner, color, members)
     for member in members[:size]:
         left = without_top(corner_code(state, member))
-        state.num_pieces[colour] -= 1
-        if has_top(left, colour):
+        state.num_pieces[color] -= 1
+        if has_top(left, color):
             left = EMPTY_JUNCTION
-            state.num_pieces[colour] -= 1
+            state.num_pieces[color] -= 1
         set_corner_code(state, member, left)
 
 
 @kernel
-def surrounded_group(board: Record, state: Record, start: int, colour: int, members: Int32s) -> int:
+def surrounded_group(board: Record, state: Record, start: int, color: int, members: Int32s) -> int:
     """Write the junctions of the group at ``start`` and return their number, or return 0 where it is not surrounded."""
     seen = np.zeros(2 * board.num_words, np.uint64)
     hex_sets.insert(seen, start)
@@ -78,7 +78,7 @@ def surrounded_group(board: Record, state: Record, start: int, colour: int, memb
             code = corner_code(state, beside)
             if code < SINGLE:
                 return 0
-            if (code & 1) == colour and not hex_sets.contains(seen, beside):
+            if (code & 1) == color and not hex_sets.contains(seen, beside):
                 hex_sets.insert(seen, beside)
                 members[size] = beside
                 size += 1

@@ -41,7 +41,7 @@ from stoneworks.envs.rules.trugo.plane import (
     with_top,
     without_top,
 )
-from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colours, rotation_images
+from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
 from stoneworks.envs.rules.trugo.text import position_text
 from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_by_surroundings, remove_tile
 
@@ -70,7 +70,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("num_words", "i4"),  # of a set of hexes
             *PLANE_FIELDS,
             ("removal_by_surroundings", "u1", (64,)),
-            ("tops_in_contents", "u1", (2, 256)),  # by colour and contents of a hex, see trugo_plane
+            ("tops_in_contents", "u1", (2, 256)),  # by color and contents of a hex, see trugo_plane
             ("cell_of_hex", "i2", (hexes,)),  # -1 outside the window
             ("hex_of_cell", "u2", (room,)),
         ],
@@ -88,8 +88,8 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("turns", "i4"),  # played
             ("picked", "i4"),  # the corner of the piece whose destination is to come (R5), or NOTHING_PICKED
             ("pool", "i4"),  # tiles to be laid
-            ("reserve", "u2", (2,)),  # pieces to come, by colour
-            ("num_pieces", "u2", (2,)),  # pieces on the board, pinned ones included, by colour
+            ("reserve", "u2", (2,)),  # pieces to come, by color
+            ("num_pieces", "u2", (2,)),  # pieces on the board, pinned ones included, by color
             ("tiles", "u8", (num_words,)),  # the hexes with a tile
             ("targets", "u8", (num_words,)),  # the hexes of the legal tile turns (R3, R4)
             ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
@@ -107,9 +107,9 @@ def reset(board: Record, state: Record) -> None:
     state.turns = 0
     state.picked = NOTHING_PICKED
     state.pool = board.num_tiles
-    for colour in range(2):
-        state.reserve[colour] = board.pieces_each
-        state.num_pieces[colour] = 0
+    for color in range(2):
+        state.reserve[color] = board.pieces_each
+        state.num_pieces[color] = 0
     state.tiles[:] = 0
     state.targets[:] = 0
     state.contents[:] = 0
@@ -168,10 +168,10 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         set_corner_code(state, start, left)
         end = 2 * hex_ + plane - MOVE
         set_corner_code(state, end, with_top(corner_code(state, end), player))
-        for colour in (opponent, player):  # R7
+        for color in (opponent, player):  # R7
             if has_top(left, opponent):
-                capture_around(board, state, start, colour)
-            capture_around(board, state, end, colour)
+                capture_around(board, state, start, color)
+            capture_around(board, state, end, color)
     elif plane >= PICK:
         state.picked = 2 * hex_ + plane - PICK
         return
@@ -179,10 +179,10 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         remove_tile(board, state, hex_)
     else:
         served = lay_tile(board, state, hex_, plane - LAY)
-        for colour in (opponent, player):  # R7
+        for color in (opponent, player):  # R7
             for index in range(6):
                 if served >> index & 1:
-                    capture_around(board, state, corner_of_hex(board, hex_, index), colour)
+                    capture_around(board, state, corner_of_hex(board, hex_, index), color)
         if state.pool == 0:
             find_removable(board, state)
     end_turn(board, state, player)
@@ -250,8 +250,8 @@ class TrugoPosition(NamedTuple):
     Attributes:
         tiles: ``int8[num_cells]``, the rotation of each tile, -1 where there is none.
         junctions: ``bool[2, num_cells]``, whether the cell's ``^`` (row 0) or ``v`` corner (row 1) is a junction.
-        top: ``int8[2, num_cells]``, the colour of the corner's top piece, -1 where there is none.
-        below: ``int8[2, num_cells]``, the colour of the piece under it, -1 where there is none.
+        top: ``int8[2, num_cells]``, the color of the corner's top piece, -1 where there is none.
+        below: ``int8[2, num_cells]``, the color of the piece under it, -1 where there is none.
         picked: kind (0 for ``^``, 1 for ``v``) and cell of the corner whose piece has been picked, or None.
         pool: tiles to be laid.
         reserve: pieces to come, White's and Blue's.
@@ -287,7 +287,7 @@ class Trugo(Game):
     scale_options: ClassVar[tuple[str, ...]] = ("tiles", "pieces", "max_turns", "radius")
     global_actions: ClassVar[tuple[str, ...]] = ()
     reasons: ClassVar[tuple[str, ...]] = ("pieces", "max_turns")
-    colours: ClassVar[tuple[str, str]] = ("White", "Blue")
+    colors: ClassVar[tuple[str, str]] = ("White", "Blue")
     num_action_planes: ClassVar[int] = 8
     observation_planes: ClassVar[tuple[str, ...]] = (
         "board",
@@ -360,7 +360,7 @@ class Trugo(Game):
         ]
 
     def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
-        return keeps_corner_colours(of_grid)
+        return keeps_corner_colors(of_grid)
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         images = np.arange(self.num_action_planes)

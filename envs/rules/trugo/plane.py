@@ -1,10 +1,10 @@
-"""Trugo's plane: its hexes with their tiles, its corners with what stands on them, and who neighbours whom.
+"""Trugo's plane: its hexes with their tiles, its corners with what stands on them, and who neighbors whom.
 
 *Hexes.* The kernels number the hexes of a rectangle that is larger than the window: two more rows below and above, one
-more column left and right. So all neighbours lie at fixed distances, and what looks past the window finds empty hexes.
+more column left and right. So all neighbors lie at fixed distances, and what looks past the window finds empty hexes.
 
 *Corners.* Hex h owns its top corner ``^``, corner 2h, and its bottom corner ``v``, corner 2h + 1; its other four belong to
-its neighbours, in the margin too. The ``v`` corners are the ``^`` corners turned by 180 degrees, so every step from a
+its neighbors, in the margin too. The ``v`` corners are the ``^`` corners turned by 180 degrees, so every step from a
 corner has one table, and the sign says which kind it is of.
 
 *Contents.* One byte per hex: its tile (2 bits: none, or 1 + rotation) and a code for each corner that it owns (3 bits).
@@ -19,8 +19,8 @@ import numpy as np
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS
 from stoneworks.envs.rules.kernels import Record, kernel
 
-# The code of a corner: no junction (R2), a junction without a piece, with one piece (SINGLE + its colour), with two
-# (DOUBLE + 2 * the lower piece's colour + the upper one's). So the last bit is the colour of the top piece.
+# The code of a corner: no junction (R2), a junction without a piece, with one piece (SINGLE + its color), with two
+# (DOUBLE + 2 * the lower piece's color + the upper one's). So the last bit is the color of the top piece.
 NO_JUNCTION, EMPTY_JUNCTION, SINGLE, DOUBLE = 0, 1, 2, 4
 
 TOP, BOTTOM = 0, 1  # the corners ^ and v
@@ -35,7 +35,7 @@ _MEETING_HEXES = ((0, 0), (-1, 1), (0, 1))
 _EDGE_HEXES = ((0, 1), (-1, 1), (-1, 2))
 
 PLANE_FIELDS = [
-    ("direction_steps", "i4", (6,)),  # from a hex to its neighbours E, NE, NW, W, SW, SE
+    ("direction_steps", "i4", (6,)),  # from a hex to its neighbors E, NE, NW, W, SW, SE
     ("corner_steps", "i4", (6,)),  # from twice a hex to its corners
     ("meeting_steps", "i4", (3,)),  # from a ^ corner's owner to the hexes that meet there
     ("edge_steps", "i4", (3,)),  # from a ^ corner to the corners along hex edges
@@ -68,10 +68,10 @@ def fill_plane(board: np.void, radius: int) -> None:
 
 
 def tops_in_contents() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return ``uint8[2, 256]``: by colour and contents of a hex, the corners with that colour on top (bit 0 ``^``, bit 1 ``v``)."""
+    """Return ``uint8[2, 256]``: by color and contents of a hex, the corners with that color on top (bit 0 ``^``, bit 1 ``v``)."""
     contents = np.arange(256)
     codes = np.stack([contents >> 2 & 7, contents >> 5])
-    tops = [(codes >= SINGLE) & (codes & 1 == colour) for colour in (0, 1)]
+    tops = [(codes >= SINGLE) & (codes & 1 == color) for color in (0, 1)]
     return np.stack([top[0] + 2 * top[1] for top in tops]).astype(np.uint8)
 
 
@@ -98,9 +98,9 @@ def set_corner_code(state: Record, corner: int, code: int) -> None:
 
 
 @kernel
-def has_top(code: int, colour: int) -> bool:
-    """Return whether a corner's top piece is of ``colour``."""
-    return code >= SINGLE and (code & 1) == colour
+def has_top(code: int, color: int) -> bool:
+    """Return whether a corner's top piece is of ``color``."""
+    return code >= SINGLE and (code & 1) == color
 
 
 @kernel
@@ -110,9 +110,9 @@ def without_top(code: int) -> int:
 
 
 @kernel
-def with_top(code: int, colour: int) -> int:
-    """Return the code of a junction with at most one piece once a piece of ``colour`` has landed on it."""
-    return SINGLE + colour if code == EMPTY_JUNCTION else DOUBLE + 2 * (code & 1) + colour
+def with_top(code: int, color: int) -> int:
+    """Return the code of a junction with at most one piece once a piece of ``color`` has landed on it."""
+    return SINGLE + color if code == EMPTY_JUNCTION else DOUBLE + 2 * (code & 1) + color
 
 
 # -- Geometry -------------------------------------------------------------------------------------------------------

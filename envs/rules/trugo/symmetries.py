@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOUR, Grid, GridSymmetry
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, Grid, GridSymmetry
 from stoneworks.envs.rules.trugo.plane import HEX_CORNERS, TOP
 
 
@@ -19,7 +19,7 @@ def corner_image(directions: npt.NDArray[np.int64], corner: int) -> int:
     return next(image for image in range(6) if {(1 - image) % 6, (2 - image) % 6} == sides)
 
 
-def keeps_corner_colours(of_grid: GridSymmetry) -> bool:
+def keeps_corner_colors(of_grid: GridSymmetry) -> bool:
     """Return whether a symmetry of the grid takes ``^`` corners to ``^`` corners."""
     return HEX_CORNERS[corner_image(of_grid.directions, 0)][2] == TOP
 
@@ -36,10 +36,10 @@ def corner_cells(grid: Grid, of_grid: GridSymmetry, kind: int) -> npt.NDArray[np
     cannot become a junction, as one of its hexes is outside the window, is its own image: nothing is ever there.
     """
     corner = HEX_CORNERS.index((0, 0, kind))
-    on_both_sides = grid.neighbours[:, [(1 - corner) % 6, (2 - corner) % 6]]
-    inside = grid.on_board & (on_both_sides != NO_NEIGHBOUR).all(axis=1)
+    on_both_sides = grid.neighbors[:, [(1 - corner) % 6, (2 - corner) % 6]]
+    inside = grid.on_board & (on_both_sides != NO_NEIGHBOR).all(axis=1)
     q_step, r_step, _ = HEX_CORNERS[corner_image(of_grid.directions, corner)]
     owners = of_grid.cells
     if (q_step, r_step) != (0, 0):
-        owners = grid.neighbours[owners, HEX_DIRECTIONS.index((q_step, r_step))].astype(np.int64)
+        owners = grid.neighbors[owners, HEX_DIRECTIONS.index((q_step, r_step))].astype(np.int64)
     return np.where(inside, owners, np.arange(grid.num_cells))

@@ -41,7 +41,7 @@ def position_text(game: Trugo, state: State) -> str:
     margin = len(str(grid.height)) + 6
     left = min(grid.positions[cell, 0] for cell in shown)
     lines: dict[int, dict[int, str]] = {}
-    labelled: set[int] = set()
+    labeled: set[int] = set()
     numbered: set[int] = set()
     for cell in shown:
         row, column = divmod(cell, grid.width)
@@ -50,8 +50,8 @@ def position_text(game: Trugo, state: State) -> str:
         for kind, line in ((TOP, 2 * row + 1), (BOTTOM, 2 * row - 1)):
             if position.junctions[kind, cell]:
                 lines.setdefault(line, {})[place] = _corner_text(position, kind, cell)
-        if column not in labelled:
-            labelled.add(column)
+        if column not in labeled:
+            labeled.add(column)
             lines.setdefault(2 * row - 2, {})[place - _HEX_PITCH // 2] = column_name(column)
         if row not in numbered:
             numbered.add(row)
@@ -67,8 +67,8 @@ def position_text(game: Trugo, state: State) -> str:
 
 
 def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:
-    colours = (position.top[kind, cell], position.below[kind, cell])
-    return "".join(PIECES[colour] for colour in colours if colour >= 0) or "+"
+    colors = (position.top[kind, cell], position.below[kind, cell])
+    return "".join(PIECES[color] for color in colors if color >= 0) or "+"
 
 
 def _status(game: Trugo, state: State, position: TrugoPosition) -> str:
@@ -82,9 +82,9 @@ def _status(game: Trugo, state: State, position: TrugoPosition) -> str:
     if outcome is not None:
         if outcome.winner is None:
             return f"{left}\nthe game was broken off undecided"
-        return f"{left}\n{game.colours[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+        return f"{left}\n{game.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
     player = state.current_player()
-    status = f"{left}\n{game.colours[player]} ({PIECES[player]}, player {player}) to act"
+    status = f"{left}\n{game.colors[player]} ({PIECES[player]}, player {player}) to act"
     if position.picked is not None:
         kind, cell = position.picked
         status += f", with the piece on {game.grid.cell_names[cell]}{'^v'[kind]} picked"

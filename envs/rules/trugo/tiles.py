@@ -20,16 +20,16 @@ from stoneworks.envs.rules.trugo.plane import (
     tiles_around,
 )
 
-# What the tiles around a tile say of its removal (R4): forbidden; allowed; allowed if its two neighbours are connected
+# What the tiles around a tile say of its removal (R4): forbidden; allowed; allowed if its two neighbors are connected
 # without it.
 FORBIDDEN, ALLOWED, IF_CONNECTED = 0, 1, 2
 
 
 def removal_by_surroundings() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return ``uint8[64]``: what each set of neighbouring tiles (bit d: direction d) says of a tile's removal.
+    """Return ``uint8[64]``: what each set of neighboring tiles (bit d: direction d) says of a tile's removal.
 
-    Where the neighbours form one arc they are connected without the tile, and so are all others. With three
-    consecutive empty neighbours there are two arcs only if the other three are tile, empty, tile.
+    Where the neighbors form one arc they are connected without the tile, and so are all others. With three
+    consecutive empty neighbors there are two arcs only if the other three are tile, empty, tile.
     """
     rulings = np.zeros(64, np.uint8)
     for around in range(64):
@@ -49,21 +49,21 @@ def lay_tile(board: Record, state: Record, hex_: int, rotation: int) -> int:
     hex_sets.remove(state.targets, hex_)
     around = 0
     for direction in range(6):
-        neighbour = hex_ + board.direction_steps[direction]
-        if has_tile(state, neighbour):
+        neighbor = hex_ + board.direction_steps[direction]
+        if has_tile(state, neighbor):
             around |= 1 << direction
-        elif board.cell_of_hex[neighbour] >= 0:
-            hex_sets.insert(state.targets, neighbour)
+        elif board.cell_of_hex[neighbor] >= 0:
+            hex_sets.insert(state.targets, neighbor)
     served = 0
     for index in range(6):
         between = (1 << (7 - index) % 6) | (1 << (8 - index) % 6)
         if around & between == between:
-            colour = index & 1
+            color = index & 1
             code = EMPTY_JUNCTION
-            if state.reserve[colour] > 0:
-                state.reserve[colour] -= 1
-                state.num_pieces[colour] += 1
-                code = SINGLE + colour
+            if state.reserve[color] > 0:
+                state.reserve[color] -= 1
+                state.num_pieces[color] += 1
+                code = SINGLE + color
                 served |= 1 << index
             set_corner_code(state, corner_of_hex(board, hex_, index), code)
     return served
@@ -85,18 +85,18 @@ def remove_tile(board: Record, state: Record, hex_: int) -> None:
     state.contents[hex_] = 0
     hex_sets.remove(state.tiles, hex_)
     if board.removal_by_surroundings[around] == IF_CONNECTED:
-        # This may have opened a ring that connected the neighbours of tiles anywhere.
+        # This may have opened a ring that connected the neighbors of tiles anywhere.
         find_removable(board, state)
         return
-    # Its neighbours form one arc, so that any way through it has another way round: only they are affected.
+    # Its neighbors form one arc, so that any way through it has another way round: only they are affected.
     hex_sets.remove(state.targets, hex_)
     for direction in range(6):
         if around >> direction & 1:
-            neighbour = hex_ + board.direction_steps[direction]
-            if is_removable(board, state, neighbour):
-                hex_sets.insert(state.targets, neighbour)
+            neighbor = hex_ + board.direction_steps[direction]
+            if is_removable(board, state, neighbor):
+                hex_sets.insert(state.targets, neighbor)
             else:
-                hex_sets.remove(state.targets, neighbour)
+                hex_sets.remove(state.targets, neighbor)
 
 
 @kernel
@@ -123,9 +123,9 @@ def is_removable(board: Record, state: Record, hex_: int) -> bool:
 
 @kernel
 def connected_without(board: Record, state: Record, hex_: int, around: int) -> bool:
-    """Return whether the two neighbours of a tile, with one empty hex between them, are connected without it.
+    """Return whether the two neighbors of a tile, with one empty hex between them, are connected without it.
 
-    The tile parts the empty hexes around it into that single one and the rest. Its neighbours are connected without
+    The tile parts the empty hexes around it into that single one and the rest. Its neighbors are connected without
     it if and only if these are not connected (then a ring of tiles parts them). As the tiles are connected, every
     connected part of the empty hexes has one contour; so we walk along the contour of the single hex's part, with that
     part on the left, until we come back to this tile: facing the single hex again, or one of the rest.

@@ -41,13 +41,13 @@ def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
     return [element for element in found[0].iter() if element is not found[0]] if found else []
 
 
-def centres(drawing: Drawing, name: str) -> set[tuple[float, float]]:
+def centers(drawing: Drawing, name: str) -> set[tuple[float, float]]:
     return {(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in group(drawing, name)}
 
 
 def place(state: State, cell: str) -> tuple[float, float]:
     """Where a cell's stone is drawn, known from a picture in which it is the last move."""
-    ((x, y),) = centres(draw(state, last_actions=[state.string_to_action(cell)]), "last-move")
+    ((x, y),) = centers(draw(state, last_actions=[state.string_to_action(cell)]), "last-move")
     return x, y
 
 
@@ -63,13 +63,13 @@ def pixels(drawing: Drawing) -> tuple[npt.NDArray[np.uint8], float, float, float
 
 
 def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
-    """The colour at a place of the SVG document."""
+    """The color at a place of the SVG document."""
     array, left, top, scale = pixels(drawing)
     return array[int((y - top) * scale), int((x - left) * scale)].tolist()
 
 
-def rgb(colour: str) -> list[int]:
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+def rgb(color: str) -> list[int]:
+    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
 
 
 # -- The board and its stones --------------------------------------------------------------------------------------------
@@ -90,9 +90,9 @@ def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(name: st
 def test_there_is_a_circle_for_each_stone_at_its_place(state: State) -> None:
     drawing = draw(state)
     stones = state.record["stones"]
-    for colour in (0, 1):
-        cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == colour + 1)]
-        assert centres(drawing, f"stones colour-{colour}") == {place(state, cell) for cell in cells}
+    for color in (0, 1):
+        cells = [state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == color + 1)]
+        assert centers(drawing, f"stones color-{color}") == {place(state, cell) for cell in cells}
 
 
 def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
@@ -103,13 +103,13 @@ def test_rows_go_upwards_and_columns_lean_to_the_right() -> None:
 
 
 @BOTH
-def test_pixels_in_the_middle_of_cells_have_the_colours_of_stones_and_board(state: State) -> None:
+def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state: State) -> None:
     drawing = draw(state)
     names = state.game.grid.cell_names
     for code, cell in zip(state.record["stones"], names, strict=False):
         if code in (1, 2):
-            colour = pixel(drawing, *place(state, cell))
-            assert max(colour) < 80 if code == 1 else min(colour) > 225
+            color = pixel(drawing, *place(state, cell))
+            assert max(color) < 80 if code == 1 else min(color) > 225
     x, y = place(state, "b5")
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
 
@@ -145,7 +145,7 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
         pytest.param(played("vadus(size=4)", "d4 e4 e3"), "e4 e3", id="both stones of a turn"),
         pytest.param(played("vadus(size=4)", "d4 e4 e3 c4"), "c4", id="first stone of a turn"),
         pytest.param(played("vadus(size=4)", "d4 e4 e3 pass"), "e4 e3", id="after a pass"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass c4 c5"), "c4 c5", id="same colour before a pass"),
+        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass c4 c5"), "c4 c5", id="same color before a pass"),
         pytest.param(played("laido(size=4)", "d4 swap"), "d4", id="after the swap"),
         pytest.param(played("laido(size=4)", "d4 swap e4"), "e4", id="the swapped player's stone"),
         pytest.param(played("laido(size=4)", "d4 swap e4 pass pass"), "e4", id="after the end"),
@@ -153,19 +153,19 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
     ],
 )
 def test_the_last_turn_that_placed_stones_is_marked(state: State, cells: str) -> None:
-    assert centres(draw(state), "last-move") == {place(state, cell) for cell in cells.split()}
+    assert centers(draw(state), "last-move") == {place(state, cell) for cell in cells.split()}
 
 
 def test_a_position_without_its_beginning_shows_the_stones_that_are_known_to_be_of_the_last_turn() -> None:
     state = State.from_record(VADUS.game, played("vadus(size=4)", "d4 e4").record)
     state.apply_action(state.string_to_action("e3"))
-    assert centres(draw(state), "last-move") == {place(state, "e3")}
+    assert centers(draw(state), "last-move") == {place(state, "e3")}
 
 
 def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
     actions = [VADUS.string_to_action(text) for text in ("d4", "b5", "pass")]
-    assert centres(draw(VADUS, last_actions=actions), "last-move") == {place(VADUS, "d4"), place(VADUS, "b5")}
-    assert centres(draw(VADUS, last_actions=[]), "last-move") == set()
+    assert centers(draw(VADUS, last_actions=actions), "last-move") == {place(VADUS, "d4"), place(VADUS, "b5")}
+    assert centers(draw(VADUS, last_actions=[]), "last-move") == set()
 
 
 @pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
@@ -180,7 +180,7 @@ def test_last_actions_that_the_board_has_not_are_refused(action: object, named: 
 
 
 @BOTH
-def test_a_filled_cell_has_its_colour(state: State) -> None:
+def test_a_filled_cell_has_its_color(state: State) -> None:
     drawing = draw(state, fill={"b5": "gold", "e6": "#12345678"})
     assert len(group(drawing, "fills")) == 2
     x, y = place(state, "b5")
@@ -217,8 +217,8 @@ def test_nan_leaves_a_cell_unfilled() -> None:
 
 
 def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
-    assert theme.heat_colour(0) == theme.BOARD
-    luminances = [theme.relative_luminance(theme.heat_colour(value)) for value in np.linspace(0, 1, 51)]
+    assert theme.heat_color(0) == theme.BOARD
+    luminances = [theme.relative_luminance(theme.heat_color(value)) for value in np.linspace(0, 1, 51)]
     assert all(later < earlier for earlier, later in pairwise(luminances))
 
 
@@ -232,7 +232,7 @@ def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
         ({49: "gold"}, "49"),
         ({-1: "gold"}, "-1"),
         ({True: "gold"}, "True"),
-        ({"d4": "no colour"}, r"\[d4\] is 'no colour'"),
+        ({"d4": "no color"}, r"\[d4\] is 'no color'"),
         ({"d4": 0.5}, r"\[d4\] is 0.5"),
         ({"d4": "rgb(300, 0, 0)"}, r"\[d4\]"),
         ({"d4": "rgba(3, 0, 0, 1)"}, r"\[d4\]"),
@@ -285,7 +285,7 @@ def test_bad_marks_are_refused_by_name(marks: object, named: str) -> None:
 
 
 @BOTH
-def test_rows_and_columns_are_labelled_once_and_apart(state: State) -> None:
+def test_rows_and_columns_are_labeled_once_and_apart(state: State) -> None:
     labels = spelt(draw(state), "labels")
     assert sorted(labels) == sorted([*"1234567", *"abcdefg"])
     places = [
@@ -304,7 +304,7 @@ def test_labels_are_in_the_picture_where_there_is_no_font() -> None:
     assert np.isin(drawing.rgb_array(1000).reshape(-1, 3), rgb(theme.LABEL)).all(axis=1).sum() > 100
 
 
-def test_every_character_has_the_width_that_its_text_is_centred_by() -> None:
+def test_every_character_has_the_width_that_its_text_is_centered_by() -> None:
     for character in lettering.CHARACTERS:
         drawing = draw(played("laido(size=2)"), marks={"b2": character}, coordinates=False)
         array, _, _, scale = pixels(drawing)

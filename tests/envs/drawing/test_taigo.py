@@ -39,8 +39,8 @@ def spelt(drawing: Drawing, name: str) -> list[str]:
     return [item.attrib["aria-label"] for element in groups for item in element.iter() if "aria-label" in item.attrib]
 
 
-def centre(cell: str, state: State = START) -> tuple[float, float]:
-    """The centre of a cell, known from the ring around a cone there."""
+def center(cell: str, state: State = START) -> tuple[float, float]:
+    """The center of a cell, known from the ring around a cone there."""
     (ring,) = group(draw(state, last_actions=[state.string_to_action(f"{cell}+D")]), "last-move")
     return float(ring.attrib["cx"]), float(ring.attrib["cy"])
 
@@ -55,7 +55,7 @@ def middles(drawing: Drawing, name: str) -> list[tuple[float, float]]:
 
 
 def between(first: str, second: str, part: float) -> tuple[float, float]:
-    (x, y), (u, v) = centre(first), centre(second)
+    (x, y), (u, v) = center(first), center(second)
     return x + part * (u - x), y + part * (v - y)
 
 
@@ -71,33 +71,33 @@ def test_one_outline_goes_around_both_hexes_of_each_tile() -> None:
     assert len(outlines) == len(tiles)
     for dark, light in tiles:
         assert min(np.hypot(*np.subtract(between(dark, light, 0.5), found)) for found in outlines) < 0.2
-        for colour, first, second in ((0, dark, light), (1, light, dark)):
-            halves = middles(draw(AFTER_CONE), f"halves colour-{colour}")
+        for color, first, second in ((0, dark, light), (1, light, dark)):
+            halves = middles(draw(AFTER_CONE), f"halves color-{color}")
             assert min(np.hypot(*np.subtract(between(first, second, 0.25), found)) for found in halves) < 0.2
 
 
-def test_each_half_has_its_colour_in_pixels() -> None:
+def test_each_half_has_its_color_in_pixels() -> None:
     drawing = draw(BEFORE_CONE)
     for dark, light in (("m13", "n13"), ("l15", "l14"), ("m15", "n14")):
-        assert max(pixel(drawing, *centre(dark))) < 90
-        assert min(pixel(drawing, *centre(light))) > 220
+        assert max(pixel(drawing, *center(dark))) < 90
+        assert min(pixel(drawing, *center(light))) > 220
 
 
 def test_a_cone_is_no_half_of_a_tile() -> None:
     before, after = draw(BEFORE_CONE), draw(AFTER_CONE)
-    assert [len(group(before, f"cones colour-{colour}")) for colour in (0, 1)] == [0, 0]
-    assert [len(group(after, f"cones colour-{colour}")) for colour in (0, 1)] == [0, 1]
+    assert [len(group(before, f"cones color-{color}")) for color in (0, 1)] == [0, 0]
+    assert [len(group(after, f"cones color-{color}")) for color in (0, 1)] == [0, 1]
     assert group(before, "tiles")[0].attrib == group(after, "tiles")[0].attrib
-    ((x, y),) = middles(after, "cones colour-1")
-    assert np.hypot(*np.subtract(centre("m14"), (x, y))) < 5
+    ((x, y),) = middles(after, "cones color-1")
+    assert np.hypot(*np.subtract(center("m14"), (x, y))) < 5
     dark = draw(played(f"{HOLE} m14+D"))
-    assert [len(group(dark, f"cones colour-{colour}")) for colour in (0, 1)] == [1, 0]
-    assert max(pixel(dark, *centre("m14"))) < 90 < 220 < min(pixel(after, *centre("m14")))
+    assert [len(group(dark, f"cones color-{color}")) for color in (0, 1)] == [1, 0]
+    assert max(pixel(dark, *center("m14"))) < 90 < 220 < min(pixel(after, *center("m14")))
 
 
 def test_a_hole_is_shown_while_it_has_to_be_filled() -> None:
     (ring,) = group(draw(BEFORE_CONE), "holes")
-    assert (float(ring.attrib["cx"]), float(ring.attrib["cy"])) == centre("m14")
+    assert (float(ring.attrib["cx"]), float(ring.attrib["cy"])) == center("m14")
     assert group(draw(AFTER_CONE), "holes") == []
     assert group(draw(played(HOLE, "taigo(cones=0)")), "holes") == [], "G4: it stays open for good"
 
@@ -119,7 +119,7 @@ def test_the_last_turn_is_marked_its_tile_and_its_cones(
     expected = [] if tile is None else [between(*tile, 0.5)]
     np.testing.assert_allclose(middles(drawing, "last-tiles"), expected, atol=0.2)
     rings = [(float(ring.attrib["cx"]), float(ring.attrib["cy"])) for ring in group(drawing, "last-move")]
-    assert rings == ([] if cone is None else [centre(cone)])
+    assert rings == ([] if cone is None else [center(cone)])
 
 
 def test_given_last_actions_are_marked_and_a_tile_off_the_window_is_refused() -> None:
@@ -153,7 +153,7 @@ def test_labels_stand_at_the_ends_of_their_rows_and_columns() -> None:
             places[element.attrib["aria-label"]] = float(x), float(y)
     for cell in ("k15", "o13"):
         column, row = cell[0], cell[1:]
-        x, y = centre(cell)
+        x, y = center(cell)
         assert places[row][1] == pytest.approx(y, abs=10)
         assert places[row][0] < x - 40
         label_x, label_y = places[column]
@@ -166,11 +166,11 @@ def test_labels_stand_at_the_ends_of_their_rows_and_columns() -> None:
 def test_fills_and_marks_are_drawn_where_they_were_asked_for() -> None:
     drawing = draw(BEFORE_CONE, fill={"j13": "gold", "n14": "red"}, marks={"m13": "A", "n13": "B", "m14": "C"})
     assert len(group(drawing, "fills")) == 2
-    x, y = centre("j13")
+    x, y = center("j13")
     assert pixel(drawing, x, y) == [255, 215, 0]
     assert sorted(spelt(drawing, "marks")) == ["A", "B", "C"]
     for cell, ink in (("m13", theme.LIGHT_INK), ("n13", theme.DARK_INK)):
-        x, y = centre(cell)
+        x, y = center(cell)
         around = [pixel(drawing, x + dx, y + dy) for dx in range(-5, 6, 2) for dy in range(-6, 7, 2)]
         assert [int(ink[start : start + 2], 16) for start in (1, 3, 5)] in around
 
@@ -181,8 +181,8 @@ def test_a_heat_map_over_all_actions_fills_where_it_is_not_0() -> None:
         policy[START.string_to_action(text)] = probability
     drawing = draw(START, fill=policy)
     assert [path.attrib["fill"] for path in group(drawing, "fills")] == [
-        theme.heat_colour(0.75),
-        theme.heat_colour(0.25),
+        theme.heat_color(0.75),
+        theme.heat_color(0.25),
     ]
 
 

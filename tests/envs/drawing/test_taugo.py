@@ -38,14 +38,14 @@ def cells(state: State, drawing: Drawing, name: str) -> set[str]:
 
 
 def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
-    """The colour at a place given in columns and rows, which need not be whole."""
+    """The color at a place given in columns and rows, which need not be whole."""
     left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
     scale = 800 / width
     return drawing.rgb_array(800)[int((-SPACING * y - top) * scale), int((SPACING * x - left) * scale)].tolist()
 
 
-def rgb(colour: str) -> list[int]:
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+def rgb(color: str) -> list[int]:
+    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
 
 
 LINE = "b3 c5 c3 c4 e2 d4 e4 b4 e5"
@@ -53,14 +53,14 @@ CUT = f"{LINE} Sc2 Ed3"
 EDGE = f"{CUT} d5 b2 end b5 d2 Sd1"
 
 
-def test_stones_are_on_intersections_and_edge_points_in_their_present_colours() -> None:
+def test_stones_are_on_intersections_and_edge_points_in_their_present_colors() -> None:
     state = played(EDGE)
     drawing = draw(state)
     stones = state.record["stones"]
-    assert "d1" in cells(state, drawing, "stones colour-0")
-    for colour in (0, 1):
-        expected = {state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == colour + 1)}
-        assert cells(state, drawing, f"stones colour-{colour}") == expected
+    assert "d1" in cells(state, drawing, "stones color-0")
+    for color in (0, 1):
+        expected = {state.game.grid.cell_names[cell] for cell in np.flatnonzero(stones == color + 1)}
+        assert cells(state, drawing, f"stones color-{color}") == expected
 
 
 @pytest.mark.parametrize("size", [3, 16])
@@ -124,7 +124,7 @@ def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
     assert cells(state, drawing, "flipped") == {"c3", "c4"}
 
 
-def test_a_filled_point_has_its_colour_and_a_policy_adds_up_the_actions_of_a_point() -> None:
+def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_point() -> None:
     state = played(LINE)
     assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
     policy = np.zeros(state.num_distinct_actions())
@@ -144,7 +144,7 @@ def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_re
         draw(state, marks={"a1": "x"})
 
 
-def test_rows_and_columns_are_labelled() -> None:
+def test_rows_and_columns_are_labeled() -> None:
     labels = [e.attrib["aria-label"] for e in group(draw(played("")), "labels") if "aria-label" in e.attrib]
     assert sorted(labels) == sorted([*"123456", *"abcdef"])
 

@@ -46,26 +46,26 @@ def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
     return pixels[int((y - top) * 1000 / width), int((x - left) * 1000 / width)].tolist()
 
 
-def rgb(colour: str) -> list[int]:
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+def rgb(color: str) -> list[int]:
+    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
 
 
 @pytest.mark.parametrize("rotation", [0, 1, 2])
 def test_a_tile_cuts_off_two_opposite_corners_and_parts_the_rest_by_a_line(rotation: int) -> None:
-    """R1. The centre of the only tile is at (0, 0)."""
+    """R1. The center of the only tile is at (0, 0)."""
     drawing = draw(played(f"e5/{rotation}"), last_actions=[])
     cut_off = (2 * rotation, (2 * rotation + 3) % 6)
     for index, (x, y) in enumerate(trugo.CORNERS):
         own, other = (trugo.WHITE_REGION, trugo.BLUE_REGION)[:: 1 if index % 2 == 0 else -1]
         assert pixel(drawing, 0.85 * x, 0.85 * y) == rgb(own)
-        # Past the arc the other colour begins; along a corner that is joined to the next one, its own goes on.
+        # Past the arc the other color begins; along a corner that is joined to the next one, its own goes on.
         assert pixel(drawing, 0.3 * x, 0.3 * y) == rgb(other if index in cut_off else own)
 
 
-def test_pieces_stand_on_their_corners_in_their_colours() -> None:
+def test_pieces_stand_on_their_corners_in_their_colors() -> None:
     drawing = draw(played(FOUR_TILES))
-    assert circles(drawing, "stones colour-0") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
-    assert circles(drawing, "stones colour-1") == [(trugo.PITCH / 2, pytest.approx(-trugo.EDGE / 2, abs=0.1))]
+    assert circles(drawing, "stones color-0") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
+    assert circles(drawing, "stones color-1") == [(trugo.PITCH / 2, pytest.approx(-trugo.EDGE / 2, abs=0.1))]
     assert min(pixel(drawing, 0, -trugo.EDGE)) > 220
     red, _, blue = pixel(drawing, trugo.PITCH / 2, -trugo.EDGE / 2)
     assert blue > 2 * red
@@ -73,11 +73,11 @@ def test_pieces_stand_on_their_corners_in_their_colours() -> None:
 
 def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -> None:
     drawing = draw(played(f"{FOUR_TILES} e5^ >e6v"))
-    ((lower_x, lower_y),) = circles(drawing, "stones colour-1")
-    ((upper_x, upper_y),) = circles(drawing, "stones colour-0")
+    ((lower_x, lower_y),) = circles(drawing, "stones color-1")
+    ((upper_x, upper_y),) = circles(drawing, "stones color-0")
     assert lower_x == upper_x
     assert upper_y < lower_y
-    assert drawing.svg.index("stones colour-1") < drawing.svg.index("stones colour-0")
+    assert drawing.svg.index("stones color-1") < drawing.svg.index("stones color-0")
     assert circles(drawing, "last-move") == [(upper_x, upper_y)]
     assert circles(drawing, "last-start") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
     assert circles(drawing, "junctions") == circles(drawing, "last-start")
@@ -86,9 +86,9 @@ def test_both_pieces_of_a_stack_are_seen_the_upper_one_drawn_last_and_higher() -
 def test_a_picked_piece_and_where_it_may_go_are_marked() -> None:
     state = played(f"{FOUR_TILES} e5^")
     drawing = draw(state)
-    assert circles(drawing, "picked") == circles(drawing, "stones colour-0")
+    assert circles(drawing, "picked") == circles(drawing, "stones color-0")
     assert len(circles(drawing, "destinations")) == len(state.legal_actions())
-    assert circles(drawing, "destinations") == circles(drawing, "stones colour-1")
+    assert circles(drawing, "destinations") == circles(drawing, "stones color-1")
     assert circles(draw(played(FOUR_TILES)), "picked") == circles(draw(played(FOUR_TILES)), "destinations") == []
 
 
@@ -114,7 +114,7 @@ def test_a_picture_does_not_leave_the_window() -> None:
     assert labels(drawing) == set("abc123")
 
 
-def test_filled_hexes_have_their_colour_and_a_tile_keeps_the_rest_of_its_pattern() -> None:
+def test_filled_hexes_have_their_color_and_a_tile_keeps_the_rest_of_its_pattern() -> None:
     drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
     assert pixel(drawing, 0, 0) == rgb("#ffd700")
     assert pixel(drawing, trugo.PITCH * 0.7, 0) == rgb("#ffd700")

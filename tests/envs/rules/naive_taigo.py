@@ -21,8 +21,8 @@ class NaiveTaigo:
         self.radius = radius
         extent = range(-radius, radius + 1)
         self.window = {(q, r) for q in extent for r in extent if abs(q + r) <= radius}
-        self.neighbours = {(q, r): {(q + dq, r + dr) for dq, dr in DIRECTIONS} for q, r in self.window}
-        self.colour_at = {(0, 0): "D", (1, 0): "L"}  # G1
+        self.neighbors = {(q, r): {(q + dq, r + dr) for dq, dr in DIRECTIONS} for q, r in self.window}
+        self.color_at = {(0, 0): "D", (1, 0): "L"}  # G1
         self.tiles_left = tiles - 1
         self.cones_left = {"D": cones + handicap[0], "L": cones + handicap[1]}
         self.to_fill: set[Hex] = set()
@@ -35,24 +35,24 @@ class NaiveTaigo:
         return f"{'abcdefghijklmnopqrstuvwxyz'[q + self.radius]}{r + self.radius + 1}"
 
     def holes(self) -> set[Hex]:
-        """G3. Neighbours outside the window are never occupied, so a border hex is none."""
-        return {cell for cell in self.window - set(self.colour_at) if self.neighbours[cell] <= self.colour_at.keys()}
+        """G3. Neighbors outside the window are never occupied, so a border hex is none."""
+        return {cell for cell in self.window - set(self.color_at) if self.neighbors[cell] <= self.color_at.keys()}
 
     def tile_places(self) -> dict[str, tuple[Hex, Hex]]:
         """G2: the texts of all tiles that fit, with their dark and their light hex."""
-        free = self.window - set(self.colour_at)
-        touching = {cell for cell in free if self.neighbours[cell] & self.colour_at.keys()}
+        free = self.window - set(self.color_at)
+        touching = {cell for cell in free if self.neighbors[cell] & self.color_at.keys()}
         return {
             f"{self.name(dark)}-{self.name(light)}": (dark, light)
             for dark in free
-            for light in self.neighbours[dark] & free
+            for light in self.neighbors[dark] & free
             if dark in touching or light in touching
         }
 
     def cone_places(self) -> dict[str, tuple[Hex, str]]:
-        """G4: the texts of all cones that may be put, with their hex and colour."""
-        colours = [colour for colour, left in self.cones_left.items() if left]
-        return {f"{self.name(cell)}+{colour}": (cell, colour) for cell in self.to_fill for colour in colours}
+        """G4: the texts of all cones that may be put, with their hex and color."""
+        colors = [color for color, left in self.cones_left.items() if left]
+        return {f"{self.name(cell)}+{color}": (cell, color) for cell in self.to_fill for color in colors}
 
     def legal_texts(self) -> set[str]:
         if self.result is not None:
@@ -62,15 +62,15 @@ class NaiveTaigo:
     def play(self, text: str) -> None:
         assert text in self.legal_texts(), text
         if self.to_fill:
-            cell, colour = self.cone_places()[text]
-            self.colour_at[cell] = colour
-            self.cones_left[colour] -= 1
+            cell, color = self.cone_places()[text]
+            self.color_at[cell] = color
+            self.cones_left[color] -= 1
             self.to_fill.remove(cell)
         else:
             dark, light = self.tile_places()[text]
             holes_before = self.holes()
-            self.colour_at[dark] = "D"
-            self.colour_at[light] = "L"
+            self.color_at[dark] = "D"
+            self.color_at[light] = "L"
             self.tiles_left -= 1
             self.to_fill = self.holes() - holes_before
         if not any(self.cones_left.values()):
@@ -78,10 +78,10 @@ class NaiveTaigo:
         if not self.to_fill:
             self.end_turn()
 
-    def has_five(self, colour: str) -> bool:
+    def has_five(self, color: str) -> bool:
         return any(
-            all(self.colour_at.get((q + step * dq, r + step * dr)) == colour for step in range(5))
-            for q, r in self.colour_at
+            all(self.color_at.get((q + step * dq, r + step * dr)) == color for step in range(5))
+            for q, r in self.color_at
             for dq, dr in AXES
         )
 

@@ -26,7 +26,7 @@ class NaiveTaugo:
 
     # -- Points, strings, knots (T1 to T3) -----------------------------------------------------------------------------
 
-    def neighbours(self, point: Point) -> list[Point]:
+    def neighbors(self, point: Point) -> list[Point]:
         column, row = point
         around = [(column + x, row + y) for x, y in HEADINGS.values()]
         if point in self.edge_points:
@@ -38,8 +38,8 @@ class NaiveTaugo:
         assert self.to_act is not None
         return 1 - self.to_act
 
-    def friends(self, point: Point, colour: int) -> list[Point]:
-        return [other for other in self.neighbours(point) if self.stones.get(other) == colour]
+    def friends(self, point: Point, color: int) -> list[Point]:
+        return [other for other in self.neighbors(point) if self.stones.get(other) == color]
 
     def string_of(self, stone: Point) -> set[Point]:
         string = {stone}
@@ -51,16 +51,16 @@ class NaiveTaugo:
                     waiting.append(other)
         return string
 
-    def strings(self, colour: int) -> list[set[Point]]:
+    def strings(self, color: int) -> list[set[Point]]:
         found: list[set[Point]] = []
         for stone, of in self.stones.items():
-            if of == colour and not any(stone in string for string in found):
+            if of == color and not any(stone in string for string in found):
                 found.append(self.string_of(stone))
         return found
 
     def makes_knot(self, new: set[Point]) -> bool:
         """Return whether there is a knot of the mover's once the points ``new`` hold stones of the mover's."""
-        own = {point for point, colour in self.stones.items() if colour == self.to_act} | new
+        own = {point for point, color in self.stones.items() if color == self.to_act} | new
         own &= self.intersections
         return any({(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)} <= own for x, y in own)
 
@@ -76,7 +76,7 @@ class NaiveTaugo:
         """Return the enemy stones behind ``point``, nearest first, and the friendly stone behind them, if there is one."""
         x, y = HEADINGS[heading]
         run = []
-        if point in self.edge_points and (point[0] - x, point[1] - y) not in self.neighbours(point):
+        if point in self.edge_points and (point[0] - x, point[1] - y) not in self.neighbors(point):
             return [], None
         behind = (point[0] - x, point[1] - y)
         while self.stones.get(behind) == self.opponent:
@@ -91,7 +91,7 @@ class NaiveTaugo:
         if self.last is not None and friend != self.last:
             return False
         string = self.string_of(run[0])
-        exactly_one = len([other for other in self.neighbours(point) if other in string]) == 1
+        exactly_one = len([other for other in self.neighbors(point) if other in string]) == 1
         two_friends_each = all(len(self.friends(stone, self.opponent)) >= 2 for stone in run)
         return exactly_one and two_friends_each and not self.makes_knot({point, *run})
 
@@ -165,9 +165,9 @@ class NaiveTaugo:
     def score(self) -> tuple[float, float]:
         perimeter = {(x, y) for x, y in self.intersections if {x, y} & {1, self.size}}
         scores = []
-        for colour in (0, 1):
-            on_edge = sum(of == colour for point, of in self.stones.items() if point in self.edge_points)
-            lengths = [len(string & perimeter) for string in self.strings(colour)]
+        for color in (0, 1):
+            on_edge = sum(of == color for point, of in self.stones.items() if point in self.edge_points)
+            lengths = [len(string & perimeter) for string in self.strings(color)]
             scores.append(float(sum(k * (k + 1) // 2 for k in [*lengths, on_edge])))
         fewer = len(self.strings(0)) - len(self.strings(1))
         if fewer:

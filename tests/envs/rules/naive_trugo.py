@@ -66,20 +66,20 @@ class NaiveTrugo:
         self.name_of = {(q, r): f"{letters(q + radius)}{r + radius + 1}" for q, r in product(span, span)}
         self.hex_of = {name: at for at, name in self.name_of.items()}
         self.tiles: dict[Hex, int] = {}
-        self.stacks: dict[Corner, list[int]] = {}  # colours from the bottom up, only where there is a piece
+        self.stacks: dict[Corner, list[int]] = {}  # colors from the bottom up, only where there is a piece
         self.picked: Corner | None = None
         self.turns = 0
         self.to_act: int | None = 0
         self.result: int | str | None = None
         self.reason: str | None = None
-        self.captured: list[tuple[int, list[int]]] = []  # in the last turn: colour, and the stack as it was
+        self.captured: list[tuple[int, list[int]]] = []  # in the last turn: color, and the stack as it was
 
     def score(self) -> None:
         return None
 
     # -- the plane -----------------------------------------------------------------------------------------------
 
-    def neighbours(self, at: Hex) -> list[Hex]:
+    def neighbors(self, at: Hex) -> list[Hex]:
         return [(at[0] + DIRECTIONS[name][0], at[1] + DIRECTIONS[name][1]) for name in CYCLE]
 
     def is_junction(self, corner: Corner) -> bool:
@@ -106,7 +106,7 @@ class NaiveTrugo:
             return {">" + self.corner_text(corner) for corner in self.destinations(self.picked)}
         texts = set()
         if self.pool:  # R3
-            places = {at for tile in self.tiles for at in self.neighbours(tile)} - set(self.tiles) or {(0, 0)}
+            places = {at for tile in self.tiles for at in self.neighbors(tile)} - set(self.tiles) or {(0, 0)}
             texts |= {f"{self.name_of[at]}/{rotation}" for at in places & self.window for rotation in range(3)}
         else:
             texts |= {"x" + self.name_of[at] for at in self.tiles if self.is_removable(at)}
@@ -118,7 +118,7 @@ class NaiveTrugo:
         return texts
 
     def is_removable(self, at: Hex) -> bool:  # R4
-        empty = [neighbour not in self.tiles for neighbour in self.neighbours(at)]
+        empty = [neighbor not in self.tiles for neighbor in self.neighbors(at)]
         if not any(empty[i] and empty[(i + 1) % 6] and empty[(i + 2) % 6] for i in range(6)):
             return False
         rest = set(self.tiles) - {at}
@@ -126,7 +126,7 @@ class NaiveTrugo:
             return True
         reached = {min(rest)}
         while True:
-            more = {neighbour for tile in reached for neighbour in self.neighbours(tile)} & rest
+            more = {neighbor for tile in reached for neighbor in self.neighbors(tile)} & rest
             if more <= reached:
                 return reached == rest
             reached |= more
@@ -183,10 +183,10 @@ class NaiveTrugo:
             self.pool -= 1
             for name in CLOCKWISE_CORNERS:  # R3
                 corner = corner_of(at, name)
-                colour = 0 if corner[2] == "^" else 1
-                if self.is_junction(corner) and self.reserve[colour]:
-                    self.reserve[colour] -= 1
-                    self.stacks[corner] = [colour]
+                color = 0 if corner[2] == "^" else 1
+                if self.is_junction(corner) and self.reserve[color]:
+                    self.reserve[color] -= 1
+                    self.stacks[corner] = [color]
         else:
             self.picked = self.corner_from(text)
             return
@@ -196,15 +196,15 @@ class NaiveTrugo:
         mover = self.to_act
         assert mover is not None
         self.captured = []
-        for colour in (1 - mover, mover):  # R7
-            for corner in {corner for group in self.surrounded_groups(colour) for corner in group}:
+        for color in (1 - mover, mover):  # R7
+            for corner in {corner for group in self.surrounded_groups(color) for corner in group}:
                 stack = self.stacks.pop(corner)
-                self.captured.append((colour, stack))
+                self.captured.append((color, stack))
                 if len(stack) == 2 and stack[0] != stack[1]:
                     self.stacks[corner] = stack[:1]
         self.turns += 1
         if self.pool == 0:  # R8
-            left = {colour for stack in self.stacks.values() for colour in stack}
+            left = {color for stack in self.stacks.values() for color in stack}
             if 1 - mover not in left:
                 self.result = mover
             elif mover not in left:
@@ -214,8 +214,8 @@ class NaiveTrugo:
             self.result, self.reason = "truncated", "max_turns"
         self.to_act = None if self.result is not None else 1 - mover
 
-    def surrounded_groups(self, colour: int) -> list[set[Corner]]:
-        unseen = {corner for corner in self.stacks if self.top(corner) == colour}
+    def surrounded_groups(self, color: int) -> list[set[Corner]]:
+        unseen = {corner for corner in self.stacks if self.top(corner) == color}
         groups = []
         while unseen:
             group = {unseen.pop()}
@@ -229,7 +229,7 @@ class NaiveTrugo:
                         waiting.append(other)
                     elif other not in group:
                         border.add(other)
-            if all(self.top(other) == 1 - colour for other in border):
+            if all(self.top(other) == 1 - color for other in border):
                 groups.append(group)
         return groups
 

@@ -27,13 +27,13 @@ class NaiveBoard:
         q, r = point
         return "abcdefghijklmnopqrstuvwxyz"[q + self.radius] + str(r + self.radius + 1)
 
-    def neighbours(self, point: Point) -> list[Point]:
+    def neighbors(self, point: Point) -> list[Point]:
         q, r = point
         around = [(q + 1, r), (q, r + 1), (q - 1, r + 1), (q - 1, r), (q, r - 1), (q + 1, r - 1)]
-        return [neighbour for neighbour in around if neighbour in self.points]
+        return [neighbor for neighbor in around if neighbor in self.points]
 
     def is_edge(self, point: Point) -> bool:
-        return len(self.neighbours(point)) < 6
+        return len(self.neighbors(point)) < 6
 
     def hill(self, distance: int) -> set[Point]:
         return {(q, r) for q, r in self.points if max(abs(q), abs(r), abs(q + r)) == distance}
@@ -47,10 +47,10 @@ class NaiveBoard:
             while waiting:
                 stone = waiting.pop()
                 group.add(stone)
-                for neighbour in self.neighbours(stone):
-                    if neighbour in left:
-                        left.remove(neighbour)
-                        waiting.append(neighbour)
+                for neighbor in self.neighbors(stone):
+                    if neighbor in left:
+                        left.remove(neighbor)
+                        waiting.append(neighbor)
             groups.append(group)
         return groups
 
@@ -63,10 +63,10 @@ class NaiveBoard:
             steps = {start: 0}
             queue = [start]
             for stone in queue:
-                for neighbour in self.neighbours(stone):
-                    if neighbour in group and neighbour not in steps:
-                        steps[neighbour] = steps[stone] + 1
-                        queue.append(neighbour)
+                for neighbor in self.neighbors(stone):
+                    if neighbor in group and neighbor not in steps:
+                        steps[neighbor] = steps[stone] + 1
+                        queue.append(neighbor)
             lengths += [steps[stone] + 1 for stone in group if self.is_edge(stone) and stone != start]
         return min(lengths, default=0)
 
@@ -84,30 +84,30 @@ class NaiveStonesGame:
         self.board = NaiveBoard(size)
         self.point_of_name = {self.board.name(point): point for point in self.board.points}
         self.stones: dict[Point, str] = {}
-        self.player_of_colour = {"black": 0, "white": 1}
+        self.player_of_color = {"black": 0, "white": 1}
         self.to_act: int | None = 0
         self.turns: list[str] = []  # "stones", "pass" or "swap"
         self.result: int | str | None = None
         self.reason: str | None = None
 
-    def colour_to_act(self) -> str:
-        return "black" if self.player_of_colour["black"] == self.to_act else "white"
+    def color_to_act(self) -> str:
+        return "black" if self.player_of_color["black"] == self.to_act else "white"
 
     def empty_texts(self) -> set[str]:
         return {name for name, point in self.point_of_name.items() if point not in self.stones}
 
-    def stones_of(self, colour: str) -> set[Point]:
-        return {point for point, found in self.stones.items() if found == colour}
+    def stones_of(self, color: str) -> set[Point]:
+        return {point for point, found in self.stones.items() if found == color}
 
     def score(self) -> tuple[list[int], list[int]]:
         black, white = (
-            sorted((self.board.value(group) for group in self.board.groups(self.stones_of(colour))), reverse=True)
-            for colour in ("black", "white")
+            sorted((self.board.value(group) for group in self.board.groups(self.stones_of(color))), reverse=True)
+            for color in ("black", "white")
         )
         return black, white
 
     def better_groups(self) -> str | None:
-        """V6: the colour that is ahead at the first rank that differs."""
+        """V6: the color that is ahead at the first rank that differs."""
         for of_black, of_white in zip_longest(*self.score()):
             if of_black is None or of_white is None:
                 return None
@@ -123,8 +123,8 @@ class NaiveStonesGame:
         self.to_act = 1 - self.to_act
         if self.turns[-2:] == ["pass", "pass"]:
             self.to_act = None
-            colour, self.reason = self.decide()
-            self.result = "draw" if colour is None else self.player_of_colour[colour]
+            color, self.reason = self.decide()
+            self.result = "draw" if color is None else self.player_of_color[color]
 
     def decide(self) -> tuple[str | None, str]:
         raise NotImplementedError
@@ -148,7 +148,7 @@ class NaiveVadus(NaiveStonesGame):
         if text == "pass":
             self.end_turn("pass")
             return
-        self.stones[self.point_of_name[text]] = self.colour_to_act()
+        self.stones[self.point_of_name[text]] = self.color_to_act()
         self.stones_left_in_turn -= 1
         if self.stones_left_in_turn == 0:
             self.stones_left_in_turn = 2
@@ -180,10 +180,10 @@ class NaiveLaido(NaiveStonesGame):
         if text == "pass":
             self.end_turn("pass")
         elif text == "swap":
-            self.player_of_colour = {"black": 1, "white": 0}
+            self.player_of_color = {"black": 1, "white": 0}
             self.end_turn("swap")
         else:
-            self.stones[self.point_of_name[text]] = self.colour_to_act()
+            self.stones[self.point_of_name[text]] = self.color_to_act()
             self.end_turn("stones")
 
     def decide(self) -> tuple[str | None, str]:

@@ -1,4 +1,4 @@
-"""Hexhex grids: counts, neighbours, names, places on a drawing, symmetries, and the picture in letters."""
+"""Hexhex grids: counts, neighbors, names, places on a drawing, symmetries, and the picture in letters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.grid import NO_NEIGHBOUR, Grid, column_name, hexhex
+from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex
 
 STEPS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
 RADII = (1, 2, 3, 8, 15)
@@ -34,49 +34,49 @@ def test_a_board_of_n_a_side_has_3n_n_minus_1_plus_1_cells(radius: int) -> None:
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_a_cell_is_on_the_board_by_its_distance_from_the_centre(radius: int) -> None:
+def test_a_cell_is_on_the_board_by_its_distance_from_the_center(radius: int) -> None:
     grid = hexhex(radius)
     for cell in range(grid.num_cells):
         q, r = axial(grid, cell, radius)
         distance = max(abs(q), abs(r), abs(q + r))
         assert grid.on_board[cell] == (distance <= radius)
-        assert grid.distance_from_centre[cell] == (distance if distance <= radius else -1)
+        assert grid.distance_from_center[cell] == (distance if distance <= radius else -1)
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_neighbours_lie_one_step_away_in_the_order_of_the_directions(radius: int) -> None:
+def test_neighbors_lie_one_step_away_in_the_order_of_the_directions(radius: int) -> None:
     grid = hexhex(radius)
     cell_at = {axial(grid, cell, radius): cell for cell in cells_on(grid)}
     for cell in range(grid.num_cells):
         q, r = axial(grid, cell, radius)
-        expected = [cell_at.get((q + dq, r + dr), NO_NEIGHBOUR) for dq, dr in STEPS.values()]
-        assert grid.neighbours[cell].tolist() == (expected if grid.on_board[cell] else [NO_NEIGHBOUR] * 6)
+        expected = [cell_at.get((q + dq, r + dr), NO_NEIGHBOR) for dq, dr in STEPS.values()]
+        assert grid.neighbors[cell].tolist() == (expected if grid.on_board[cell] else [NO_NEIGHBOR] * 6)
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_only_the_outermost_ring_has_fewer_than_six_neighbours(radius: int) -> None:
+def test_only_the_outermost_ring_has_fewer_than_six_neighbors(radius: int) -> None:
     grid = hexhex(radius)
     counts = {0: 0, 3: 0, 4: 0, 6: 0}
     for cell in cells_on(grid):
-        number = int((grid.neighbours[cell] != NO_NEIGHBOUR).sum())
-        assert (number < 6) == (grid.distance_from_centre[cell] == radius)
+        number = int((grid.neighbors[cell] != NO_NEIGHBOR).sum())
+        assert (number < 6) == (grid.distance_from_center[cell] == radius)
         counts[number] += 1
     assert counts[3] == 6
     assert counts[4] == 6 * (radius - 1)
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_neighbours_and_only_they_are_at_distance_1_on_a_drawing(radius: int) -> None:
+def test_neighbors_and_only_they_are_at_distance_1_on_a_drawing(radius: int) -> None:
     grid = hexhex(radius)
     directions = {"E": 0, "NE": 60, "NW": 120, "W": 180, "SW": 240, "SE": 300}
     for cell in cells_on(grid):
         distances = np.hypot(*(grid.positions - grid.positions[cell]).T)
         near = {other for other in cells_on(grid) if other != cell and distances[other] < 1.5}
-        neighbours = grid.neighbours[cell]
-        assert near == set(neighbours[neighbours != NO_NEIGHBOUR].tolist())
-        for degrees, neighbour in zip(directions.values(), neighbours, strict=True):
-            if neighbour != NO_NEIGHBOUR:
-                step = grid.positions[neighbour] - grid.positions[cell]
+        neighbors = grid.neighbors[cell]
+        assert near == set(neighbors[neighbors != NO_NEIGHBOR].tolist())
+        for degrees, neighbor in zip(directions.values(), neighbors, strict=True):
+            if neighbor != NO_NEIGHBOR:
+                step = grid.positions[neighbor] - grid.positions[cell]
                 assert step == pytest.approx([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
 
 
@@ -84,7 +84,7 @@ def test_cells_are_named_by_column_letter_and_row_number() -> None:
     grid = hexhex(2)
     assert grid.cell_names[:6] == ("a1", "b1", "c1", "d1", "e1", "a2")
     assert grid.cell_names[-1] == "e5"
-    assert grid.cell_names[2 * 5 + 2] == "c3", "the centre"
+    assert grid.cell_names[2 * 5 + 2] == "c3", "the center"
     for cell, name in enumerate(grid.cell_names):
         assert grid.cell_index(name) == cell
     for unknown in ("f1", "a6", "a0", "A1", "", "1a", "a01"):
@@ -111,7 +111,7 @@ def test_a_board_with_more_than_26_columns_has_unique_names() -> None:
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_symmetries_keep_neighbours_neighbours_and_turn_their_directions(radius: int) -> None:
+def test_symmetries_keep_neighbors_neighbors_and_turn_their_directions(radius: int) -> None:
     grid = hexhex(radius)
     assert len(grid.symmetries) == 12
     for symmetry in grid.symmetries:
@@ -119,11 +119,11 @@ def test_symmetries_keep_neighbours_neighbours_and_turn_their_directions(radius:
         for cell in cells_on(grid):
             image = symmetry.cells[cell]
             assert grid.on_board[image]
-            assert grid.distance_from_centre[image] == grid.distance_from_centre[cell]
+            assert grid.distance_from_center[image] == grid.distance_from_center[cell]
             for direction in range(6):
-                neighbour = grid.neighbours[cell, direction]
-                of_neighbour = NO_NEIGHBOUR if neighbour == NO_NEIGHBOUR else symmetry.cells[neighbour]
-                assert grid.neighbours[image, symmetry.directions[direction]] == of_neighbour
+                neighbor = grid.neighbors[cell, direction]
+                of_neighbor = NO_NEIGHBOR if neighbor == NO_NEIGHBOR else symmetry.cells[neighbor]
+                assert grid.neighbors[image, symmetry.directions[direction]] == of_neighbor
 
 
 def test_symmetries_leave_cells_off_the_board_where_they_are() -> None:

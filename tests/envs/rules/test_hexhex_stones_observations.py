@@ -132,10 +132,10 @@ def test_passed_is_set_after_a_pass(game: str, texts: str, expected: int, play: 
         ("laido(size=3)", "c3 swap a3 pass pass", 0),
     ],
 )
-def test_black_to_act_says_which_colour_is_to_act(
+def test_black_to_act_says_which_color_is_to_act(
     game: str, texts: str, expected: int, play: Callable[..., State]
 ) -> None:
-    """The colour and not the player: after a swap (L1) Black is player 1. It is 0 once the game is over."""
+    """The color and not the player: after a swap (L1) Black is player 1. It is 0 once the game is over."""
     for player in (0, 1):
         assert constant(play(game, texts), player, "black_to_act") == expected
 
@@ -148,7 +148,7 @@ def test_swap_legal_is_set_when_the_swap_is(play: Callable[..., State]) -> None:
     assert constant(play("laido(pie_rule=False,size=3)", "pass c3"), 0, "swap_legal") == 0
 
 
-def test_after_a_swap_each_player_sees_the_stones_of_its_new_colour_as_its_own(play: Callable[..., State]) -> None:
+def test_after_a_swap_each_player_sees_the_stones_of_its_new_color_as_its_own(play: Callable[..., State]) -> None:
     """L1."""
     before = play("laido(size=3)", "c3")
     assert cells_set(before, 0, "own_stones") == {"c3"}

@@ -51,8 +51,8 @@ def test_after_a_swap_white_is_player_0_and_to_act(
     """L1."""
     state = play("laido(size=3)", "c3 swap")
     assert state.current_player() == 0
-    assert (state.colour_of(0), state.colour_of(1)) == (WHITE, BLACK)
-    assert stone_on(state, "c3") == "X", "stones never change colour"
+    assert (state.color_of(0), state.color_of(1)) == (WHITE, BLACK)
+    assert stone_on(state, "c3") == "X", "stones never change color"
     assert legal_texts(state) == CELLS_3 - {"c3"} | {"pass"}, "there is no swap back"
     apply_text(state, "a3")
     assert stone_on(state, "a3") == "O", "player 0 places White's stones"
@@ -66,7 +66,7 @@ def test_after_a_swap_white_is_player_0_and_to_act(
 def test_without_a_swap_player_1_is_white(play: Callable[..., State]) -> None:
     """L1."""
     state = play("laido(size=3)", "c3 a3 e3")
-    assert (state.colour_of(0), state.colour_of(1)) == (BLACK, WHITE)
+    assert (state.color_of(0), state.color_of(1)) == (BLACK, WHITE)
     assert [stone_on(state, cell) for cell in ("c3", "a3", "e3")] == ["X", "O", "X"]
 
 
@@ -93,7 +93,7 @@ def test_player_1_may_pass_as_its_first_action(
     assert state.current_player() == 0
     assert legal_texts(state) == CELLS_3 - {"c3"} | {"pass"}
     apply_text(state, "pass")
-    assert state.outcome() == Outcome(1, "hills"), "no group is compared, and White has fewer stones in the centre"
+    assert state.outcome() == Outcome(1, "hills"), "no group is compared, and White has fewer stones in the center"
 
 
 def test_a_swap_is_not_a_pass(play: Callable[..., State]) -> None:
@@ -106,8 +106,8 @@ def test_a_swap_is_not_a_pass(play: Callable[..., State]) -> None:
     assert not play("laido(size=3)", "c3 swap a3 pass").is_terminal()
 
 
-def test_after_a_swap_the_winner_is_the_player_of_the_winning_colour(play: Callable[..., State]) -> None:
-    """L1: the same stones, played without and with a swap; the score goes by colour."""
+def test_after_a_swap_the_winner_is_the_player_of_the_winning_color(play: Callable[..., State]) -> None:
+    """L1: the same stones, played without and with a swap; the score goes by color."""
     plain = play("laido(size=3)", "c3 a3 d3 a5 e3 e1 b3 pass pass")
     swapped = play("laido(size=3)", "c3 swap a3 d3 a5 e3 e1 b3 pass pass")
     assert plain.score() == swapped.score() == ([-4], [-1, -1, -1])
@@ -117,8 +117,8 @@ def test_after_a_swap_the_winner_is_the_player_of_the_winning_colour(play: Calla
     assert swapped.returns() == [1.0, -1.0]
 
 
-def test_after_a_swap_hills_count_for_the_player_of_the_colour(play: Callable[..., State]) -> None:
-    """L1 and L5: Black holds the centre, so White wins; White is player 0 after the swap."""
+def test_after_a_swap_hills_count_for_the_player_of_the_color(play: Callable[..., State]) -> None:
+    """L1 and L5: Black holds the center, so White wins; White is player 0 after the swap."""
     assert play("laido(size=3)", "c3 a3 pass pass").outcome() == Outcome(1, "hills")
     assert play("laido(size=3)", "c3 swap a3 pass pass").outcome() == Outcome(0, "hills")
 
@@ -208,7 +208,7 @@ VALUES = {
         """,
         ([-1], [2 - 4]),
     ),
-    "a wall through the other colour is two groups without a path": (
+    "a wall through the other color is two groups without a path": (
         """
            . . . .
           . . . . .
@@ -273,7 +273,7 @@ ENDS = {
         ([2, -1], [2, 2]),
         Outcome(WHITE, "groups"),
     ),
-    "black in the centre loses on hill 0": (
+    "black in the center loses on hill 0": (
         """
           . . .
          . . . .
@@ -284,7 +284,7 @@ ENDS = {
         ([-1], [-1]),
         Outcome(WHITE, "hills"),
     ),
-    "white in the centre loses on hill 0": (
+    "white in the center loses on hill 0": (
         """
           . . .
          . . . .
@@ -295,7 +295,7 @@ ENDS = {
         ([-1], [-1]),
         Outcome(BLACK, "hills"),
     ),
-    "with the centre empty black loses on hill 1": (
+    "with the center empty black loses on hill 1": (
         """
           . . .
          . X . .
@@ -306,7 +306,7 @@ ENDS = {
         ([-1], [-1]),
         Outcome(WHITE, "hills"),
     ),
-    "with the centre empty white loses on hill 1": (
+    "with the center empty white loses on hill 1": (
         """
           . X .
          . . . .
@@ -416,7 +416,7 @@ def test_groups_and_then_hills_are_compared(
     drawn: Callable[..., State],
     passed_out: Callable[..., State],
 ) -> None:
-    """L5: group values rank by rank as in V6; then, from the centre outwards, fewer stones on a hill."""
+    """L5: group values rank by rank as in V6; then, from the center outwards, fewer stones on a hill."""
     state = drawn("laido", drawing)
     assert state.outcome() is None
     passed_out(state)

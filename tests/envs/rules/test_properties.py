@@ -320,7 +320,7 @@ def test_serialising_leads_back_to_the_same_state(game: Game, positions_of_rando
             assert everything_about(restored) == everything_about(state)
 
 
-def test_a_serialised_game_with_a_bad_line_is_refused_by_name(game: Game) -> None:
+def test_a_serialized_game_with_a_bad_line_is_refused_by_name(game: Game) -> None:
     with pytest.raises(IllegalActionError, match="nonsense"):
         game.deserialize_state("nonsense")
     first = game.action_to_string(game.new_initial_state().legal_actions()[0])
@@ -364,7 +364,7 @@ def test_questions_with_one_answer(game: Game, positions_of_random_game: Positio
         assert not state.is_simultaneous_node()
         assert state.is_initial_state() == (state.history() == [])
         assert state.get_game() is state.game is game
-        assert {state.colour_of(0), state.colour_of(1)} == {0, 1}
+        assert {state.color_of(0), state.color_of(1)} == {0, 1}
 
 
 # -- Observations ------------------------------------------------------------------------------------------------------

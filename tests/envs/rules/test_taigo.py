@@ -56,7 +56,7 @@ def test_the_game_begins_with_one_tile_and_dark_to_act(play: Play, legal_texts: 
     kinds = {name: kind_of(cells[cell]) for cell, name in enumerate(state.game.grid.cell_names)}
     assert {name: kind for name, kind in kinds.items() if kind in (DARK, LIGHT)} == {"m13": DARK, "n13": LIGHT}
     assert state.current_player() == 0
-    assert state.game.colours == ("Dark", "Light")
+    assert state.game.colors == ("Dark", "Light")
     assert int(state.record["tiles_left"]) == 39
     assert cones_left(state) == [5, 5]
     assert len(legal_texts(state)) == 60
@@ -67,7 +67,7 @@ def test_the_game_begins_with_one_tile_and_dark_to_act(play: Play, legal_texts: 
 def test_a_tile_goes_in_any_direction_where_one_of_its_hexes_touches_an_occupied_one(
     play: Play, legal_texts: LegalTexts
 ) -> None:
-    """G2: five directions from o13, whose western neighbour is taken; dark or light hex far from the rest."""
+    """G2: five directions from o13, whose western neighbor is taken; dark or light hex far from the rest."""
     state = play("taigo")
     from_o13 = {text for text in legal_texts(state) if text.startswith("o13-")}
     assert from_o13 == {"o13-p13", "o13-o14", "o13-n14", "o13-o12", "o13-p12"}
@@ -81,7 +81,7 @@ def test_a_tile_goes_in_any_direction_where_one_of_its_hexes_touches_an_occupied
     )
 
 
-def test_the_hexes_of_a_tile_are_neighbours(play: Play) -> None:
+def test_the_hexes_of_a_tile_are_neighbors(play: Play) -> None:
     """G2: there are no texts of other pairs."""
     state = play("taigo")
     for text in ("o13-q13", "o13-p14", "o13-o13", "o13", "o13-p13 ", "O13-p13", "m13-z13", ""):
@@ -98,7 +98,7 @@ def test_a_tile_lies_within_the_window_and_not_around_the_end_of_a_row(play: Pla
 
 
 @pytest.mark.parametrize("radius", [1, 2, 3, 7, 12])
-def test_a_tile_action_is_legal_only_where_its_light_hex_is_the_neighbour_of_its_dark_hex(radius: int) -> None:
+def test_a_tile_action_is_legal_only_where_its_light_hex_is_the_neighbor_of_its_dark_hex(radius: int) -> None:
     """G2, for every action that random games ever offer."""
     game = load_game("taigo", radius=radius)
     batch = Batch(game, 50, seed=radius)
@@ -129,7 +129,7 @@ def test_turns_alternate_and_a_tile_is_a_whole_turn_where_it_makes_no_hole(play:
 
 
 @pytest.mark.parametrize("cone", ["m14+D", "m14+L"])
-def test_who_makes_a_hole_fills_it_with_a_cone_of_either_colour(cone: str, play: Play, legal_texts: LegalTexts) -> None:
+def test_who_makes_a_hole_fills_it_with_a_cone_of_either_color(cone: str, play: Play, legal_texts: LegalTexts) -> None:
     """G3, G4: Light closes the ring around m14."""
     before = play("taigo", RING.split()[0])
     assert_illegal(before, "m14+D", "m14+L")
@@ -146,7 +146,7 @@ def test_who_makes_a_hole_fills_it_with_a_cone_of_either_colour(cone: str, play:
 
 
 def test_a_hex_at_the_windows_border_is_no_hole(play: Play, legal_texts: LegalTexts) -> None:
-    """G3: e3's three neighbours in the window of radius 2 are occupied. In a wider window it is a hole in time."""
+    """G3: e3's three neighbors in the window of radius 2 are occupied. In a wider window it is a hole in time."""
     state = play("taigo(radius=2)", "d4-c5 e2-d2")
     assert state.current_player() == 0, "Light has no hole to fill"
     assert not any("e3" in text for text in legal_texts(state))
@@ -187,8 +187,8 @@ def test_two_holes_of_one_tile_are_filled_in_the_order_that_the_player_likes(
     assert state == after(play("taigo", TWO_HOLES), "m14+D o14+L"), "the order leaves no trace"
 
 
-def test_one_colour_of_cone_left(play: Play, legal_texts: LegalTexts) -> None:
-    """G4: with one cone of each colour, the second hole gets the colour that the first did not."""
+def test_one_color_of_cone_left(play: Play, legal_texts: LegalTexts) -> None:
+    """G4: with one cone of each color, the second hole gets the color that the first did not."""
     state = play("taigo(cones=1)", TWO_HOLES)
     assert legal_texts(state) == {"m14+D", "m14+L", "o14+D", "o14+L"}
     for first, left in (("m14+D", "o14+L"), ("m14+L", "o14+D"), ("o14+D", "m14+L"), ("o14+L", "m14+D")):
@@ -199,7 +199,7 @@ def test_one_colour_of_cone_left(play: Play, legal_texts: LegalTexts) -> None:
         assert after(half_way, left).current_player() == 1
 
 
-def test_a_player_may_be_forced_to_use_the_opponents_colour(play: Play, legal_texts: LegalTexts) -> None:
+def test_a_player_may_be_forced_to_use_the_opponents_color(play: Play, legal_texts: LegalTexts) -> None:
     """G4: the only cone is dark, and Light has to place it."""
     state = play("taigo(cones=0,handicap=(1,0))", RING)
     assert state.current_player() == 1
@@ -232,7 +232,7 @@ def test_a_later_hole_is_no_duty_either_once_the_cones_are_gone(play: Play) -> N
     assert_illegal(state, "o14+D", "o14+L")
 
 
-def test_handicap_cones_are_added_for_each_colour(play: Play, legal_texts: LegalTexts) -> None:
+def test_handicap_cones_are_added_for_each_color(play: Play, legal_texts: LegalTexts) -> None:
     """The handicap variant: extra cones are in the common supply like the others."""
     state = play("taigo(handicap=(2,1))")
     assert cones_left(state) == [7, 6]
@@ -249,7 +249,7 @@ LADDER = "m14-n14 m15-n15 m16-n16 m17-n17"
 
 
 @pytest.mark.parametrize(("moves", "mover"), [(LADDER, 1), (f"p13-o13 {LADDER}", 0)])
-def test_where_both_colours_get_five_in_one_turn_the_opponent_wins(moves: str, mover: int, play: Play) -> None:
+def test_where_both_colors_get_five_in_one_turn_the_opponent_wins(moves: str, mover: int, play: Play) -> None:
     """G5."""
     before = play("taigo", " ".join(moves.split()[:-1]))
     assert before.current_player() == mover
@@ -266,7 +266,7 @@ def test_where_both_colours_get_five_in_one_turn_the_opponent_wins(moves: str, m
 @pytest.mark.parametrize(
     ("moves", "mover"), [("m14-n14 m15-l15 m16-n16 m17-l17", 1), ("p13-o13 m14-n14 m15-l15 m16-n16 m17-l17", 0)]
 )
-def test_five_of_one_colour_win_for_that_colour_whoever_made_them(moves: str, mover: int, play: Play) -> None:
+def test_five_of_one_color_win_for_that_color_whoever_made_them(moves: str, mover: int, play: Play) -> None:
     """G5: the light halves lie to the left and to the right of the dark five."""
     state = play("taigo", moves)
     assert state.record["five"].tolist() == [1, 0]
@@ -291,7 +291,7 @@ def test_a_gap_breaks_a_row_and_seven_in_a_row_win(play: Play) -> None:
     state = play("taigo", "m14-l14 m15-n15 m17-n16 m18-n18 m19-l19 o12-p12")
     assert state.record["five"].tolist() == [0, 0]
     assert after(state, "m20-l20").outcome() is None, "four and three"
-    assert after(state, "l16-m16").outcome() is None, "the row needs its own colour"
+    assert after(state, "l16-m16").outcome() is None, "the row needs its own color"
     assert after(state, "m16-l16").outcome() == Outcome(0, "five")
 
 
@@ -416,7 +416,7 @@ def test_random_games_are_the_same_to_both_implementations(naive_state: Callable
                 assert cones_left(state) == list(naive.cones_left.values())
                 mover, cones = state.current_player(), len(naive.to_fill)
                 seen["holes to fill", cones] += 1
-                seen["colours of cones", len({text[-1] for text in texts}) if cones else None] += 1
+                seen["colors of cones", len({text[-1] for text in texts}) if cones else None] += 1
                 seen["hole left open"] += bool(naive.holes() - naive.to_fill)
                 action = choose(state, rng, number % 3)
                 state.apply_action(action)
@@ -428,7 +428,7 @@ def test_random_games_are_the_same_to_both_implementations(naive_state: Callable
     assert min(seen[reason] for reason in ("five", "draw", "no_place")) >= 30, seen
     assert min(seen["five of the", who] for who in ("mover", "opponent")) >= 15, seen
     assert min(seen["holes to fill", number] for number in (1, 2)) >= 20, seen
-    assert min(seen["colours of cones", number] for number in (1, 2)) >= 20, seen
+    assert min(seen["colors of cones", number] for number in (1, 2)) >= 20, seen
     assert seen["hole left open"] >= 20, seen
 
 

@@ -78,45 +78,45 @@ def test_the_first_actions_are_every_intersection_and_a_pass(play: Play, legal_t
     """T1, T4, T7: Black begins."""
     state = play("taugo(size=3)")
     assert state.current_player() == BLACK
-    assert state.game.colours == ("Black", "White")
+    assert state.game.colors == ("Black", "White")
     assert legal_texts(state) == {"b2", "b3", "b4", "c2", "c3", "c4", "d2", "d3", "d4", "end"}
 
 
 @pytest.mark.parametrize("size", [3, 4, 16, 24])
 def test_the_board_has_its_intersections_its_perimeter_and_its_edge_points(size: int) -> None:
-    """T1: 4 N edge points, each with one neighbour; the corners of the grid are off the board."""
+    """T1: 4 N edge points, each with one neighbor; the corners of the grid are off the board."""
     game = load_game("taugo", size=size)
     grid = game.grid
     assert (grid.height, grid.width) == (size + 2, size + 2)
-    num_neighbours = (grid.neighbours >= 0).sum(axis=1)
+    num_neighbors = (grid.neighbors >= 0).sum(axis=1)
     inside = np.zeros((size + 2, size + 2), bool)
     inside[1:-1, 1:-1] = True
-    assert np.array_equal(num_neighbours == 4, inside.ravel())
-    assert (num_neighbours == 1).sum() == 4 * size
+    assert np.array_equal(num_neighbors == 4, inside.ravel())
+    assert (num_neighbors == 1).sum() == 4 * size
     corners = [0, size + 1, (size + 1) * (size + 2), (size + 2) ** 2 - 1]
-    assert np.flatnonzero(~grid.on_board).tolist() == corners == np.flatnonzero(num_neighbours == 0).tolist()
+    assert np.flatnonzero(~grid.on_board).tolist() == corners == np.flatnonzero(num_neighbors == 0).tolist()
     step = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
     for cell, name in enumerate(grid.cell_names):
         for direction, (up, right) in enumerate(step.values()):
-            neighbour = grid.neighbours[cell, direction]
-            if neighbour >= 0:
-                assert neighbour == cell + up * (size + 2) + right, name
-                assert grid.neighbours[neighbour, (direction + 2) % 4] == cell
+            neighbor = grid.neighbors[cell, direction]
+            if neighbor >= 0:
+                assert neighbor == cell + up * (size + 2) + right, name
+                assert grid.neighbors[neighbor, (direction + 2) % 4] == cell
 
 
 def test_the_middle_of_a_square_grid_is_at_distance_0() -> None:
-    distances = load_game("taugo(size=4)").grid.distance_from_centre.reshape(6, 6)
+    distances = load_game("taugo(size=4)").grid.distance_from_center.reshape(6, 6)
     assert distances[2:4, 2:4].max() == 0
     assert distances[1, 1] == 2
     assert distances[0, 1] == 3
     assert distances[0, 0] == -1
-    distances = load_game("taugo(size=3)").grid.distance_from_centre.reshape(5, 5)
+    distances = load_game("taugo(size=3)").grid.distance_from_center.reshape(5, 5)
     assert (distances == 0).sum() == 1
     assert distances[2, 2] == 0
     assert distances[2, 4] == 2
 
 
-def test_an_edge_point_is_the_outward_neighbour_of_its_intersection(legal_texts: LegalTexts) -> None:
+def test_an_edge_point_is_the_outward_neighbor_of_its_intersection(legal_texts: LegalTexts) -> None:
     """T1, T6 (2): the black stone c2 has two friends only where the edge point c1 counts as one."""
     state = apply_texts(placed(CUT_TO_THE_EDGE, BLACK), "Sc1")
     assert stones_of(state) == ({"c4", "c3", "c2", "c1"}, {"b2", "d3"})
@@ -134,7 +134,7 @@ def test_an_edge_point_is_the_outward_neighbour_of_its_intersection(legal_texts:
 
 
 def test_edge_points_side_by_side_are_not_adjacent(play: Play, legal_texts: LegalTexts) -> None:
-    """T1, T2, T6 (1): c6 and d6 are no neighbours, and the stones f3 and f4 are no string."""
+    """T1, T2, T6 (1): c6 and d6 are no neighbors, and the stones f3 and f4 are no string."""
     state = play("taugo(size=4)", "e5 d3 d5 d4 c5 b3 b5 b4 c3 c4 Nd6")
     assert "d6" in stones_of(state)[WHITE]
     assert "Nc6" in legal_texts(state), "of the string of c5 and d6, only c5 is adjacent to c6"
@@ -157,7 +157,7 @@ def test_a_stone_on_an_edge_point_is_part_of_its_string_and_a_string_of_its_own_
     assert legal_texts(state) == {"e2", "end"}
 
 
-def test_a_knot_may_not_be_left_but_may_surround_the_other_colour(legal_texts: LegalTexts) -> None:
+def test_a_knot_may_not_be_left_but_may_surround_the_other_color(legal_texts: LegalTexts) -> None:
     """T3: c3 would complete a black knot; for White it is a stone like any other."""
     drawing = """
         . . . .
@@ -225,7 +225,7 @@ LONE_BLACK_STONE = """
 
 @pytest.mark.parametrize("cell", ["b2", "c3", "e5", "c5", "e3", "f6", "d2", "d6", "b4", "f4"])
 def test_a_stone_without_a_friend_beside_it_is_the_whole_turn(cell: str) -> None:
-    """T4 (b): a diagonal neighbour is none."""
+    """T4 (b): a diagonal neighbor is none."""
     state = apply_texts(placed(LONE_BLACK_STONE, BLACK), cell)
     assert state.current_player() == WHITE
     assert stones_of(state)[BLACK] == {"d4", cell}
@@ -242,7 +242,7 @@ def test_a_stone_beside_a_friend_starts_a_line(cell: str, legal_texts: LegalText
 
 
 def test_a_stone_beside_enemies_alone_is_the_whole_turn() -> None:
-    """T4 (b): a friend, not a neighbour of either colour, makes a line."""
+    """T4 (b): a friend, not a neighbor of either color, makes a line."""
     state = apply_texts(placed(LONE_BLACK_STONE, WHITE), "d5")
     assert state.current_player() == BLACK
 
@@ -443,7 +443,7 @@ CUTS = {
     "T6(2): one friend of the first stone of two": (". . . O . .", ". X O O . .", ". . . O . .", "Ef5", False),
     "T6(2): one friend of the last stone of two": (". . O . . .", ". X O O . .", ". . O . . .", "Ef5", False),
     "T6(2): a friend in the run and one beside it": (". . O . . .", ". X O O . .", ". . . O . .", "Ef5", True),
-    "T6(2): a stone of the other colour is no friend": (". . O X . .", ". X O O . .", ". . . X . .", "Ef5", False),
+    "T6(2): a stone of the other color is no friend": (". . O X . .", ". X O O . .", ". . . X . .", "Ef5", False),
     "T6(3): a knot with the friend behind": ("X X O . . .", "X O O . . .", ". O . . . .", "Ee5", False),
     "T6(3): all but a knot with the friend behind": (". X O . . .", "X O O . . .", ". O . . . .", "Ee5", True),
     "T6(3): a knot of two flipped stones": (". X X . . .", "X O O O . .", ". O . O . .", "Ef5", False),
@@ -467,7 +467,7 @@ CUTS = {
 def test_a_cut_is_legal_where_its_conditions_are_met_in_every_heading(
     name: str, turns: int, legal_texts: LegalTexts
 ) -> None:
-    """T6, T7: each position in its four turns, as it is and upside down, with the colours as drawn and exchanged."""
+    """T6, T7: each position in its four turns, as it is and upside down, with the colors as drawn and exchanged."""
     *rows, cut, expected = CUTS[name]
     empty = ". . . . . ."
     drawing = "\n".join([empty, *rows, empty, empty])

@@ -50,15 +50,15 @@ def assert_labels_are_those_of_the_strings(state: State, naive: Any) -> None:
     """The labels, and the row words, are a function of the stones: equal positions are equal records."""
     record, grid = state.record, state.game.grid
     labels = {}
-    for colour in (0, 1):
-        for string in naive.strings(colour):
+    for color in (0, 1):
+        for string in naive.strings(color):
             cells = [grid.cell_index(naive.name(point)) for point in string]
             labels.update(dict.fromkeys(cells, min(cells)))
         words = [
-            sum(1 << x for x, y in naive.stones if y == row and naive.stones[x, y] == colour)
+            sum(1 << x for x, y in naive.stones if y == row and naive.stones[x, y] == color)
             for row in range(grid.height)
         ]
-        assert record["rows"][colour].tolist() == [0, *words, *[0] * (record["rows"].shape[1] - len(words) - 1)]
+        assert record["rows"][color].tolist() == [0, *words, *[0] * (record["rows"].shape[1] - len(words) - 1)]
     assert {cell: int(label) for cell, label in enumerate(record["strings"]) if label != 0xFFFF} == labels
 
 
@@ -131,7 +131,7 @@ def scatter_stones(naive: Any, generator: random.Random) -> None:
     points = sorted(naive.intersections) + sorted(naive.edge_points)
     generator.shuffle(points)
     for point in sorted(points, key=lambda point: point in naive.edge_points):
-        beside_stone = any(other in naive.stones for other in naive.neighbours(point))
+        beside_stone = any(other in naive.stones for other in naive.neighbors(point))
         if generator.random() < density and (beside_stone or point in naive.intersections):
             naive.to_act = int(generator.random() > of_black)
             if not naive.makes_knot({point}):
@@ -144,11 +144,11 @@ def state_of(naive: Any) -> State:
     grid = game.grid
     record = game.new_initial_state().record
     record["current_player"] = naive.to_act
-    for (column, row), colour in naive.stones.items():
-        record["stones"][row * grid.width + column] = colour + 1
-        record["rows"][colour][row + 1] |= 1 << column
-    for colour in (0, 1):
-        for string in naive.strings(colour):
+    for (column, row), color in naive.stones.items():
+        record["stones"][row * grid.width + column] = color + 1
+        record["rows"][color][row + 1] |= 1 << column
+    for color in (0, 1):
+        for string in naive.strings(color):
             cells = [row * grid.width + column for column, row in string]
             record["strings"][cells] = min(cells)
     if naive.last is not None:

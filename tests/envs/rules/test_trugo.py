@@ -1,7 +1,7 @@
 """The rulings R1 to R10 of Trugo, each on named positions, and random positions and games compared with the naive one.
 
 Corners are named as in action texts. Of pieces, X is White's and O Blue's; of two letters the first is the upper piece.
-In a window of radius 4 the centre is e5, and its neighbours are f5 (E), e6 (NE), d6 (NW), d5 (W), e4 (SW) and f4 (SE).
+In a window of radius 4 the center is e5, and its neighbors are f5 (E), e6 (NE), d6 (NW), d5 (W), e4 (SW) and f4 (SE).
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def record_of(game: Game, naive: Any) -> np.void:
     record["picked"] = -1 if naive.picked is None else 2 * hex_of(naive.picked) + (naive.picked[2] == "v")
     record["pool"] = naive.pool
     record["reserve"] = naive.reserve
-    on_board = Counter(colour for stack in naive.stacks.values() for colour in stack)
+    on_board = Counter(color for stack in naive.stacks.values() for color in stack)
     record["num_pieces"] = [on_board[0], on_board[1]]
     record["tiles"] = bits(naive.tiles)
     if naive.pool:
-        beside = {at for tile in naive.tiles for at in naive.neighbours(tile)} or {(0, 0)}
+        beside = {at for tile in naive.tiles for at in naive.neighbors(tile)} or {(0, 0)}
         record["targets"] = bits(beside & naive.window - set(naive.tiles))
     else:
         record["targets"] = bits(at for at in naive.tiles if naive.is_removable(at))
@@ -123,7 +123,7 @@ class Both:
         position = self.game.position(self.state)
         return {
             self.game.grid.cell_names[cell] + "^v"[kind]: "".join(
-                "XO"[colour] for colour in (position.top[kind, cell], position.below[kind, cell]) if colour >= 0
+                "XO"[color] for color in (position.top[kind, cell], position.below[kind, cell]) if color >= 0
             )
             for kind, cell in zip(*np.nonzero(position.top >= 0), strict=True)
         }
@@ -208,7 +208,7 @@ def test_a_tile_cuts_off_two_opposite_corners_and_joins_the_others_in_pairs(
         assert both.play(corner).legal() == {">" + CORNERS_OF_E5[joined]}
 
 
-def test_a_corner_becomes_a_junction_with_its_third_tile_and_brings_its_colour_into_play(
+def test_a_corner_becomes_a_junction_with_its_third_tile_and_brings_its_color_into_play(
     start: Callable[..., Both],
 ) -> None:
     """R2, R3: a ^ is White, a v Blue, whoever lays the tile."""
@@ -226,11 +226,11 @@ def test_a_corner_becomes_a_junction_with_its_third_tile_and_brings_its_colour_i
 # -- R3: laying ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_tile_goes_to_the_centre_in_any_rotation(start: Callable[..., Both]) -> None:
+def test_the_first_tile_goes_to_the_center_in_any_rotation(start: Callable[..., Both]) -> None:
     """R2, R3."""
     both = start("trugo(radius=4,tiles=18)")
     assert both.state.current_player() == 0
-    assert both.game.colours == ("White", "Blue")
+    assert both.game.colors == ("White", "Blue")
     assert both.legal() == {"e5/0", "e5/1", "e5/2"}
     both.refuses("e6/0", "d5/2", "xe5", "e5^", ">e5v")
 
@@ -271,7 +271,7 @@ def test_a_reserve_that_runs_short_serves_the_corners_clockwise_from_north(
     assert position.reserve == (max(pieces - 3, 0), max(pieces - 3, 0))
 
 
-def test_the_reserves_of_the_colours_run_out_independently(set_up: SetUp) -> None:
+def test_the_reserves_of_the_colors_run_out_independently(set_up: SetUp) -> None:
     """R3."""
     for reserve, served in (
         ((0, 2), {"e7v": "O", "e6v": "O"}),
@@ -307,8 +307,8 @@ CORNER_PIECES = {"e5^": "X", "e6v": "O"}
 CORNER_TILES = names("e5 e6 d6 f5")
 
 
-def test_only_a_tile_with_three_consecutive_empty_neighbours_may_be_removed(set_up: SetUp) -> None:
-    """R4: of the disc its outer tiles, of which each has three or two outer neighbours; of the rest none."""
+def test_only_a_tile_with_three_consecutive_empty_neighbors_may_be_removed(set_up: SetUp) -> None:
+    """R4: of the disc its outer tiles, of which each has three or two outer neighbors; of the rest none."""
     both = set_up(DISC, {"e5^": "X", "e6v": "O"})
     assert removals(both) == {"e3", "g3", "g5", "e7", "c7", "c5"}
     both.refuses("xe5", "xe6", "xf3", "xh5", "xe8")
@@ -316,15 +316,15 @@ def test_only_a_tile_with_three_consecutive_empty_neighbours_may_be_removed(set_
     assert removals(both) == {"e3", "g3", "g5", "c7", "c5", "f6", "d7"}
 
 
-def test_a_tile_with_empty_neighbours_that_are_not_consecutive_stays(set_up: SetUp) -> None:
-    """R4: e8 in a straight row has four empty neighbours, two on each side."""
+def test_a_tile_with_empty_neighbors_that_are_not_consecutive_stays(set_up: SetUp) -> None:
+    """R4: e8 in a straight row has four empty neighbors, two on each side."""
     both = set_up([*CORNER_TILES, "e7", "e8", "e9"], CORNER_PIECES)
     assert removals(both) == {"e9", "d6", "f5", "e5"}
     both.refuses("xe8", "xe7", "xe6")
 
 
 def test_a_tile_whose_removal_would_disconnect_the_rest_stays(set_up: SetUp) -> None:
-    """R4: e7 joins f7 to e6 round a bend, with three consecutive empty neighbours."""
+    """R4: e7 joins f7 to e6 round a bend, with three consecutive empty neighbors."""
     both = set_up([*CORNER_TILES, "e7", "f7"], CORNER_PIECES)
     assert removals(both) == {"f7", "d6", "f5", "e5"}
     both.refuses("xe7")
@@ -340,7 +340,7 @@ def test_a_bend_in_a_ring_of_tiles_may_be_removed_but_only_one(set_up: SetUp) ->
 
 
 def test_a_hex_outside_the_window_counts_as_empty(set_up: SetUp) -> None:
-    """R4: with radius 1 the window's outer hexes have three neighbours outside."""
+    """R4: with radius 1 the window's outer hexes have three neighbors outside."""
     both = set_up({"b2": 0, "c2": 0, "b3": 0, "a3": 0, "a2": 0, "b1": 0}, {"b2^": "X", "b3v": "O"}, radius=1)
     assert removals(both) == {"c2", "b3", "a3", "a2", "b1"}
     both.refuses("xb2", "xc1")
@@ -503,10 +503,10 @@ def test_the_upper_piece_of_a_stack_moves_alone_and_frees_the_lower(set_up: SetU
 
 # -- R7: captures --------------------------------------------------------------------------------------------------------
 
-# All on the disc: e5^ neighbours e6v, d6v and d7v; e6v neighbours e5^, f5^ and f4^; d7v neighbours e5^, d6^ and e6^.
+# All on the disc: e5^ neighbors e6v, d6v and d7v; e6v neighbors e5^, f5^ and f4^; d7v neighbors e5^, d6^ and e6^.
 
 
-def test_a_piece_with_an_enemy_on_every_neighbouring_junction_is_captured(set_up: SetUp) -> None:
+def test_a_piece_with_an_enemy_on_every_neighboring_junction_is_captured(set_up: SetUp) -> None:
     """R7."""
     pieces = {"e5^": "O", "e6v": "X", "d6v": "X", "e6^": "X", "f4^": "O"}
     both = set_up(DISC, pieces).play("e6^", ">d7v")
@@ -516,7 +516,7 @@ def test_a_piece_with_an_enemy_on_every_neighbouring_junction_is_captured(set_up
 
 
 def test_a_partial_junction_keeps_a_group_safe(set_up: SetUp) -> None:
-    """R7: e6^ neighbours e7v, d7v and d8v, where only two tiles meet."""
+    """R7: e6^ neighbors e7v, d7v and d8v, where only two tiles meet."""
     both = set_up(DISC, {"e6^": "O", "e7v": "X", "e5^": "X"}).play("e5^", ">d7v")
     assert both.pieces() == {"e6^": "O", "e7v": "X", "d7v": "X"}
 
@@ -532,7 +532,7 @@ def test_a_group_is_captured_as_a_whole(set_up: SetUp) -> None:
 
 
 @pytest.mark.parametrize(("stack", "left"), [("O", {}), ("OO", {}), ("OX", {"e5^": "X"})])
-def test_of_a_captured_stack_the_lower_piece_goes_too_if_it_has_the_same_colour(
+def test_of_a_captured_stack_the_lower_piece_goes_too_if_it_has_the_same_color(
     set_up: SetUp, stack: str, left: dict[str, str]
 ) -> None:
     """R7."""
@@ -548,7 +548,7 @@ def test_each_stack_of_a_captured_group_is_treated_by_itself(set_up: SetUp) -> N
     assert both.state.record["num_pieces"].tolist() == [6, 2]
 
 
-def test_pinning_a_piece_makes_its_junction_the_other_colours(set_up: SetUp) -> None:
+def test_pinning_a_piece_makes_its_junction_the_other_colors(set_up: SetUp) -> None:
     """R7: the group e5^ and d7v is cut, and e5^ surrounded, by landing on d7v."""
     both = set_up(DISC, {"e5^": "O", "d7v": "O", "e6v": "X", "d6v": "X", "e6^": "X", "f4^": "O"}).play("e6^", ">d7v")
     assert both.pieces() == {"d7v": "XO", "e6v": "X", "d6v": "X", "f4^": "O"}
@@ -578,7 +578,7 @@ def test_where_both_are_surrounded_the_opponent_is_captured_first(
 
 
 def test_a_capture_saves_the_piece_that_makes_it(set_up: SetUp) -> None:
-    """R7: on d7v White has Blue on all sides; with e5^ captured it has an empty neighbour."""
+    """R7: on d7v White has Blue on all sides; with e5^ captured it has an empty neighbor."""
     both = set_up(DISC, {"e5^": "O", "e6v": "X", "d6v": "X", "d6^": "O", "e6^": "XO"}).play("e6^", ">d7v")
     assert both.pieces() == {"e6v": "X", "d6v": "X", "d7v": "X", "d6^": "O", "e6^": "O"}
 
@@ -602,7 +602,7 @@ def test_a_piece_that_moves_to_where_it_is_surrounded_is_captured(
 
 @pytest.mark.parametrize(("stack", "left"), [("X", {}), ("XX", {}), ("XO", {"e5^": "O"})])
 def test_suicide_takes_stacks_as_capture_does(set_up: SetUp, stack: str, left: dict[str, str]) -> None:
-    """R7: d7v was the last empty neighbour of the group on e5^."""
+    """R7: d7v was the last empty neighbor of the group on e5^."""
     enemies = dict.fromkeys(("e6v", "d6v", "d6^", "e6^"), "O")
     both = set_up(DISC, {"e5^": stack, "e7v": "X", "e5v": "X", **enemies}).play("e7v", ">d7v")
     assert both.pieces() == {"e5v": "X", **enemies, **left}
@@ -667,7 +667,7 @@ def test_the_mover_wins_if_the_last_tile_is_laid_with_no_piece_on_the_board(
 
 @pytest.mark.parametrize(("texts", "winner"), [("e5/0 e6/0 d6/0", 0), ("e5/0 e6/0 f5/0", 1)])
 def test_the_turn_that_lays_the_last_tile_may_win(start: Callable[..., Both], texts: str, winner: int) -> None:
-    """R8: of three tiles with one junction, its colour wins, whoever laid the last."""
+    """R8: of three tiles with one junction, its color wins, whoever laid the last."""
     assert start("trugo(radius=4,tiles=3)", texts).state.outcome() == Outcome(winner, "pieces")
 
 
@@ -950,9 +950,9 @@ def random_position(game: Game, naive: Any, rng: np.random.Generator) -> bool:
     tiles = [(0, 0)]
     power = rng.integers(0, 12)
     while len(tiles) < game.options["tiles"] - naive.pool:
-        beside = sorted({at for tile in tiles for at in naive.neighbours(tile)} & naive.window - set(tiles))
+        beside = sorted({at for tile in tiles for at in naive.neighbors(tile)} & naive.window - set(tiles))
         # The hexes with most tiles around them make junctions.
-        weights = np.array([sum(at in tiles for at in naive.neighbours(place)) for place in beside], float) ** power
+        weights = np.array([sum(at in tiles for at in naive.neighbors(place)) for place in beside], float) ** power
         tiles.append(beside[rng.choice(len(beside), p=weights / weights.sum())])
     assert set(tiles) <= set(window)
     naive.tiles = {at: int(rng.integers(3)) for at in tiles}
@@ -969,11 +969,11 @@ def random_position(game: Game, naive: Any, rng: np.random.Generator) -> bool:
     naive.reserve = [int(number) for number in rng.integers(0, 4, 2)]
     naive.to_act = int(rng.integers(2))
     naive.turns = int(rng.integers(game.options["max_turns"] - 30))
-    return {colour for stack in naive.stacks.values() for colour in stack} == {0, 1} or naive.pool > 0
+    return {color for stack in naive.stacks.values() for color in stack} == {0, 1} or naive.pool > 0
 
 
 def capturing_turns(state: State) -> list[list[str]]:
-    """Return the turns, each its texts, that capture; where some capture pieces of both colours, only those."""
+    """Return the turns, each its texts, that capture; where some capture pieces of both colors, only those."""
     game = state.game
 
     def left_and_in_reserve(state: State) -> np.ndarray[Any, Any]:
@@ -1023,10 +1023,10 @@ def play_randomly(
                 turn = [str(rng.choice(sorted(set(texts) - set(moves))))]
         both.play(*turn[both.naive.picked is not None :])
         captured = both.naive.captured
-        for colour, stack in captured:
-            who = "mover" if colour == mover else "opponent"
+        for color, stack in captured:
+            who = "mover" if color == mover else "opponent"
             seen[f"{who} loses {'one' if len(stack) == 1 else 'two' if stack[0] == stack[1] else 'the upper'}"] += 1
-        seen["both lose"] += {colour for colour, _ in captured} == {0, 1}
+        seen["both lose"] += {color for color, _ in captured} == {0, 1}
         seen["captured by a tile"] += bool(captured) and "/" in turn[0]
         seen["landed on a piece"] += turn[-1][0] == ">" and both.naive.corner_from(turn[-1][1:]) in before
         left = both.naive.stacks

@@ -32,8 +32,8 @@ def test_black_begins_with_one_stone_on_any_point_and_may_not_pass(legal_texts: 
         apply_text(state, cell)
         assert state.current_player() == 1, "Black's first turn is over after one stone"
         assert legal_texts(state) == CELLS_3 - {cell} | {"pass"}
-    assert state.colour_of(0) == 0
-    assert state.game.colours == ("Black", "White")
+    assert state.color_of(0) == 0
+    assert state.game.colors == ("Black", "White")
 
 
 def test_a_later_turn_is_two_stones_one_action_each(
@@ -281,7 +281,7 @@ BLACK_ALONE = {
         """,
         [-1, -3, -3],
     ),
-    "on the smallest board every point but the centre is an edge point": (
+    "on the smallest board every point but the center is an edge point": (
         """
           X .
          . X .
@@ -307,7 +307,7 @@ def test_group_values_of_black(drawing: str, values: list[int], drawn: Callable[
     assert state.score() == (values, [])
 
 
-def test_a_path_does_not_run_through_the_other_colour(drawn: Callable[..., State]) -> None:
+def test_a_path_does_not_run_through_the_other_color(drawn: Callable[..., State]) -> None:
     """V3."""
     state = drawn(
         "vadus",

@@ -47,7 +47,7 @@ def waxing_position(pieces: Mapping[str, str], to_act: int) -> State:
     hexes = plane_hexes(4)
     record = game.new_initial_state().record.copy()
     record["current_player"], record["turns"], record["pool"], record["reserve"] = to_act, 20, 1, 0
-    beside = {int(cell) for cell in game.grid.neighbours[cells].ravel()} - set(cells)
+    beside = {int(cell) for cell in game.grid.neighbors[cells].ravel()} - set(cells)
     for field, members in (("tiles", cells), ("targets", beside)):
         words = [0] * len(record[field])
         for cell in members:
@@ -56,9 +56,9 @@ def waxing_position(pieces: Mapping[str, str], to_act: int) -> State:
     for cell in cells:
         record["contents"][hexes[cell]] = 1
         for kind, directions in enumerate(((1, 2), (4, 5))):
-            if all(game.grid.neighbours[cell, direction] in cells for direction in directions):
-                colours = ["XO".index(letter) for letter in pieces.get(game.grid.cell_names[cell] + "^v"[kind], "")]
-                code = (1, 2, 4)[len(colours)] + sum(colour << place for place, colour in enumerate(colours))
+            if all(game.grid.neighbors[cell, direction] in cells for direction in directions):
+                colors = ["XO".index(letter) for letter in pieces.get(game.grid.cell_names[cell] + "^v"[kind], "")]
+                code = (1, 2, 4)[len(colors)] + sum(color << place for place, color in enumerate(colors))
                 record["contents"][hexes[cell]] |= code << (2 + 3 * kind)
     letters = "".join(pieces.values())
     record["num_pieces"] = letters.count("X"), letters.count("O")
@@ -77,17 +77,17 @@ def after_greedy_turn(state: State, seed: int = 0) -> State:
     return state
 
 
-def num_pieces(state: State, colour: int) -> int:
-    return int(state.record["num_pieces"][colour])
+def num_pieces(state: State, color: int) -> int:
+    return int(state.record["num_pieces"][color])
 
 
-def fewest_pieces_after_a_move(state: State, colour: int) -> int:
-    """Return how few pieces of ``colour`` any move of a piece, by who is to act, leaves."""
-    fewest = num_pieces(state, colour)
+def fewest_pieces_after_a_move(state: State, color: int) -> int:
+    """Return how few pieces of ``color`` any move of a piece, by who is to act, leaves."""
+    fewest = num_pieces(state, color)
     for pick in state.legal_actions():
         picked = state.child(pick)
         if picked.current_player() == state.current_player():
-            fewest = min(fewest, *(num_pieces(picked.child(end), colour) for end in picked.legal_actions()))
+            fewest = min(fewest, *(num_pieces(picked.child(end), color) for end in picked.legal_actions()))
     return fewest
 
 

@@ -206,7 +206,7 @@ def test_it_proves_and_plays_a_forced_win(position: Callable[[], State]) -> None
 
 
 class Solver:
-    """Memoised negamax that compares who acts; the key is the position."""
+    """Memoized negamax that compares who acts; the key is the position."""
 
     def __init__(self) -> None:
         self.values: dict[bytes, float] = {}

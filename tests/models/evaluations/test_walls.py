@@ -12,7 +12,7 @@ from stoneworks.models.evaluations.walls import label_groups, survey_walls
 from stoneworks.models.search.turn_search import evaluate
 
 
-def survey_colour(
+def survey_color(
     board: BoardArray,
     states: StateArray,
     own: int,
@@ -21,7 +21,7 @@ def survey_colour(
     groups: Int16Table,
     scores: Float32Table,
 ) -> int:
-    """Survey the walls of one colour and return its number of groups: a template."""
+    """Survey the walls of one color and return its number of groups: a template."""
     number = label_groups(board[0], states[0].stones, own, work, groups)
     survey_walls(board[0], states[0].stones, own, num_free, work, groups, scores[0])
     return number
@@ -32,7 +32,7 @@ def judge_walls(board: BoardArray, states: StateArray, player: int) -> float:
     return evaluate(board[0], states[0], player)
 
 
-def group_values(state: State, colour: int) -> list[int]:
+def group_values(state: State, color: int) -> list[int]:
     """Return the values of the groups as the evaluation sees them, from high to low."""
     game = state.get_game()
     num_cells = game.grid.num_cells
@@ -40,7 +40,7 @@ def group_values(state: State, colour: int) -> list[int]:
     groups = np.zeros((walls.NUM_GROUP_ROWS, num_cells), np.int16)
     scores = np.zeros((1, num_cells), np.float32)
     records = np.array([state.record])
-    number = game.compiled(survey_colour)(game.board, records, colour + 1, 0, work, groups, scores)
+    number = game.compiled(survey_color)(game.board, records, color + 1, 0, work, groups, scores)
     values = 2 * groups[walls.PATH_LENGTH, :number] - groups[walls.SIZE, :number]
     return sorted(values.tolist(), reverse=True)
 
@@ -71,8 +71,8 @@ def test_groups_are_worth_what_the_rules_say(name: str) -> None:
     for step in range(game.num_points):
         batch.step(batch.random_actions())
         state = batch.state(step % 60)
-        for colour in (0, 1):
-            assert group_values(state, colour) == state.score()[colour]
+        for color in (0, 1):
+            assert group_values(state, color) == state.score()[color]
 
 
 @pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])

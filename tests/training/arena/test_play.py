@@ -34,7 +34,7 @@ from stoneworks.training.arena import (
     gauntlet,
     load_arena,
     load_ladder,
-    neighbours,
+    neighbors,
     play_arena,
     rate,
     results_of,
@@ -91,8 +91,8 @@ def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
 def test_schedules_pair_who_they_say() -> None:
     assert round_robin("abc") == (("a", "b"), ("a", "c"), ("b", "c"))
     assert gauntlet("b", "abc") == (("b", "a"), ("b", "c"))
-    assert neighbours("abcd", 1) == (("a", "b"), ("b", "c"), ("c", "d"))
-    assert neighbours("abcd", 2) == (("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d"))
+    assert neighbors("abcd", 1) == (("a", "b"), ("b", "c"), ("c", "d"))
+    assert neighbors("abcd", 2) == (("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d"))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_schedules_pair_who_they_say() -> None:
         (lambda: round_robin(["a"]), "there are 1 players; allowed are at least two"),
         (lambda: round_robin(["a", "b", "a"]), "the player 'a' stands twice"),
         (lambda: gauntlet("x", ["a", "b"]), "gauntlet is 'x'; allowed is one of the players, 'a', 'b'"),
-        (lambda: neighbours(["a", "b"], 0), "neighbours is 0"),
+        (lambda: neighbors(["a", "b"], 0), "neighbors is 0"),
         (lambda: match(0), "num_pairs is 0"),
         (lambda: match(chunk_pairs=0), "chunk_pairs is 0"),
         (lambda: match(seed=-1), "seed is -1"),
@@ -408,7 +408,7 @@ def test_a_picture_is_drawn(tmp_path: Path, name: str, begin: bytes) -> None:
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
     """A ladder of three players."""
     players = {"half": weakened(0.5)}
-    settings = ArenaSettings(GAME, neighbours(["random", "half", "greedy"], 2), 60)
+    settings = ArenaSettings(GAME, neighbors(["random", "half", "greedy"], 2), 60)
     return Ladder.of_result(
         play_arena(settings, tmp_path_factory.mktemp("ladder"), players), "stoneworks ladder make ..."
     )
@@ -572,7 +572,7 @@ def test_every_command_has_a_help_text(run: Run, command: tuple[str, ...]) -> No
         (["arena", "random", "nobody", "--game", GAME], "there is no bot 'nobody'"),
         (["arena", "random", "greedy"], "--game"),
         (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "x"], "gauntlet is 'x'"),
-        (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "random", "--neighbours", "1"], "both given"),
+        (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "random", "--neighbors", "1"], "both given"),
         (["arena", "random", "greedy", "--game", GAME, "--sprt", "elo0=x"], "elo0 is 'x'"),
         (["arena", "random", "greedy", "--game", GAME, "--picture", "a.txt"], "picture is 'a.txt'"),
         (["rate", "greedy", "--game", "vadus(size=2)"], "there is no ladder of vadus(size=2)"),
@@ -592,7 +592,7 @@ def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, argumen
 def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ladders").mkdir()
     making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
-    making += ["--neighbours", "2"]
+    making += ["--neighbors", "2"]
     code, out, _ = run(*making)
     assert code == 0
     assert "the ladder is ladders/vadus-size-3.json" in out
@@ -601,7 +601,7 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     command = made.fields["made"]["command"]
     assert command == (
         "stoneworks ladder make 'vadus(size=3)' random greedy "
-        "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbours 2"
+        "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbors 2"
     )
 
     code, out, _ = run("ladder", "show", GAME, "--file", file)

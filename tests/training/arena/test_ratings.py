@@ -29,14 +29,14 @@ def pairing(first: str, second: str, *pairs: tuple[float, float], times: int = 1
 def simulated(
     generator: np.random.Generator, elo: dict[str, float], num_pairs: int, *, seat: float = 0, openings: float = 0
 ) -> list[Pairing]:
-    """Return the games of everyone with the next two; an opening favours seat 0 by a random number of so many Elo."""
+    """Return the games of everyone with the next two; an opening favors seat 0 by a random number of so many Elo."""
     names = list(elo)
     results = []
     for index, name in enumerate(names):
         for other in names[index + 1 : index + 3]:
-            favour = (seat + generator.normal(0, openings, num_pairs)) / ELO_PER_UNIT
+            favor = (seat + generator.normal(0, openings, num_pairs)) / ELO_PER_UNIT
             strength = (elo[name] - elo[other]) / ELO_PER_UNIT
-            chances = 1 / (1 + np.exp(-np.stack([strength + favour, strength - favour], axis=1)))
+            chances = 1 / (1 + np.exp(-np.stack([strength + favor, strength - favor], axis=1)))
             results.append(Pairing((name, other), (generator.random((num_pairs, 2)) < chances).astype(np.float64)))
     return results
 
@@ -131,7 +131,7 @@ def test_errors_know_that_both_games_of_a_pair_share_their_opening() -> None:
         ratings = rate_players(simulated(generator, {"random": 0.0, "b": 100.0}, 50, openings=600))
         estimates.append(ratings.rating("b")[0])
         errors.append(ratings.rating("b")[1])
-    # An opening that favours a seat favours each player once, so the pairs spread less than independent games would.
+    # An opening that favors a seat favors each player once, so the pairs spread less than independent games would.
     independent = ELO_PER_UNIT / math.sqrt(100 * 0.25)
     assert np.std(estimates) < 0.85 * independent
     assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.15)

@@ -132,7 +132,7 @@ def changed_line(**changes: object) -> str:
         ("[1]", "is no JSON object"),
         (changed_line(game=...), "game missing"),
         (changed_line(winner=..., reason=...), "winner, reason missing"),
-        (changed_line(colour="red"), "there is no field colour; fields are game, version"),
+        (changed_line(color="red"), "there is no field color; fields are game, version"),
         (changed_line(game=5), "game is 5; allowed is a game string"),
         (changed_line(version="0"), "version is '0'; allowed is a whole number"),
         (changed_line(version=True), "version is True"),

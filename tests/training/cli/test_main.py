@@ -90,7 +90,7 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
     ("arguments", "complaint"),
     [
         (["nothing"], "nothing"),
-        (["games", "--colour"], "--colour"),
+        (["games", "--color"], "--color"),
         (["evaluate", "greedy"], "'B'"),
         (["evaluate", "greedy", "random"], "--game"),
         (
@@ -107,7 +107,7 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
         ),
         (["play", "vadus", "--option", "size"], "option is 'size'; allowed is name=value"),
         (["play", "vadus", "--option", "size=big"], "option is 'size=big'"),
-        (["play", "vadus", "--option", "colour=3"], "unknown option 'colour'"),
+        (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
         (["play", "vadus", "--option", "size=3", "--size", "4"], "option size is given twice"),
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options in the string or as keywords, not both"),
