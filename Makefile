@@ -37,7 +37,7 @@ pytest: setup
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
-	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train]' pytest hypothesis
+	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
 	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
 
 test-wheel: setup  ## the built package in empty environments: rules alone, without extras, with the extra train

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import gymnasium
 import numpy as np
@@ -48,13 +49,28 @@ def play(env, seed, games=1, choose=None):
     return log
 
 
+#: Advice of SB3's checker for images of 0 to 255, which our planes are not.
+ADVICE_FOR_IMAGES = (
+    "is an image but its `dtype` is (float32)",
+    "is an image but the upper and lower bounds are not in [0, 255]",
+    "Treating image space as channels-last",
+    "The minimal resolution for an image",
+)
+
+
 @pytest.mark.parametrize("name", game_names())
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
 def test_the_libraries_checks_pass(name, opponent):
     options = load_game(SMALL_GAMES[name]).options
     env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", **options, opponent=opponent)
     check_env(env.unwrapped, skip_render_check=False)
-    check_env_for_sb3(env.unwrapped)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check_env_for_sb3(env.unwrapped)
+    other = [
+        str(warning.message) for warning in caught if not any(map(str(warning.message).__contains__, ADVICE_FOR_IMAGES))
+    ]
+    assert other == []
 
 
 def test_gymnasium_makes_it_as_the_readme_says():
