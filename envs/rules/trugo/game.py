@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from stoneworks.envs.rules.trugo.plane import (
     with_top,
     without_top,
 )
+from stoneworks.envs.rules.trugo.position import TrugoPosition
 from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
 from stoneworks.envs.rules.trugo.text import position_text
 from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_by_surroundings, remove_tile
@@ -244,30 +245,6 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[22, :] = state.current_player == 0
 
 
-class TrugoPosition(NamedTuple):
-    """What lies where, by cell of the grid (``docs/trugo.md`` explains the corners).
-
-    Attributes:
-        tiles: ``int8[num_cells]``, the rotation of each tile, -1 where there is none.
-        junctions: ``bool[2, num_cells]``, whether the cell's ``^`` (row 0) or ``v`` corner (row 1) is a junction.
-        top: ``int8[2, num_cells]``, the color of the corner's top piece, -1 where there is none.
-        below: ``int8[2, num_cells]``, the color of the piece under it, -1 where there is none.
-        picked: kind (0 for ``^``, 1 for ``v``) and cell of the corner whose piece has been picked, or None.
-        pool: tiles to be laid.
-        reserve: pieces to come, White's and Blue's.
-        turns: turns played.
-    """
-
-    tiles: npt.NDArray[np.int8]
-    junctions: npt.NDArray[np.bool_]
-    top: npt.NDArray[np.int8]
-    below: npt.NDArray[np.int8]
-    picked: tuple[int, int] | None
-    pool: int
-    reserve: tuple[int, int]
-    turns: int
-
-
 class Trugo(Game):
     """Trugo.
 
@@ -414,4 +391,4 @@ class Trugo(Game):
 
     def state_to_text(self, state: State) -> str:
         """Return the tiles with their rotations and, between the rows, the pieces: X White, O Blue, the upper one first."""
-        return position_text(self, state)
+        return position_text(state, self.position(state))

@@ -8,10 +8,10 @@ import numpy as np
 
 from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.trugo.plane import BOTTOM, TOP
+from stoneworks.envs.rules.trugo.position import TrugoPosition
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
-    from stoneworks.envs.rules.trugo.game import Trugo, TrugoPosition
 
 #: The letters of White's and Blue's pieces.
 PIECES = "XO"
@@ -19,15 +19,14 @@ PIECES = "XO"
 _HEX_PITCH = 6  # letters from a hex to the next in its row; half of them separate the corners between two rows
 
 
-def position_text(game: Trugo, state: State) -> str:
+def position_text(state: State, position: TrugoPosition) -> str:
     """Return a picture of the tiles and one hex more on each side, and lines that say who is to act and what is left.
 
     A tile is the digit of its rotation, an empty hex a dot. Between two rows of hexes stand the ``^`` corners of the
     row below, each above its hex, and the ``v`` corners of the row above, each below its hex: ``+`` is an empty
     junction, X a White piece, O a Blue one; of two letters the first is the upper piece.
     """
-    grid = game.grid
-    position = game.position(state)
+    grid = state.get_game().grid
     occupied = np.flatnonzero(position.tiles >= 0)
     if not occupied.size:
         occupied = np.array([grid.num_cells // 2])
@@ -63,7 +62,7 @@ def position_text(game: Trugo, state: State) -> str:
         for place, letters in sorted(lines.get(index, {}).items()):
             text = text.ljust(place) + letters
         pictures.append(text.rstrip())
-    return "\n".join([*pictures, _status(game, state, position)])
+    return "\n".join([*pictures, _status(state, position)])
 
 
 def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:
@@ -71,7 +70,8 @@ def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:
     return "".join(PIECES[color] for color in colors if color >= 0) or "+"
 
 
-def _status(game: Trugo, state: State, position: TrugoPosition) -> str:
+def _status(state: State, position: TrugoPosition) -> str:
+    game = state.get_game()
     left = (
         f"waxing, {position.pool} tiles in the pool, {position.reserve[0]} White and {position.reserve[1]} Blue pieces in reserve"
         if position.pool

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.trugo.game import TrugoPosition
+from stoneworks.envs.rules.trugo.position import TrugoPosition
 
 WHITE = 0
 TOP_CORNERS, BOTTOM_CORNERS = 0, 1
