@@ -7,6 +7,10 @@ class UnknownBotError(ValueError):
     """A name that no bot has. The message says which names are allowed."""
 
 
+class MissingEvaluationError(ValueError):
+    """Raised when a bot needs a hand-written evaluation and the game has none. The message names both."""
+
+
 class BotStartError(ValueError):
     """A program that never was ready to play: a mistake of whoever set it up. The message says what happened."""
 

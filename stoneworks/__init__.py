@@ -5,24 +5,43 @@ The names below are imported on first use, so ``import stoneworks`` itself is qu
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from stoneworks.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from stoneworks.envs.rules import Batch, Game, State, game_names, load_game
-    from stoneworks.models import Bot, load_bot
+    from stoneworks.envs.rules import Batch, Game, State, game_names, load_game, register_game
+    from stoneworks.models import Bot, bot_names, load_bot, register_bot
 
-__all__ = ["Batch", "Bot", "Game", "State", "__version__", "game_names", "load_bot", "load_game"]
+__all__ = [
+    "Batch",
+    "Bot",
+    "Game",
+    "State",
+    "__version__",
+    "bot_names",
+    "game_names",
+    "load_bot",
+    "load_game",
+    "register_bot",
+    "register_game",
+]
 
-_MODULES = {
-    "Batch": "stoneworks.envs.rules",
-    "Game": "stoneworks.envs.rules",
-    "State": "stoneworks.envs.rules",
-    "game_names": "stoneworks.envs.rules",
-    "load_game": "stoneworks.envs.rules",
-    "Bot": "stoneworks.models",
-    "load_bot": "stoneworks.models",
-}
+_lazy = lazy_names(
+    __name__,
+    {
+        "Batch": "envs.rules",
+        "Game": "envs.rules",
+        "State": "envs.rules",
+        "game_names": "envs.rules",
+        "load_game": "envs.rules",
+        "register_game": "envs.rules",
+        "Bot": "models",
+        "bot_names": "models",
+        "load_bot": "models",
+        "register_bot": "models",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -30,9 +49,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("stoneworks")
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _lazy(name)
 
 
 def __dir__() -> list[str]:

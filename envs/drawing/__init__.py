@@ -15,16 +15,12 @@ from stoneworks.envs.drawing import svg
 from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State
+from stoneworks.envs.rules.games import game_entry
 
 __all__ = ["Drawing", "draw"]
 
-_DRAWING_MODULES = {
-    "vadus": "stoneworks.envs.drawing.hexhex_stones",
-    "laido": "stoneworks.envs.drawing.hexhex_stones",
-    "taugo": "stoneworks.envs.drawing.taugo",
-    "taigo": "stoneworks.envs.drawing.taigo",
-    "trugo": "stoneworks.envs.drawing.trugo",
-}
+#: The drawing of games that have none of their own.
+_GENERIC = "stoneworks.envs.drawing.generic"
 
 
 def draw(
@@ -48,12 +44,12 @@ def draw(
         coordinates: whether to label rows and columns.
 
     Raises:
+        RegistrationError: the drawing of another package's game cannot be loaded.
         ValueError: an action, a cell, a color, a value or a text that is not allowed; it names it, and what is.
     """
     game = state.game
-    if game.name not in _DRAWING_MODULES:
-        raise ValueError(f"there is no drawing of {game.name}; there are drawings of {', '.join(_DRAWING_MODULES)}")
-    module = import_module(_DRAWING_MODULES[game.name])
+    entry = game_entry(game.name)
+    module = import_module(_GENERIC) if entry.drawing is None else entry.load("drawing")
     annotations = Annotations(
         last_actions=board_actions(game, module.last_turn(state) if last_actions is None else last_actions),
         fills=fills_of(game, fill),

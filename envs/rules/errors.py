@@ -6,3 +6,11 @@ class IllegalActionError(ValueError):
 
     The message names the action, the position, and what is allowed. The state is as it was.
     """
+
+
+class UnknownGameError(ValueError):
+    """Raised for the name of no game. The message lists the names that there are."""
+
+
+class RegistrationError(ValueError):
+    """Raised when an entry of a registry is invalid, has a name that is taken, or cannot be loaded."""

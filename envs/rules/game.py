@@ -1,14 +1,12 @@
-"""``Game``: what does not change while a game is played. One subclass per game; ``load_game`` makes them."""
+"""``Game``: what does not change while a game is played. One subclass per game."""
 
 from __future__ import annotations
 
-import ast
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib import import_module
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import kernels, templates
 from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.games import GAMES, game_entry, load_added_game, load_game
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.options import Option, check_options
 
@@ -28,14 +27,6 @@ STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("
 
 #: The fields that the board constants of all games begin with.
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
-
-_GAME_CLASSES = {
-    "vadus": "stoneworks.envs.rules.vadus:Vadus",
-    "laido": "stoneworks.envs.rules.laido:Laido",
-    "taugo": "stoneworks.envs.rules.taugo.game:Taugo",
-    "taigo": "stoneworks.envs.rules.taigo:Taigo",
-    "trugo": "stoneworks.envs.rules.trugo.game:Trugo",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +78,6 @@ class Game(ABC):
 
     # What each game's module says of its game.
     name: ClassVar[str]
-    #: Raised whenever equal actions may lead to other results, observations or action indices than before.
-    version: ClassVar[int] = 0
     option_types: ClassVar[Mapping[str, Option]]
     #: The options that say how large a game is, and not by which rules it is played: a network that was trained with one
     #: value plays with every other. All other options must be as they were in training.
@@ -110,6 +99,11 @@ class Game(ABC):
 
     def __init__(self, **options: object) -> None:
         self.options: dict[str, Any] = check_options(self.name, self.option_types, options)
+
+    @property
+    def version(self) -> int:
+        """The version of the rules, observations and action indices: that of the game's entry in the registry."""
+        return game_entry(self.name).version
 
     # -- What a game's module defines ------------------------------------------------------------------------------
 
@@ -363,8 +357,9 @@ class Game(ABC):
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __reduce__(self) -> tuple[Callable[..., Game], tuple[str]]:
-        return load_game, (str(self),)
+    def __reduce__(self) -> tuple[Callable[..., Game], tuple[Any, ...]]:
+        entry = GAMES.added(self.name)
+        return (load_game, (str(self),)) if entry is None else (load_added_game, (entry, str(self)))
 
 
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
@@ -380,52 +375,3 @@ def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
     if type(game) not in _FINISHING:
         _FINISHING[type(game)] = kernels.specialised_kernel(templates.finish_at_random, game.name, game.kernels)
     return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}
-
-
-def game_names() -> tuple[str, ...]:
-    """Return the names of all games."""
-    return tuple(_GAME_CLASSES)
-
-
-def load_game(game: str, /, **options: object) -> Game:
-    """Return a game by its name and options, or by its game string.
-
-    Args:
-        game: a name (``"vadus"``), or a game string (``"vadus(size=9)"``); ``str(game)`` is one.
-        **options: options, where ``game`` is a name alone. What is not given has its default.
-
-    Raises:
-        ValueError: an unknown game, an unknown option, or a value that is not allowed; it names what is.
-    """
-    name, in_string = _parse_game_string(game)
-    if in_string and options:
-        raise ValueError(f"game {game!r} has options of its own; give options in the string or as keywords, not both")
-    if name not in _GAME_CLASSES:
-        raise ValueError(f"there is no game {name!r}; games are {', '.join(_GAME_CLASSES)}")
-    module, class_name = _GAME_CLASSES[name].split(":")
-    game_class: type[Game] = getattr(import_module(module), class_name)
-    checked = check_options(name, game_class.option_types, in_string or options)
-    return _make_game(game_class, tuple(checked.items()))
-
-
-@lru_cache(maxsize=64)
-def _make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
-    return game_class(**dict(options))
-
-
-def _parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``"name(option=value,...)"``, which is a call in Python's syntax with literal values."""
-    problem = ValueError(f"{text!r} is no game string; one looks like 'vadus' or 'vadus(size=9)'")
-    if not isinstance(text, str):
-        raise problem
-    try:
-        expression = ast.parse(text.strip(), mode="eval").body
-        if isinstance(expression, ast.Name):
-            return expression.id, {}
-        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and not expression.args:
-            options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in expression.keywords}
-            if None not in options and len(options) == len(expression.keywords):
-                return expression.func.id, {str(name): value for name, value in options.items()}
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # the last two: nested too deeply
-        pass
-    raise problem

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.errors import IllegalActionError
-from stoneworks.envs.rules.game import Game, load_game
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
@@ -257,8 +257,8 @@ class State:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[Callable[..., State], tuple[str, bytes, list[int]]]:
-        return _restore, (str(self._game), self._records.tobytes(), self._history)
+    def __reduce__(self) -> tuple[Callable[..., State], tuple[Game, bytes, list[int]]]:
+        return _restore, (self._game, self._records.tobytes(), self._history)
 
     # -- OpenSpiel's questions that have one answer here ---------------------------------------------------------------
 
@@ -283,8 +283,7 @@ class State:
         return self._game.num_distinct_actions()
 
 
-def _restore(game: str, record: bytes, history: list[int]) -> State:
-    loaded = load_game(game)
-    state = State.from_record(loaded, np.frombuffer(record, loaded.state_dtype)[0])
+def _restore(game: Game, record: bytes, history: list[int]) -> State:
+    state = State.from_record(game, np.frombuffer(record, game.state_dtype)[0])
     state._history = list(history)
     return state

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.models.errors import UnknownBotError
 
 
 class Bot(ABC):
@@ -22,12 +24,23 @@ class Bot(ABC):
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
-        """Return the bot that a name means: ``argument`` is what stands behind the colon (see ``load_bot``).
+        """Return the bot of a name such as ``mcts:400`` (see ``load_bot``).
+
+        By default a name takes no argument and the bot is ``cls(game, seed)``.
+
+        Args:
+            argument: what follows the colon in the name; empty without a colon.
+            game: the game.
+            seed: of everything random that the bot does; None draws one.
 
         Raises:
-            UnknownBotError: the argument means nothing, or nothing that is allowed; it says what is.
+            UnknownBotError: the argument is not valid; the message says what is.
         """
-        raise NotImplementedError
+        if argument:
+            raise UnknownBotError(f"the name of a {cls.__name__} takes no argument, got {argument!r}")
+        make: Any = cls
+        bot: Bot = make(game, seed)
+        return bot
 
     @property
     def name(self) -> str:

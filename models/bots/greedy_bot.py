@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
-from stoneworks.models.bots.parameters import refuse_argument
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
 
@@ -31,12 +30,6 @@ class GreedyBot(Bot):
         self._limits = int(num_candidates), int(beam_width)
         self._generator = np.random.default_rng(seed)
         self._search = game.compiled(search_turns, evaluation_kernels(game))
-
-    @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> GreedyBot:
-        """See :meth:`Bot.from_name`."""
-        refuse_argument("greedy", argument)
-        return cls(game, seed)
 
     @property
     def name(self) -> str:

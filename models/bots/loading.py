@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +10,9 @@ import numpy as np
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models import shipped
 from stoneworks.models.bots.bot import Bot
+from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.errors import UnknownBotError
-
-#: What each kind of bot is made by: the class whose ``from_name`` takes what stands behind the kind's name.
-_KINDS = {
-    "random": "stoneworks.models.bots.random_bot:RandomBot",
-    "greedy": "stoneworks.models.bots.greedy_bot:GreedyBot",
-    "mcts": "stoneworks.models.bots.mcts_bot:MCTSBot",
-    "alphabeta": "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot",
-    "exec": "stoneworks.models.bots.external_bot:ExternalBot",
-}
+from stoneworks.models.evaluations import has_evaluation, require_evaluation
 
 
 def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
@@ -30,12 +23,15 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
             ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
             external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a checkpoint: the name of one that is
             shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
-            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network.
+            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network. Or a bot that
+            another package registers (:func:`~stoneworks.models.bots.registry.register_bot`).
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
     Raises:
         UnknownBotError: no bot has that name, and there is no folder of that name.
+        MissingEvaluationError: the bot needs an evaluation and the game has none.
+        RegistrationError: the game or the bot of another package cannot be loaded.
         ValueError: the game is unknown, the seed no seed, or the checkpoint does not fit the game.
     """
     loaded = load_game(game) if isinstance(game, str) else game
@@ -44,16 +40,28 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
     kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if kind in _KINDS:
-        module, class_name = _KINDS[kind].split(":")
-        bot_class: type[Bot] = getattr(import_module(module), class_name)
-        return bot_class.from_name(argument, loaded, seed)
+    if kind in BOTS:
+        entry = BOTS[kind]
+        if entry.needs_evaluation:
+            require_evaluation(loaded, kind)
+        return entry.bot_class().from_name(argument, loaded, seed)
     if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
         return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
     raise UnknownBotError(
-        f"there is no bot {name!r}; allowed are {', '.join(map(repr, _KINDS))}, {_shipped_in_words()}, and the path of a "
-        "checkpoint folder, both also with @ and the simulations of a search behind it, from @1 to @999999"
+        f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, "
+        f"{_shipped_in_words()}, and the path of a checkpoint folder; a checkpoint may be followed by @ and the number of "
+        "simulations of a search, from @1 to @999999"
     )
+
+
+def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
+    """Return those of some bots' names that can play ``game``: without an evaluation some cannot."""
+    return tuple(name for name in names if has_evaluation(game) or not _needs_evaluation(name))
+
+
+def _needs_evaluation(name: str) -> bool:
+    kind = name.partition(":")[0]
+    return kind in BOTS and BOTS[kind].needs_evaluation
 
 
 def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:

@@ -63,9 +63,3 @@ def parse_parameters(kind: str, texts: list[str], parameters: Mapping[str, Param
         except ValueError:
             raise UnknownBotError(f"{key} of a {kind} bot is {value!r}; allowed is {parameters[key].allowed}") from None
     return values
-
-
-def refuse_argument(kind: str, argument: str) -> None:
-    """Raise ``UnknownBotError`` where something stands behind the name of a bot that takes nothing."""
-    if argument:
-        raise UnknownBotError(f"the name of a {kind} bot says {argument!r} after the colon; allowed is {kind!r} alone")

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.templates import choose_random_actions
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
-from stoneworks.models.bots.parameters import refuse_argument
 
 
 class RandomBot(Bot):
@@ -17,12 +16,6 @@ class RandomBot(Bot):
     def __init__(self, game: Game, seed: int | None = None) -> None:
         self._generator = np.random.default_rng(seed)
         self._choose = game.compiled(choose_random_actions)
-
-    @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> RandomBot:
-        """See :meth:`Bot.from_name`."""
-        refuse_argument("random", argument)
-        return cls(game, seed)
 
     @property
     def name(self) -> str:

@@ -7,34 +7,34 @@ An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
-from stoneworks.envs.rules import Game
-
-_MODULES = {
-    "vadus": "stoneworks.models.evaluations.vadus",
-    "laido": "stoneworks.models.evaluations.laido",
-    "taugo": "stoneworks.models.evaluations.taugo",
-    "taigo": "stoneworks.models.evaluations.taigo",
-    "trugo": "stoneworks.models.evaluations.trugo",
-}
+from stoneworks.envs.rules import Game, RegistrationError
+from stoneworks.envs.rules.games import game_entry
+from stoneworks.models.errors import MissingEvaluationError
 
 
 def has_evaluation(game: Game) -> bool:
     """Return whether ``game`` has an evaluation."""
-    return game.name in _MODULES
+    return game_entry(game.name).evaluation is not None
+
+
+def require_evaluation(game: Game, what: str) -> None:
+    """Raise ``MissingEvaluationError`` if ``game`` has no evaluation, which ``what`` needs."""
+    if not has_evaluation(game):
+        raise MissingEvaluationError(
+            f"{what} needs an evaluation, and {game.name} has none; register the game with evaluation='module' to add one"
+        )
 
 
 def evaluation_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
     """Return the kernels of the evaluation of ``game`` by name, for ``game.compiled``.
 
     Raises:
-        ValueError: the game has no evaluation.
+        MissingEvaluationError: the game has none.
+        RegistrationError: the evaluation of another package's game cannot be loaded.
     """
-    module = _module_of(game)
-    return {"evaluate": module.evaluate, "rate_actions": module.rate_actions}
+    return {name: _attribute(game, name) for name in ("evaluate", "rate_actions")}
 
 
 def evaluation_scale(game: Game) -> float:
@@ -43,12 +43,17 @@ def evaluation_scale(game: Game) -> float:
     Each evaluation's module has it as ``SCALE``, fitted by :mod:`stoneworks.training.evaluation_scale`.
 
     Raises:
-        ValueError: the game has no evaluation.
+        MissingEvaluationError: the game has no evaluation.
+        RegistrationError: the evaluation of another package's game cannot be loaded.
     """
-    return float(_module_of(game).SCALE)
+    return float(_attribute(game, "SCALE"))
 
 
-def _module_of(game: Game) -> ModuleType:
-    if not has_evaluation(game):
-        raise ValueError(f"{game.name} has no evaluation; games with one: {', '.join(_MODULES)}")
-    return import_module(_MODULES[game.name])
+def _attribute(game: Game, name: str) -> Any:
+    """Return what the evaluation of ``game`` defines under a name."""
+    require_evaluation(game, "this")
+    entry = game_entry(game.name)
+    try:
+        return getattr(entry.load("evaluation"), name)
+    except AttributeError:
+        raise RegistrationError(f"{game.name}: evaluation {entry.evaluation!r} must define {name}") from None

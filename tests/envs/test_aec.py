@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, render_test, seed_test
 
+from stoneworks import envs
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 
@@ -37,7 +37,7 @@ FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taugo": "d4", "taigo": "d5-e5", 
 
 
 def make(name, **arguments):
-    return importlib.import_module(f"stoneworks.envs.{name}_v0").env(**{**SMALL_GAMES[name], **arguments})
+    return getattr(envs, f"{name}_v{load_game(name).version}").env(**{**SMALL_GAMES[name], **arguments})
 
 
 def play_at_random(env, seed, max_steps=10**9):
@@ -89,7 +89,7 @@ def test_pettingzoos_render_test_passes(name, monkeypatch):
 
 
 def test_importing_environments_imports_neither_torch_nor_pygame():
-    imports = "import sys, stoneworks.envs.vadus_v0, stoneworks.envs.single_agent"
+    imports = "import sys, stoneworks.envs.aec, stoneworks.envs.single_agent"
     script = f"{imports}; print([name for name in ('torch', 'pygame') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -377,6 +377,8 @@ def test_the_registry_of_pettingzoo_makes_the_environments():
 
 
 def test_env_and_raw_env_make_the_same():
-    module = importlib.import_module("stoneworks.envs.vadus_v0")
-    assert module.env is module.raw_env
-    assert pickle.loads(pickle.dumps(module.env)) is module.env
+    from stoneworks.envs import vadus_v0
+
+    assert vadus_v0 is envs.vadus_v0
+    assert vadus_v0.env is vadus_v0.raw_env
+    assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"

@@ -206,11 +206,11 @@ def test_step_before_reset_is_an_error() -> None:
     ("arguments", "message"),
     [
         ({"num_envs": 0}, "num_games is 0"),
-        ({"game": "go"}, "there is no game 'go'"),
+        ({"game": "go"}, "unknown game 'go'"),
         ({"size": 1}, "size"),
         ({"seat": 2}, "seat is 2"),
         ({"illegal_action": "ignore"}, "illegal_action is 'ignore'"),
-        ({"opponent": "nobody"}, "there is no bot 'nobody'"),
+        ({"opponent": "nobody"}, "unknown bot 'nobody'"),
         ({"opponent": 7}, "opponent is 7"),
         ({"opponent": {}}, "shares"),
         ({"opponent": {"random": -1.0}}, "shares"),
@@ -264,7 +264,7 @@ def test_shares_decide_who_plays_and_games_that_go_on_keep_their_opponent() -> N
 def test_a_refused_exchange_of_opponents_changes_nothing() -> None:
     env = VectorEnv(4, "vadus", size=2)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="there is no bot 'nobody'"):
+    with pytest.raises(ValueError, match="unknown bot 'nobody'"):
         env.set_opponents({"random": 1, "nobody": 1})
     for _ in range(10):
         env.step(env.action_masks().argmax(1))

@@ -95,7 +95,7 @@ def test_another_game_is_refused(folder: Path) -> None:
         (lambda d: d.update(format="other"), "format is not"),
         (lambda d: d.update(format_version=2), "format_version is 2; allowed is 1"),
         (lambda d: d.pop("game"), "game is None; allowed is a text"),
-        (lambda d: d.update(game="go(size=9)"), "its game is 'go.size=9.': there is no game 'go'"),
+        (lambda d: d.update(game="go(size=9)"), "its game is 'go.size=9.': unknown game 'go'"),
         (lambda d: d.update(game="laido(size=1)"), "its game is 'laido.size=1.'"),
         (lambda d: d.update(environment_version=99), "environment_version is 99; laido.* now has 0"),
         (lambda d: d.update(environment_version=True), "environment_version is True; allowed is a whole number"),

@@ -77,14 +77,14 @@ def test_a_checkpoint_of_alphazero_plays_its_most_probable_action(place: Path, t
 )
 def test_a_name_of_nothing_says_what_is_allowed(place: Path, name: str) -> None:
     with pytest.raises(
-        UnknownBotError, match=r"there is no bot .*'random', 'greedy'.*a shipped checkpoint .'vadus'.*@999999"
+        UnknownBotError, match=r"unknown bot .*'random', 'greedy'.*a shipped checkpoint .'vadus'.*@999999"
     ):
         load_bot(name, GAME)
 
 
 def test_where_nothing_is_shipped_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "none")
-    with pytest.raises(UnknownBotError, match=r"no bot 'vadus'.*a shipped checkpoint .there is none."):
+    with pytest.raises(UnknownBotError, match=r"unknown bot 'vadus'.*a shipped checkpoint .there is none."):
         load_bot("vadus", GAME)
 
 

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
@@ -150,7 +151,7 @@ class SelfPlayProcesses:
         self._processes = [
             context.Process(
                 target=_play_for_ever,
-                args=(network.architecture, config, own_seed, weights, self._games),
+                args=(added_entries(), network.architecture, config, own_seed, weights, self._games),
                 daemon=True,
             )
             for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
@@ -206,6 +207,7 @@ def _end_with_parent() -> None:
 
 
 def _play_for_ever(
+    entries: tuple[Entry, ...],
     architecture: Architecture,
     config: AlphaZeroConfig,
     seed: np.random.SeedSequence,
@@ -216,6 +218,7 @@ def _play_for_ever(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner's ends the others
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(config.threads)
+    add_entries(entries)
     try:
         network = make_network(architecture)
         arrays, progress = weights.get()

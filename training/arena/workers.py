@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.models import Bot, load_bot
 from stoneworks.training.arena.errors import ArenaPlayError
 from stoneworks.training.arena.folder import records_of_chunk
@@ -101,7 +102,9 @@ class _Team:
         with _interrupts_ignored():  # a process inherits that: Ctrl-C is for us, who end the workers
             for _ in range(size):
                 here, there = context.Pipe()
-                process = context.Process(target=_work, args=(settings, dict(players), there), daemon=True)
+                process = context.Process(
+                    target=_work, args=(added_entries(), settings, dict(players), there), daemon=True
+                )
                 process.start()
                 there.close()
                 self._processes[here] = process
@@ -153,9 +156,10 @@ class _Team:
         return ArenaPlayError(f"{first!r} against {second!r}: the worker process died, exit code {process.exitcode}")
 
 
-def _work(settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
+def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
     """Play the portions that come through the pipe, and send back their games, or the text of an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    add_entries(entries)
     import numba
 
     numba.set_num_threads(1)  # the workers share the cores among themselves

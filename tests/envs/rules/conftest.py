@@ -1,6 +1,6 @@
 """What the tests of the rules share: the sample of games, random play, drawn positions, the naive implementations.
 
-A new game joins most tests by a line or two in ``GAMES`` and by a file ``naive_<game>.py`` beside this one.
+A new game joins most tests by the samples of its entry in the registry, and by a file ``naive_<game>.py`` beside this one.
 """
 
 from __future__ import annotations
@@ -14,36 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import GAMES
 
 HERE = Path(__file__).resolve().parent
 
 #: The games and options that every property test runs on: small boards, each option at least once at each value.
-GAMES = (
-    "vadus(size=2)",
-    "vadus(size=3)",
-    "vadus(size=5)",
-    "laido(size=2)",
-    "laido(size=3)",
-    "laido(pie_rule=False,size=2)",
-    "laido(pie_rule=False,size=4)",
-    "taigo(cones=1,radius=2)",
-    "taigo(cones=1,radius=3)",
-    "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
-    "taugo(size=3)",
-    "taugo(size=5)",
-    "trugo(radius=1,tiles=6)",
-    "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
-    "trugo(radius=3,tiles=12)",
-)
+SAMPLES = tuple(sample for entry in GAMES.loadable() for sample in entry.samples)
 
 
 def read_test_data(name: str) -> list[dict[str, Any]]:
-    """Return the lines of a file of tests/testdata that are of a game that exists by now."""
-    lines = [
-        json.loads(line) for line in (HERE.parents[1] / "testdata" / name).read_text(encoding="utf-8").splitlines()
-    ]
-    return [line for line in lines if line["game"].split("(")[0] in game_names()]
+    """Return the lines of a file of tests/testdata."""
+    return [json.loads(line) for line in (HERE.parents[1] / "testdata" / name).read_text(encoding="utf-8").splitlines()]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -66,7 +48,7 @@ def record_games() -> set[str]:
     return {line["game"].split("(")[0] for line in read_test_data("records.jsonl")}
 
 
-@pytest.fixture(params=GAMES)
+@pytest.fixture(params=SAMPLES)
 def game(request: pytest.FixtureRequest) -> Game:
     """Each game of the sample in turn."""
     return load_game(request.param)
@@ -75,7 +57,7 @@ def game(request: pytest.FixtureRequest) -> Game:
 @pytest.fixture(scope="session")
 def sampled_games() -> tuple[str, ...]:
     """The game strings of the sample."""
-    return GAMES
+    return SAMPLES
 
 
 # -- Playing -----------------------------------------------------------------------------------------------------------

@@ -445,5 +445,5 @@ def test_our_program_refuses_a_wrong_command_line() -> None:
 
 def test_our_program_reports_an_unknown_bot_as_what_kept_it_from_starting() -> None:
     bot = load_bot(f"exec:{OURS} nobody", GAME)
-    with pytest.raises(BotStartError, match="there is no bot 'nobody'"):
+    with pytest.raises(BotStartError, match="unknown bot 'nobody'"):
         bot.step(load_game(GAME).new_initial_state())

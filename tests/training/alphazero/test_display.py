@@ -110,7 +110,7 @@ def test_train_trains_overrides_and_goes_on(
     [
         (["--frames", "100"], "there is no key frames"),
         (["--set", "search.simulation=8"], "there is no key search.simulation; allowed are policy, simulations"),
-        (["--set", "matches.opponents=[nobody]"], "there is no bot 'nobody'"),
+        (["--set", "matches.opponents=[nobody]"], "unknown bot 'nobody'"),
     ],
 )
 def test_train_says_what_is_wrong(

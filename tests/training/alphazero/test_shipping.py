@@ -123,7 +123,7 @@ def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
         with pytest.raises(ValueError, match="allowed is 'vadus', or 'vadus-' and"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
-    with pytest.raises(UnknownBotError, match="there is no bot 'nobody'"):
+    with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
         ship(alphazero_run, "vadus", into=place, matches=FinalMatches(("random", "nobody"), ()))
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)

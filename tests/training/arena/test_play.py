@@ -106,7 +106,7 @@ def test_schedules_pair_who_they_say() -> None:
         (lambda: match(chunk_pairs=0), "chunk_pairs is 0"),
         (lambda: match(seed=-1), "seed is -1"),
         (lambda: match(opening_actions=True), "opening_actions is True"),
-        (lambda: ArenaSettings("chess", (("a", "b"),)), "there is no game 'chess'"),
+        (lambda: ArenaSettings("chess", (("a", "b"),)), "unknown game 'chess'"),
         (lambda: ArenaSettings(GAME, ()), "no pairings"),
         (lambda: ArenaSettings(GAME, (("a", "a"),)), "'a' is its own opponent"),
         (lambda: ArenaSettings(GAME, round_robin("abc"), sprt=Sprt()), "sprt is given for 3 pairings"),
@@ -336,7 +336,7 @@ def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Pat
 
 def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
     for settings, players, workers, complaint in (
-        (ArenaSettings(GAME, (("nobody", "random"),)), {}, 1, "there is no bot 'nobody'"),
+        (ArenaSettings(GAME, (("nobody", "random"),)), {}, 1, "unknown bot 'nobody'"),
         (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
         (match(), {"greedy": BrokenBot()}, 2, "workers is 2; allowed is 1 where a player, here 'greedy'"),
         (match(), {}, 0, "workers is 0"),
@@ -569,7 +569,7 @@ def test_every_command_has_a_help_text(run: Run, command: tuple[str, ...]) -> No
     [
         (["arena", "random", "--game", GAME], "there are 1 players"),
         (["arena", "random", "random", "--game", GAME], "the player 'random' stands twice"),
-        (["arena", "random", "nobody", "--game", GAME], "there is no bot 'nobody'"),
+        (["arena", "random", "nobody", "--game", GAME], "unknown bot 'nobody'"),
         (["arena", "random", "greedy"], "--game"),
         (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "x"], "gauntlet is 'x'"),
         (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "random", "--neighbors", "1"], "both given"),

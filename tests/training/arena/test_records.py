@@ -92,7 +92,7 @@ def test_a_record_replays_to_the_last_position() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"game": "chess"}, "game is 'chess': there is no game 'chess'"),
+        ({"game": "chess"}, "game is 'chess': unknown game 'chess'"),
         ({"game": "vadus(size=1)"}, "option size is 1"),
         ({"version": 77}, r"version is 77; vadus\(size=2\) is now of version"),
         ({"actions": ("b2", "zz")}, "action 2, 'zz': .* is no action"),

@@ -95,9 +95,9 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
         (["evaluate", "greedy", "random"], "--game"),
         (
             ["evaluate", "nobody", "random", "--game", "vadus(size=2)"],
-            "there is no bot 'nobody'; allowed are 'random', 'greedy'",
+            "unknown bot 'nobody'; valid names: 'random', 'greedy'",
         ),
-        (["evaluate", "greedy", "random", "--game", "chess"], "there is no game 'chess'"),
+        (["evaluate", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
         (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "--pairs"),
         (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
         (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "--seed"),
@@ -112,7 +112,7 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options in the string or as keywords, not both"),
         (["play", "vadus", "--seat", "2"], "--seat"),
-        (["play", "vadus", "--opponent", "nobody"], "there is no bot 'nobody'"),
+        (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run: Run, arguments: list[str], complaint: str) -> None:

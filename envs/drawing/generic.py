@@ -1,0 +1,130 @@
+"""The drawing of a game that has none of its own: cells as hexes or squares, and stones.
+
+A stone of a color stands on a cell where one of the observation planes whose names begin with ``own_`` is set for the player
+of that color. What other planes show is not drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import hexes, pieces, svg, theme
+from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, column_name
+
+#: From the middle of an outermost square cell to the middle of its label.
+LABEL_DISTANCE = 0.85 * SPACING
+#: The side of a square cell without the lines around it.
+SQUARE_SIDE = SPACING - pieces.LINE_WIDTH
+
+
+def last_turn(state: State) -> list[int]:
+    """Return the last action on the board and those right before it of the same player."""
+    game = state.game
+    num_board_actions = game.num_action_planes * game.grid.num_cells
+    replayed = game.new_initial_state()
+    turn: list[int] = []
+    player_of_turn = None
+    for action in state.history():
+        player = replayed.current_player()
+        if not replayed.try_apply_action(action):  # the history does not begin with the game
+            return [action for action in state.history() if action < num_board_actions][-1:]
+        if action < num_board_actions:
+            turn = [*turn, action] if player == player_of_turn else [action]
+            player_of_turn = player
+        else:
+            player_of_turn = None
+    return turn
+
+
+def compose(state: State, annotations: Annotations) -> Scene:
+    """Return the scene of a position."""
+    game = state.game
+    board = _board(game)
+    centers = board.centers
+    ink_of = {}
+    stones = []
+    for player in (0, 1):
+        color = state.color_of(player)
+        cells = np.flatnonzero(_own_cells(state, player)).tolist()
+        stones.append(pieces.stones(color, (centers[cell] for cell in cells)))
+        ink_of.update(dict.fromkeys(cells, (theme.LIGHT_INK, theme.DARK_INK)[color]))
+    fills = (
+        svg.path(svg.polygons(board.cell_shape, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items()
+    )
+    marks = (
+        (text, centers[cell], ink_of.get(cell) or theme.ink_on(annotations.fills.get(cell, theme.BOARD)))
+        for cell, text in annotations.marks.items()
+    )
+    last_actions = (centers[action % game.grid.num_cells] for action in annotations.last_actions)
+    elements = [
+        board.ground,
+        svg.group(fills, class_="fills"),
+        *stones,
+        pieces.last_move(last_actions),
+        pieces.marks(marks),
+    ]
+    extent = board.extent
+    if annotations.coordinates:
+        elements.append(board.labels)
+        extent = board.extent_with_labels
+    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions")
+
+
+def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
+    """Return ``bool[num_cells]``: the cells with stones of ``player``."""
+    own = [index for index, name in enumerate(state.game.observation_planes) if name.startswith("own_")]
+    planes = state.observation_tensor(player)[own].reshape(len(own), -1)
+    # A plane that is the same on all cells tells about the player, not about cells.
+    on_cells = [plane > 0 for plane in planes if np.ptp(plane) > 0]
+    return np.any([np.zeros(state.game.grid.num_cells, np.bool_), *on_cells], axis=0) & state.game.grid.on_board
+
+
+@dataclass(frozen=True)
+class _Board:
+    centers: list[Point]
+    cell_shape: list[Point]
+    ground: str
+    labels: str
+    extent: hexes.Extent
+    extent_with_labels: hexes.Extent
+
+
+@lru_cache(maxsize=32)
+def _board(game: Game) -> _Board:
+    """Return what all pictures of a game share."""
+    grid = game.grid
+    centers = hexes.cell_centers(grid)
+    shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]
+    of_hexes = grid.neighbors.shape[1] == len(HEX_DIRECTIONS)
+    reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3) if of_hexes else SPACING / 2
+    xs, ys = zip(*shown, strict=True)
+    extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
+    if of_hexes:
+        labels, extent_with_labels = hexes.row_and_column_labels(grid, grid.on_board, extent)
+        return _Board(centers, hexes.CELL_SHAPE, hexes.ground_of_cells(shown), labels, extent, extent_with_labels)
+    cell_shape = _square(SQUARE_SIDE)
+    ground = svg.path(svg.polygons(_square(SPACING + pieces.LINE_WIDTH), shown), fill=theme.LINE)
+    ground += svg.path(svg.polygons(cell_shape, shown), fill=theme.BOARD)
+    left, bottom = min(xs) - LABEL_DISTANCE, max(ys) + LABEL_DISTANCE
+    texts = [(str(row + 1), (left, centers[row * grid.width][1])) for row in range(grid.height)]
+    texts += [(column_name(column), (centers[column][0], bottom)) for column in range(grid.width)]
+    reach = pieces.LABEL_HEIGHT / 2
+    return _Board(
+        centers,
+        cell_shape,
+        ground,
+        pieces.labels(texts),
+        extent,
+        (left - reach, extent[1], extent[2], bottom + reach),
+    )
+
+
+def _square(side: float) -> list[Point]:
+    return [(x * side / 2, y * side / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

@@ -1,0 +1,210 @@
+"""The registry of games, and ``load_game``. Everything that lists or loads games reads it.
+
+A game is one :class:`GameEntry` here. A game in another package is added with :func:`register_game`, or by an entry point of
+the group ``stoneworks.games`` that refers to a ``GameEntry``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from stoneworks.envs.rules.errors import RegistrationError, UnknownGameError
+from stoneworks.envs.rules.game_strings import parse_game_string
+from stoneworks.envs.rules.registry import Entry, Registry, path_of
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.game import Game
+
+ENTRY_POINT_GROUP = "stoneworks.games"
+
+
+@dataclass(frozen=True)
+class GameEntry(Entry):
+    """A game in the registry. Code is named as ``"module:attribute"`` and imported when it is used.
+
+    Attributes:
+        name: what ``load_game`` calls the game.
+        rules: its subclass of :class:`stoneworks.envs.rules.Game`.
+        version: raised whenever equal actions may lead to other results, observations or action indices than before.
+        drawing: an object, usually a module, with ``last_turn`` and ``compose`` (see :mod:`stoneworks.envs.drawing`), as
+            ``"module"`` or ``"module:attribute"``; None for the generic drawing.
+        evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
+            :mod:`stoneworks.models.evaluations`), named likewise; None where the game has none.
+        samples: game strings on which tests run, the smallest board first; together they cover every option.
+
+    Raises:
+        RegistrationError: an attribute is not valid.
+    """
+
+    rules: str
+    version: int = 0
+    drawing: str | None = None
+    evaluation: str | None = None
+    samples: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_path("rules")
+        self.require_path("drawing", module_or_none=True)
+        self.require_path("evaluation", module_or_none=True)
+        if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
+            raise RegistrationError(f"{self.name}: version must be an integer >= 0, got {self.version!r}")
+        if not isinstance(self.samples, tuple):
+            raise RegistrationError(f"{self.name}: samples must be a tuple of game strings, got {self.samples!r}")
+        for sample in self.samples:
+            try:
+                named = parse_game_string(sample)[0]
+            except ValueError as error:
+                raise RegistrationError(f"{self.name}: samples: {error}") from None
+            if named != self.name:
+                raise RegistrationError(f"{self.name}: samples must be game strings of {self.name}, got {sample!r}")
+
+    def game_class(self) -> type[Game]:
+        """Return the class of the rules.
+
+        Raises:
+            RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has another name.
+        """
+        from stoneworks.envs.rules.game import Game
+
+        found = self.load("rules")
+        if not (isinstance(found, type) and issubclass(found, Game)):
+            raise RegistrationError(f"{self.name}: rules must be a subclass of stoneworks.Game, got {found!r}")
+        if getattr(found, "name", None) != self.name:
+            raise RegistrationError(
+                f"{self.name}: the class {self.rules} must have the name {self.name!r}, got {getattr(found, 'name', None)!r}"
+            )
+        return found
+
+
+_BUILT_IN = (
+    GameEntry(
+        "vadus",
+        "stoneworks.envs.rules.vadus:Vadus",
+        drawing="stoneworks.envs.drawing.hexhex_stones",
+        evaluation="stoneworks.models.evaluations.vadus",
+        samples=("vadus(size=2)", "vadus(size=3)", "vadus(size=5)"),
+    ),
+    GameEntry(
+        "laido",
+        "stoneworks.envs.rules.laido:Laido",
+        drawing="stoneworks.envs.drawing.hexhex_stones",
+        evaluation="stoneworks.models.evaluations.laido",
+        samples=("laido(size=2)", "laido(size=3)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
+    ),
+    GameEntry(
+        "taugo",
+        "stoneworks.envs.rules.taugo.game:Taugo",
+        drawing="stoneworks.envs.drawing.taugo",
+        evaluation="stoneworks.models.evaluations.taugo",
+        samples=("taugo(size=3)", "taugo(size=5)"),
+    ),
+    GameEntry(
+        "taigo",
+        "stoneworks.envs.rules.taigo:Taigo",
+        drawing="stoneworks.envs.drawing.taigo",
+        evaluation="stoneworks.models.evaluations.taigo",
+        samples=(
+            "taigo(cones=1,radius=2)",
+            "taigo(cones=1,radius=3)",
+            "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
+        ),
+    ),
+    GameEntry(
+        "trugo",
+        "stoneworks.envs.rules.trugo.game:Trugo",
+        drawing="stoneworks.envs.drawing.trugo",
+        evaluation="stoneworks.models.evaluations.trugo",
+        samples=(
+            "trugo(radius=1,tiles=6)",
+            "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
+            "trugo(radius=3,tiles=12)",
+        ),
+    ),
+)
+
+#: The registry of games.
+GAMES = Registry("game", GameEntry, _BUILT_IN, ENTRY_POINT_GROUP)
+
+
+def register_game(
+    name: str,
+    rules: str | type[Game],
+    *,
+    version: int = 0,
+    drawing: str | None = None,
+    evaluation: str | None = None,
+    samples: tuple[str, ...] = (),
+) -> None:
+    """Add a game to the registry of this process and of the worker processes that it starts.
+
+    From then on the game is loaded by name everywhere: ``load_game``, bots, environments, the arena, training. Registering
+    the same entry again does nothing. A package that wants its game to be there without being imported declares
+    an entry point of the group ``stoneworks.games`` instead.
+
+    Args:
+        name: what ``load_game`` calls the game; equal to ``name`` of the class.
+        rules: a subclass of :class:`stoneworks.envs.rules.Game`, or where it is, as ``"module:Class"``.
+        version: see :class:`GameEntry`; as are the rest.
+        drawing: its drawing; None for the generic one.
+        evaluation: its evaluation; None where it has none. The bots ``greedy`` and ``alphabeta`` need one.
+        samples: game strings for tests.
+
+    Raises:
+        RegistrationError: an argument is not valid, or the name is taken.
+    """
+    path: Any = path_of(rules)
+    GAMES.add(GameEntry(name, path, version, drawing, evaluation, samples))
+
+
+def game_names() -> tuple[str, ...]:
+    """Return the names of all games: those of stoneworks, those of other packages, those registered in this process."""
+    return GAMES.names()
+
+
+def game_entry(name: str) -> GameEntry:
+    """Return the entry of a game.
+
+    Raises:
+        UnknownGameError: there is no game of that name.
+        RegistrationError: another package declares the game, and it cannot be loaded.
+    """
+    try:
+        return GAMES[name]
+    except KeyError:
+        raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}") from None
+
+
+def load_game(game: str, /, **options: object) -> Game:
+    """Return a game by its name and options, or by its game string.
+
+    Args:
+        game: a name (``"vadus"``), or a game string (``"vadus(size=9)"``); ``str(game)`` is one.
+        **options: options, where ``game`` is a name alone. What is not given has its default.
+
+    Raises:
+        UnknownGameError: there is no game of that name.
+        RegistrationError: the game of another package cannot be loaded.
+        ValueError: an unknown option, or a value that is not allowed; it names what is.
+    """
+    from stoneworks.envs.rules.options import check_options
+
+    name, in_string = parse_game_string(game)
+    if in_string and options:
+        raise ValueError(f"game {game!r} has options of its own; give options in the string or as keywords, not both")
+    game_class = game_entry(name).game_class()
+    checked = check_options(name, game_class.option_types, in_string or options)
+    return _make_game(game_class, tuple(checked.items()))
+
+
+def load_added_game(entry: GameEntry, game: str) -> Game:
+    """Return a game whose entry was added at run time, perhaps in another process: what its pickles call."""
+    GAMES.add(entry)
+    return load_game(game)
+
+
+@lru_cache(maxsize=64)
+def _make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
+    return game_class(**dict(options))

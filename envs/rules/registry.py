@@ -1,0 +1,238 @@
+"""``Registry``: entries by name, built in, added at run time, or declared by the entry points of other packages.
+
+Games, bots and whatever else other packages can add are looked up here. An entry names code as ``"module:attribute"``;
+the module is imported when the entry is used, not before.
+"""
+
+from __future__ import annotations
+
+import keyword
+import logging
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from typing import Any, Generic, TypeVar
+
+from stoneworks.envs.rules.errors import RegistrationError
+
+logger = logging.getLogger("stoneworks.registry")
+
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What every entry has.
+
+    Attributes:
+        name: lower-case letters, digits and underscores, starting with a letter; not a Python keyword.
+
+    Raises:
+        RegistrationError: an attribute is not valid; the message names it, its value and what is allowed.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or keyword.iskeyword(self.name):
+            raise RegistrationError(
+                f"name must be lower-case letters, digits and underscores, start with a letter and be no Python keyword; "
+                f"got {self.name!r}"
+            )
+
+    def require_path(self, field: str, *, module_or_none: bool = False) -> None:
+        """Raise ``RegistrationError`` unless an attribute is ``"module:attribute"``.
+
+        With ``module_or_none`` it may also be ``"module"`` or None.
+        """
+        value = getattr(self, field)
+        if module_or_none and value is None:
+            return
+        parts = value.split(":") if isinstance(value, str) else []
+        allowed_lengths = (1, 2) if module_or_none else (2,)
+        if len(parts) not in allowed_lengths or not all(
+            part.isidentifier() for text in parts for part in text.split(".")
+        ):
+            allowed = "'module', 'module:attribute' or None" if module_or_none else "'module:attribute'"
+            raise RegistrationError(f"{self.name}: {field} must be {allowed}, got {value!r}")
+
+    def load(self, field: str) -> Any:
+        """Return what an attribute of the form ``"module:attribute"`` or ``"module"`` names.
+
+        Raises:
+            RegistrationError: the module cannot be imported, or has no such attribute.
+        """
+        return load_attribute(getattr(self, field), f"{self.name}: {field}")
+
+
+E = TypeVar("E", bound=Entry)
+
+#: The registry of each type of entries.
+_REGISTRIES: dict[type[Entry], Registry[Any]] = {}
+
+
+class Registry(Generic[E]):
+    """The entries of one kind.
+
+    Names are looked up among the built-in entries, then among those added at run time, then among the entry points of
+    installed packages. The entry point of a package that cannot be loaded disturbs nobody else: its name is listed, and
+    looking it up raises ``RegistrationError``.
+    """
+
+    def __init__(self, kind: str, entry_type: type[E], built_in: Iterable[E], group: str) -> None:
+        """Make a registry.
+
+        Args:
+            kind: what the entries are, for messages, such as ``"game"``.
+            entry_type: class of the entries.
+            built_in: entries of stoneworks itself.
+            group: group of the entry points; each has the name of its entry and refers to an ``entry_type``.
+        """
+        self._kind = kind
+        self._entry_type = entry_type
+        self._group = group
+        self._built_in = {entry.name: entry for entry in built_in}
+        self._added: dict[str, E] = {}
+        self._loaded: dict[str, E] = {}
+        self._entry_points: dict[str, list[metadata.EntryPoint]] | None = None
+        self._listeners: list[Callable[[E], None]] = []
+        _REGISTRIES[entry_type] = self
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names: the built-in ones, those of entry points, and those added at run time."""
+        return tuple(dict.fromkeys([*self._built_in, *self._found(), *self._added]))
+
+    def built_in_names(self) -> tuple[str, ...]:
+        """Return the names of the entries of stoneworks itself."""
+        return tuple(self._built_in)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in self._built_in or name in self._added or name in self._found())
+
+    def __getitem__(self, name: str) -> E:
+        """Return the entry of a name.
+
+        Raises:
+            KeyError: there is none.
+            RegistrationError: the entry point of that name cannot be loaded.
+        """
+        for entries in (self._built_in, self._added, self._loaded):
+            if name in entries:
+                return entries[name]
+        self._loaded[name] = self._load(name, self._found()[name])
+        return self._loaded[name]
+
+    def loadable(self) -> list[E]:
+        """Return all entries; the entry points that cannot be loaded are logged and left out."""
+        entries = []
+        for name in self.names():
+            try:
+                entries.append(self[name])
+            except RegistrationError as error:
+                logger.warning("%s", error)
+        return entries
+
+    def add(self, entry: E) -> None:
+        """Add an entry. Adding an entry a second time does nothing.
+
+        Raises:
+            RegistrationError: the entry is of another type, or its name is taken by a different one.
+        """
+        if type(entry) is not self._entry_type:
+            raise RegistrationError(f"a {self._kind} must be a {self._entry_type.__name__}, got {entry!r}")
+        if entry.name in self:
+            if self[entry.name] == entry:
+                return
+            raise RegistrationError(f"the {self._kind} {entry.name!r} is already registered")
+        self._added[entry.name] = entry
+        for listener in self._listeners:
+            listener(entry)
+
+    def remove(self, name: str) -> None:
+        """Remove an entry that was added at run time. Raises ``KeyError`` for any other name."""
+        del self._added[name]
+
+    def added(self, name: str) -> E | None:
+        """Return the entry that was added at run time under a name, or None."""
+        return self._added.get(name)
+
+    def call_on_add(self, listener: Callable[[E], None]) -> None:
+        """Call ``listener`` with every entry that is added from now on."""
+        self._listeners.append(listener)
+
+    def _found(self) -> dict[str, list[metadata.EntryPoint]]:
+        """Return the entry points of installed packages by name, read once."""
+        if self._entry_points is None:
+            self._entry_points = {}
+            for entry_point in metadata.entry_points(group=self._group):
+                if entry_point.name in self._built_in:
+                    logger.warning(
+                        "ignoring entry point %s of group %s: the name belongs to stoneworks",
+                        _in_words(entry_point),
+                        self._group,
+                    )
+                elif entry_point not in (same_name := self._entry_points.setdefault(entry_point.name, [])):
+                    same_name.append(entry_point)
+        return self._entry_points
+
+    def _load(self, name: str, entry_points: list[metadata.EntryPoint]) -> E:
+        where = f"the {self._kind} {name!r}"
+        if len(entry_points) > 1:
+            claims = " and ".join(map(_in_words, entry_points))
+            raise RegistrationError(f"{where} is declared by more than one entry point: {claims}")
+        try:
+            entry = entry_points[0].load()
+        except Exception as error:  # anybody's module
+            raise RegistrationError(
+                f"{where} cannot be loaded from entry point {_in_words(entry_points[0])}: {type(error).__name__}: {error}"
+            ) from error
+        if type(entry) is not self._entry_type or entry.name != name:
+            raise RegistrationError(
+                f"{where}: entry point {_in_words(entry_points[0])} must refer to a {self._entry_type.__name__} "
+                f"named {name!r}, got {entry!r}"
+            )
+        return entry
+
+
+def load_attribute(path: str, what: str) -> Any:
+    """Return what ``"module:attribute"`` or ``"module"`` names.
+
+    Args:
+        path: the module and, after the colon if there is one, the attribute, which may be dotted.
+        what: what it is for, for messages.
+
+    Raises:
+        RegistrationError: the module cannot be imported, or has no such attribute.
+    """
+    module_name, _, attribute = path.partition(":")
+    try:
+        found: Any = import_module(module_name)
+        for part in attribute.split(".") if attribute else ():
+            found = getattr(found, part)
+    except Exception as error:  # anybody's module
+        raise RegistrationError(f"{what}: cannot import {path!r}: {type(error).__name__}: {error}") from error
+    return found
+
+
+def path_of(code: object) -> object:
+    """Return ``"module:name"`` of a class or module-level object that knows its name; anything else as it is."""
+    if isinstance(code, str) or not hasattr(code, "__qualname__"):
+        return code
+    return f"{code.__module__}:{code.__qualname__}"
+
+
+def added_entries() -> tuple[Entry, ...]:
+    """Return what was added to all registries at run time, for another process to add (see :func:`add_entries`)."""
+    return tuple(entry for registry in _REGISTRIES.values() for entry in registry._added.values())
+
+
+def add_entries(entries: Iterable[Entry]) -> None:
+    """Add entries to their registries. Raises as :meth:`Registry.add`."""
+    for entry in entries:
+        _REGISTRIES[type(entry)].add(entry)
+
+
+def _in_words(entry_point: metadata.EntryPoint) -> str:
+    package = f" of package {entry_point.dist.name}" if entry_point.dist is not None else ""
+    return f"'{entry_point.name} = {entry_point.value}'{package}"
