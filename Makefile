@@ -3,7 +3,7 @@
 VENV ?= .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
-PACKAGES := envs models training configs
+PACKAGES := envs models training configs integrations
 
 .PHONY: help setup demo test lint types pytest test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
 

@@ -44,16 +44,19 @@ class ObservationFormat:
 
     def space(self) -> spaces.Space[Any]:
         """Return the space of observations."""
-        if self.dtype == np.bool_:
-            return spaces.Box(False, True, self.shape, np.bool_)
         return spaces.Box(0, 1, self.shape, self.dtype.type)
 
     def of(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        """Return observations ``[..., planes, height, width]`` in this format; a new array where it is not as it came."""
-        if self.unchanged:
-            return planes
+        """Return observations ``[..., planes, height, width]`` in this format. The result may share memory with ``planes``."""
+        return np.ascontiguousarray(self._arranged(planes), self.dtype)
+
+    def copy_of(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        """Return observations ``[..., planes, height, width]`` in this format, always as a new, writable array."""
+        return np.array(self._arranged(planes), self.dtype, order="C")
+
+    def _arranged(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         if self.layout == "HWC":
-            planes = np.moveaxis(planes, -3, -1)
-        elif self.layout == "flat":
-            planes = planes.reshape(*planes.shape[:-3], -1)
-        return np.ascontiguousarray(planes, self.dtype)
+            return np.moveaxis(planes, -3, -1)
+        if self.layout == "flat":
+            return planes.reshape(*planes.shape[:-3], -1)
+        return planes

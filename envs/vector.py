@@ -60,7 +60,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
 
     Attributes:
         game: the game.
-        seats: ``int8[num_envs]``, the player that the learner is in each game.
     """
 
     metadata: ClassVar[dict[str, Any]] = _metadata()  # type: ignore[misc]
@@ -110,7 +109,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self.seats = np.zeros(num_envs, np.int8)
+        self._seats = np.zeros(num_envs, np.int8)
         self._rows = np.arange(num_envs)
         self._num_started = np.zeros(num_envs, np.int64)
         self._has_games = False
@@ -132,6 +131,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
             ValueError: an unknown name, or shares that are negative or all 0; the opponents are as they were.
         """
         self._opponents.exchange(shares, players or {})
+
+    @property
+    def seats(self) -> npt.NDArray[np.int8]:
+        """A copy of ``int8[num_envs]``, the player that the learner is in each game."""
+        return self._seats.copy()
 
     @property
     def opponent_names(self) -> list[str]:
@@ -192,8 +196,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
 
     def observations(self) -> npt.NDArray[Any]:
         """Return a copy of the games' observations, as the learner sees them."""
-        planes = self._batch.observations
-        return planes.copy() if self._format.unchanged else self._format.of(planes)
+        return self._format.copy_of(self._batch.observations)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return ``bool[num_envs, num_actions]``: which actions the learner may play."""
@@ -202,7 +205,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
     def save_games(self) -> SavedGames:
         """Return what ``restore_games`` needs to go on from here."""
         positions = self._batch.states.view(np.uint8).reshape(self.num_envs, -1).copy()
-        return SavedGames(positions, self.seats.copy(), self._num_started.copy(), self.opponent_names)
+        return SavedGames(positions, self._seats.copy(), self._num_started.copy(), self.opponent_names)
 
     def restore_games(self, saved: SavedGames) -> None:
         """Go on with saved games.
@@ -216,7 +219,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
             raise ValueError(f"the saved positions are of shape {saved.positions.shape}; allowed is {allowed}")
         opponent_of_game = self._opponents.indices(saved.opponents)
         self._batch.load(self._rows, np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs))
-        self.seats[:] = saved.seats
+        self._seats[:] = saved.seats
         self._num_started[:] = saved.num_started
         self._opponents.of_game[:] = opponent_of_game
         self._has_games = True
@@ -239,11 +242,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         """Start the games ``rows``: positions, seats and opponents."""
         self._batch.reset(rows)
         if self.seat == "random":
-            self.seats[rows] = self.np_random.integers(2, size=len(rows))
+            self._seats[rows] = self.np_random.integers(2, size=len(rows))
         elif self.seat == "alternate":
-            self.seats[rows] = (rows + self._num_started[rows]) % 2
+            self._seats[rows] = (rows + self._num_started[rows]) % 2
         else:
-            self.seats[rows] = self.seat
+            self._seats[rows] = self.seat
         self._num_started[rows] += 1
         self._opponents.draw(rows, self.np_random)
 
@@ -255,7 +258,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
                 if ended is not None:
                     self._close_finished(over, ended)
                 self._start(over)
-            waiting = np.flatnonzero(self._batch.current_players != self.seats)
+            waiting = np.flatnonzero(self._batch.current_players != self._seats)
             if not waiting.size:
                 return
             actions = self._opponents.choose(self._batch, waiting)
@@ -267,14 +270,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
     def _close_finished(self, over: npt.NDArray[np.int64], ended: _EndedGames) -> None:
         # A game that ended before the learner could act was no episode of the learner's.
         rows = over[~(ended.terminations | ended.truncations)[over]]
-        ended.rewards[rows] = self._batch.rewards[rows, self.seats[rows]]
+        ended.rewards[rows] = self._batch.rewards[rows, self._seats[rows]]
         ended.terminations[rows] = self._batch.terminated[rows]
         ended.truncations[rows] = self._batch.truncated[rows]
         self._close(rows, ended)
 
     def _close(self, rows: npt.NDArray[np.int64], ended: _EndedGames) -> None:
         for row in rows.tolist():
-            seat = int(self.seats[row])
+            seat = int(self._seats[row])
             planes = self._batch.state(row).observation_tensor(seat)
             ended.add(row, self._format.of(planes), seat, self._opponents.name_of_game(row))
 

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.vector import SavedGames, VectorEnv
+from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models import load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import (
@@ -40,7 +41,6 @@ from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.ppo.config import PPOConfig
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
-from stoneworks.training.ppo.sb3_vec_env import SB3VecEnv
 from stoneworks.training.runs.config import check_unchanged, config_as_dict
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 
@@ -220,7 +220,7 @@ class _Run:
             "games/seats": torch.from_numpy(saved.seats),
             "games/num_started": torch.from_numpy(saved.num_started),
             "games/opponents": torch.frombuffer(bytearray("\n".join(saved.opponents).encode()), dtype=torch.uint8),
-            "games/lengths": torch.from_numpy(self.env.lengths.copy()),
+            "games/lengths": torch.from_numpy(self.env.lengths),
         }
         state |= {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
         moments = self.model.policy.optimizer.state_dict()["state"]
@@ -253,8 +253,7 @@ class _Run:
         self.games.restore_games(
             SavedGames(games["positions"].numpy(), games["seats"].numpy(), games["num_started"].numpy(), opponents)
         )
-        self.env.lengths[:] = games["lengths"].numpy()
-        self.env.keep_games()
+        self.env.keep_games(games["lengths"].numpy())
         optimizer = self.model.policy.optimizer
         description = optimizer.state_dict()
         for index, (name, parameter) in enumerate(self.network.named_parameters()):

@@ -22,18 +22,30 @@ class SB3VecEnv(VecEnv):
 
     Attributes:
         games: the vector environment.
-        lengths: ``int64[num_envs]``, the learner's actions so far in each game.
     """
 
     def __init__(self, games: VectorEnv) -> None:
         self.games = games
         super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
         self._actions: npt.NDArray[np.int64] = np.zeros(games.num_envs, np.int64)
-        self.lengths = np.zeros(games.num_envs, np.int64)
+        self._lengths = np.zeros(games.num_envs, np.int64)
         self._keep_games = False
 
-    def keep_games(self) -> None:
-        """Make the next ``reset`` go on with the games as they are, as after ``VectorEnv.restore_games``."""
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """A copy of ``int64[num_envs]``, the number of actions so far in each game."""
+        return self._lengths.copy()
+
+    def keep_games(self, lengths: npt.NDArray[np.int64] | None = None) -> None:
+        """Make the next ``reset`` continue the games as they are, as after ``VectorEnv.restore_games``.
+
+        Args:
+            lengths: ``int64[num_envs]``, the number of actions so far in each game; None keeps the present numbers.
+        """
+        if lengths is not None:
+            if np.shape(lengths) != (self.num_envs,):
+                raise ValueError(f"lengths must have shape ({self.num_envs},), got {np.shape(lengths)}")
+            self._lengths[:] = lengths
         self._keep_games = True
 
     def reset(self) -> npt.NDArray[Any]:
@@ -43,7 +55,7 @@ class SB3VecEnv(VecEnv):
             observations = self.games.observations()
         else:
             observations, _ = self.games.reset(seed=self._seeds[0])
-            self.lengths[:] = 0
+            self._lengths[:] = 0
         self._reset_seeds()
         self._reset_options()
         return observations
@@ -58,19 +70,19 @@ class SB3VecEnv(VecEnv):
         """Play the actions."""
         observations, rewards, terminations, truncations, info = self.games.step(self._actions)
         dones = terminations | truncations
-        self.lengths += 1
+        self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if dones.any():
             final = info["final_info"]
             for row in np.flatnonzero(dones).tolist():
                 infos[row] = {
-                    "episode": {"r": float(rewards[row]), "l": int(self.lengths[row])},
+                    "episode": {"r": float(rewards[row]), "l": int(self._lengths[row])},
                     "terminal_observation": info["final_obs"][row],
                     "TimeLimit.truncated": bool(truncations[row]),
                     "seat": int(final["seat"][row]),
                     "opponent": final["opponent"][row],
                 }
-            self.lengths[dones] = 0
+            self._lengths[dones] = 0
         return observations, rewards.astype(np.float32), dones, infos
 
     def close(self) -> None:

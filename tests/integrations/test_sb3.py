@@ -14,9 +14,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
-from stoneworks.training.ppo.sb3_vec_env import SB3VecEnv
 
 
 def make_env(num_games: int = 4, game: str = "vadus(size=2)", **arguments: Any) -> SB3VecEnv:

@@ -1,0 +1,1 @@
+"""Adapters to reinforcement-learning libraries, one module each. Nothing is imported unless asked for."""
