@@ -3,9 +3,9 @@
 VENV ?= .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
-PACKAGES := envs models training configs integrations
+PACKAGES := envs models training configs integrations web
 
-.PHONY: help setup demo test lint types pytest test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint types pytest test-browser test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -29,11 +29,14 @@ lint: setup
 types: setup  # type checkers do not follow the mapping of an editable install, so they get the folders under their names
 	@mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in __init__ __main__ lazy_names; do ln -sfn ../../../stoneworks/$$file.py build/types/stoneworks/$$file.py; done
 	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
 
 pytest: setup
-	$(PYTHON) -m pytest --numprocesses auto --dist worksteal --cov --cov-report term
+	$(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --dist worksteal --cov --cov-report term
+
+test-browser: setup  ## the page in Debian's Chromium (apt-get install chromium)
+	$(PYTHON) -m pytest tests/web/browser
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest

@@ -1,23 +1,28 @@
 """Pictures of positions: one SVG drawing of each game, from which pixels are made.
 
-A game's drawing is a module with two functions: ``last_turn(state)``, the board actions of the last turn that made any,
-and ``compose(state, annotations)``, the scene. What is alike in all games stands beside them once.
+A game's drawing is a module with two functions: ``last_turn(state)``, the board actions of the last turn that made any, and
+``compose(state, annotations)``, the scene. It may have two more: ``places(game, action)``, where a board action is in the
+scene, if that is not the center of its cell alone; and ``choice(game, action)``, what each of several actions on one place
+is called. What is alike in all games stands beside them once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import svg
-from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of
+from stoneworks.envs.drawing import pieces, svg
+from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of, numbers_of
 from stoneworks.envs.drawing.picture import Drawing
-from stoneworks.envs.rules import State
+from stoneworks.envs.drawing.places import Choice, Place, generic_places
+from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.games import game_entry
 
-__all__ = ["Drawing", "draw"]
+__all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw"]
 
 #: The drawing of games that have none of their own.
 _GENERIC = "stoneworks.envs.drawing.generic"
@@ -29,6 +34,7 @@ def draw(
     last_actions: Iterable[int] | None = None,
     fill: ByCell | npt.ArrayLike | None = None,
     marks: ByCell | None = None,
+    numbers: Mapping[int, str] | None = None,
     coordinates: bool = True,
 ) -> Drawing:
     """Return a picture of a position.
@@ -41,6 +47,8 @@ def draw(
             values in [0, 1], NaN for none, of shape ``[num_cells]``, ``[height, width]`` or, as a policy,
             ``[num_distinct_actions]``. What a heat map holds off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
+        numbers: texts of up to 5 characters by board action, drawn on a disc where the action is made, such as the order
+            of a line of play.
         coordinates: whether to label rows and columns.
 
     Raises:
@@ -48,12 +56,48 @@ def draw(
         ValueError: an action, a cell, a color, a value or a text that is not allowed; it names it, and what is.
     """
     game = state.game
-    entry = game_entry(game.name)
-    module = import_module(_GENERIC) if entry.drawing is None else entry.load("drawing")
+    module = _module_of(game)
     annotations = Annotations(
         last_actions=board_actions(game, module.last_turn(state) if last_actions is None else last_actions),
         fills=fills_of(game, fill),
         marks=marks_of(game, marks),
         coordinates=coordinates,
     )
-    return Drawing(svg.document(module.compose(state, annotations)))
+    scene = module.compose(state, annotations)
+    if numbered := numbers_of(game, numbers):
+        discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered.items())
+        scene = replace(scene, elements=[*scene.elements, discs])
+    return Drawing(svg.document(scene))
+
+
+def action_places(game: Game, action: int) -> tuple[Place, ...]:
+    """Return where a board action is made, in the units of the game's pictures; several places in the order of clicks.
+
+    Raises:
+        RegistrationError: the drawing of another package's game cannot be loaded.
+        ValueError: the action is not one made on the board.
+    """
+    if not board_actions(game, [action]):
+        raise ValueError(f"action {action} ({game.action_to_string(action)}) is not made on the board of {game}")
+    places = getattr(_module_of(game), "places", generic_places)
+    return tuple(places(game, int(action)))
+
+
+def action_choice(game: Game, action: int) -> Choice:
+    """Return how to present a board action among others on the same place; its text where the drawing says nothing else.
+
+    Raises:
+        RegistrationError: the drawing of another package's game cannot be loaded.
+    """
+    choice = getattr(_module_of(game), "choice", None)
+    return Choice(game.action_to_string(action)) if choice is None else choice(game, int(action))
+
+
+def _module_of(game: Game) -> Any:
+    entry = game_entry(game.name)
+    return import_module(_GENERIC) if entry.drawing is None else entry.load("drawing")
+
+
+def _middle(places: Iterable[Place]) -> svg.Point:
+    xs, ys = zip(*((place.x, place.y) for place in places), strict=True)
+    return sum(xs) / len(xs), sum(ys) / len(ys)

@@ -70,16 +70,28 @@ def marks_of(game: Game, marks: ByCell | None) -> dict[int, str]:
     """Return the text of each marked cell (see ``draw``). Raises ``ValueError`` naming the cell that is wrong."""
     by_cell = _by_cell(game, {} if marks is None else marks, "marks")
     for cell, text in by_cell.items():
-        if (
-            not isinstance(text, str)
-            or not 1 <= len(text) <= LONGEST_MARK
-            or not set(text) <= set(lettering.CHARACTERS)
-        ):
-            raise ValueError(
-                f"marks[{game.grid.cell_names[cell]}] is {text!r}; allowed are texts of 1 to {LONGEST_MARK} of the characters"
-                f" {lettering.CHARACTERS}"
-            )
+        _check_text(text, f"marks[{game.grid.cell_names[cell]}]")
     return by_cell
+
+
+def numbers_of(game: Game, numbers: Mapping[int, str] | None) -> dict[int, str]:
+    """Return the text of each numbered board action (see ``draw``). Raises ``ValueError`` naming what is wrong."""
+    if numbers is None:
+        return {}
+    if not isinstance(numbers, Mapping):
+        raise ValueError(f"numbers is {numbers!r}; allowed is a mapping from actions to texts")
+    for action, text in numbers.items():
+        if not board_actions(game, [action]):
+            raise ValueError(f"numbers has action {action!r}, which is not made on the board of {game}")
+        _check_text(text, f"numbers[{action}]")
+    return {int(action): text for action, text in numbers.items()}
+
+
+def _check_text(text: object, what: str) -> None:
+    if not isinstance(text, str) or not 1 <= len(text) <= LONGEST_MARK or not set(text) <= set(lettering.CHARACTERS):
+        raise ValueError(
+            f"{what} is {text!r}; allowed are texts of 1 to {LONGEST_MARK} of the characters {lettering.CHARACTERS}"
+        )
 
 
 def _by_cell(game: Game, given: Any, argument: str) -> dict[int, Any]:

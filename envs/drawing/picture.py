@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.drawing import raster
-from stoneworks.files import write_whole
 
 WIDTH_PIXELS = 512
 
@@ -61,4 +60,10 @@ class Drawing:
             content = self.png(width_pixels)
         else:
             raise ValueError(f"path is {str(path)!r}; allowed are paths that end in .svg or .png")
-        write_whole(path, content)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_bytes(content)
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -12,6 +12,7 @@ STONE_RADIUS = 0.43 * SPACING
 MARK_WIDTH = 0.56 * SPACING
 MARK_HEIGHT = 0.34 * SPACING
 LABEL_HEIGHT = 0.32 * SPACING
+NUMBER_RADIUS = 0.29 * SPACING
 LINE_WIDTH = 0.04 * SPACING
 
 
@@ -49,6 +50,19 @@ def marks(items: Iterable[tuple[str, Point, str]]) -> str:
         height = min(MARK_HEIGHT, MARK_WIDTH / max(width, 1) * lettering.CAP_HEIGHT)
         fitting.append(Text(text, center, ink, height))
     return _texts(fitting, "marks")
+
+
+def numbers(items: Iterable[tuple[str, Point]]) -> str:
+    """Return numbers on discs from texts and centers; they can be read on stones of either color."""
+    placed = list(items)
+    discs = svg.group(
+        svg.circles((center for _, center in placed), NUMBER_RADIUS),
+        fill=theme.NUMBER,
+        stroke=theme.LIGHT_INK,
+        stroke_width=LINE_WIDTH,
+    )
+    texts = marks((text, center, theme.LIGHT_INK) for text, center in placed)
+    return svg.group([discs, texts] if placed else [], class_="numbers")
 
 
 def labels(items: Iterable[tuple[str, Point]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.drawing import hexes, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.places import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
@@ -31,6 +33,24 @@ def last_turn(state: State) -> list[int]:
         if not _is_cone(state.game, action):
             break
     return turn[::-1]
+
+
+def places(game: Game, action: int) -> list[Place]:
+    """Return the dark hex and the light hex of a tile, or the hex of a cone."""
+    centers = _centers(game)
+    return [Place.at(game.grid.cell_names[cell], centers[cell], SPACING / 2) for cell in _cells_of(game, action)]
+
+
+def choice(game: Game, action: int) -> Choice:
+    """Return what a tile or a cone is called."""
+    if not _is_cone(game, action):
+        return Choice("tile")
+    return Choice("dark cone" if action // game.grid.num_cells == DARK_CONE_PLANE else "light cone")
+
+
+@lru_cache(maxsize=32)
+def _centers(game: Game) -> list[Point]:
+    return hexes.cell_centers(game.grid)
 
 
 def compose(state: State, annotations: Annotations) -> Scene:

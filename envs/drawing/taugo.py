@@ -10,6 +10,7 @@ import numpy as np
 from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.hexhex_stones import MARK_GROUND_RADIUS
+from stoneworks.envs.drawing.places import Choice
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import column_name
@@ -46,6 +47,12 @@ def last_turn(state: State) -> list[int]:
     the game, only its last placement is known to be of that turn.
     """
     return _replay(state)[0]
+
+
+def choice(game: Game, action: int) -> Choice:
+    """Return what a stone or a cut on a point is called."""
+    plane = action // game.grid.num_cells
+    return Choice(("stone", "cut heading north", "cut heading east", "cut heading south", "cut heading west")[plane])
 
 
 def compose(state: State, annotations: Annotations) -> Scene:

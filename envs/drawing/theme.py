@@ -15,6 +15,7 @@ LABEL = "#64778a"
 DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
+NUMBER = "#7a2e8c"
 
 
 class StoneColors(NamedTuple):

@@ -8,10 +8,11 @@ import numpy as np
 
 from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
+from stoneworks.envs.drawing.places import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
-from stoneworks.envs.rules import State
+from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import Grid, column_name
-from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, Trugo
+from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
 
 #: The distance of neighboring hexes: neighboring corners have room for their stacks.
@@ -24,6 +25,9 @@ STACK_SHIFT = 0.14 * SPACING
 #: The part of a tile that a fill takes, so that the pattern around it can be seen.
 FILL_SHARE = 0.5
 MARK_GROUND_RADIUS = 0.42 * SPACING
+#: Clickable discs; those of a hex and of its corners, at the distance ``EDGE``, do not overlap.
+TILE_PLACE_RADIUS = 0.55 * EDGE
+CORNER_PLACE_RADIUS = 0.44 * EDGE
 ROW_LABEL_DISTANCE = 0.75 * PITCH
 COLUMN_LABEL_DISTANCE = 0.82 * PITCH
 
@@ -50,6 +54,32 @@ def last_turn(state: State) -> list[int]:
     history = state.history()
     plane = history[-1] // state.get_game().grid.num_cells if history else LAY
     return history[-2:] if plane >= MOVE else history[-1:]
+
+
+def places(game: Game, action: int) -> list[Place]:
+    """Return the hex of a tile, or the corner of a piece."""
+    plane, cell = divmod(action, game.grid.num_cells)
+    x, y = game.grid.positions[cell]
+    center = (PITCH * float(x), -PITCH * float(y))
+    name = game.grid.cell_names[cell]
+    if plane < PICK:
+        return [Place.at(name, center, TILE_PLACE_RADIUS)]
+    kind = (plane - PICK) % 2
+    return [Place.at(f"{name}{'^v'[kind]}", _corner(center, kind), CORNER_PLACE_RADIUS)]
+
+
+def choice(game: Game, action: int) -> Choice:
+    """Return what a tile turn or a move is called, with a picture of a tile to lay."""
+    plane = action // game.grid.num_cells
+    if plane < REMOVE:
+        content = tiles([(plane, (0, 0))])
+        size = svg.number(2 * EDGE + 4)
+        corner = svg.number(-EDGE - 2)
+        return Choice(
+            f"tile, rotation {plane}",
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {size} {size}">{content}</svg>',
+        )
+    return Choice("remove the tile" if plane == REMOVE else "pick the piece" if plane < MOVE else "move here")
 
 
 def compose(state: State, annotations: Annotations) -> Scene:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import kernels, records, templates
+from stoneworks.envs.rules import kernels, templates
 from stoneworks.envs.rules.errors import IllegalActionError
 from stoneworks.envs.rules.games import GAMES, game_entry, load_added_game, load_game
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 #: The fields that the records of all games begin with. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
 #: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of its reason in ``Game.reasons``.
-#: ``game_tag`` says of which game the record is (see :mod:`stoneworks.envs.rules.records`); no kernel writes it.
-STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1"), ("game_tag", "u4")]
+STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1")]
 
 #: The fields that the board constants of all games begin with.
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
@@ -197,16 +196,6 @@ class Game(ABC):
     def perft(self, depth: int) -> int:
         """Return the number of different sequences of ``depth`` actions from the start; a game that is over has none."""
         return self.new_initial_state().perft(depth)
-
-    @cached_property
-    def record_tag(self) -> int:
-        """What the field ``game_tag`` of the game's records holds."""
-        return records.record_tag(self)
-
-    @property
-    def can_check_records(self) -> bool:
-        """Whether the game has a kernel ``check_record``, so that it takes records from outside."""
-        return "check_record" in self.kernels
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
 
@@ -384,5 +373,5 @@ def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
     if "finish_at_random" in game.kernels:
         return game.kernels
     if type(game) not in _FINISHING:
-        _FINISHING[type(game)] = kernels.specialized_kernel(templates.finish_at_random, game.name, game.kernels)
+        _FINISHING[type(game)] = kernels.specialised_kernel(templates.finish_at_random, game.name, game.kernels)
     return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}

@@ -142,7 +142,7 @@ def specialize(
     return cast(Callable[..., Any], compiled)
 
 
-def specialized_kernel(
+def specialised_kernel(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
     """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialize`` compiles to call."""

@@ -170,6 +170,19 @@ class MCTSBot(Bot):
         self._root = None
         self.root_statistics = None
 
+    def best_line(self, max_actions: int = 12) -> list[int]:
+        """Return the line of greatest visits that the last ``step`` found, proven results first; empty before the first."""
+        line: list[int] = []
+        while self.root_statistics is not None and len(line) < max_actions:
+            found = [part for tree in self._trees if (part := tree.statistics(line)) is not None]
+            if not found or not found[0].actions.size:
+                break
+            statistics = RootStatistics.sum_of([part for part in found if part.player == found[0].player])
+            if not statistics.visits.any():
+                break
+            line.append(int(statistics.best[0]))
+        return line
+
     def _start_trees(self, record: np.void) -> None:
         seeds = self._generator.integers(0, 2**64, len(self._trees), np.uint64)
         for tree, seed in zip(self._trees, seeds, strict=True):

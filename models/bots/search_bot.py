@@ -12,7 +12,7 @@ from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_o
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchPolicy, SearchResult
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
 #: Games that are searched at once; more wait.
 MAX_GAMES = 128
@@ -29,7 +29,6 @@ class SearchBot(Bot):
         *,
         simulations: int = 64,
         policy: SearchPolicy | None = None,
-        discount: float = 1.0,
         name: str = "search",
     ) -> None:
         """Make the bot.
@@ -40,7 +39,6 @@ class SearchBot(Bot):
             seed: of the search; None draws one.
             simulations: of each search, at least 1.
             policy: how the search chooses; a Gumbel search without noise by default, which plays without chance.
-            discount: of values for each action, as in the training of the network (see :class:`NetworkSearch`).
             name: what results call the bot.
         """
         if isinstance(simulations, bool) or not isinstance(simulations, (int, np.integer)) or simulations < 1:
@@ -51,7 +49,6 @@ class SearchBot(Bot):
         self._generator = np.random.default_rng(seed)
         self._evaluate = evaluate
         self._policy = policy or Gumbel(gumbel_scale=0)
-        self._discount = discount
         self._searches: dict[int, NetworkSearch] = {}
 
     @classmethod
@@ -69,12 +66,8 @@ class SearchBot(Bot):
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
         """
-        checkpoint = load_checkpoint(folder, game)
-        evaluate = NetworkEvaluator(checkpoint.network)
-        discount = checkpoint.training.get("config", {}).get("search", {}).get("discount", 1.0)
-        return cls(
-            evaluate, game, seed, simulations=simulations, discount=discount, name=name or f"{folder}@{simulations}"
-        )
+        evaluate = NetworkEvaluator(load_checkpoint(folder, game).network)
+        return cls(evaluate, game, seed, simulations=simulations, name=name or f"{folder}@{simulations}")
 
     @property
     def name(self) -> str:
@@ -100,16 +93,24 @@ class SearchBot(Bot):
         check_game_goes_on(self, state)
         return self._run(np.array([state.record], self._game.state_dtype))
 
+    def root_edges(self) -> RootEdges:
+        """Return what the last :meth:`search` knows of each legal action. Raises ``ValueError`` before the first."""
+        return self._last_search().root_edges()
+
+    def best_line(self, first_action: int, max_actions: int = 12) -> list[int]:
+        """Return the most visited line of the last :meth:`search` after an action. Raises ``ValueError`` before the first."""
+        return self._last_search().best_line(first_action, max_actions=max_actions)
+
+    def _last_search(self) -> NetworkSearch:
+        if 1 not in self._searches:
+            raise ValueError(f"{self._name} has not searched a position yet")
+        return self._searches[1]
+
     def _run(self, roots: npt.NDArray[np.void]) -> SearchResult:
         # A search has room for a power of two of games: one position needs little.
         room = 1 << (len(roots) - 1).bit_length()
         if room not in self._searches:
             self._searches[room] = NetworkSearch(
-                self._game,
-                self._evaluate,
-                self._policy,
-                max_games=room,
-                max_simulations=self.simulations,
-                discount=self._discount,
+                self._game, self._evaluate, self._policy, max_games=room, max_simulations=self.simulations
             )
         return self._searches[room].run(roots, self.simulations, self._generator)

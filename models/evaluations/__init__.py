@@ -1,8 +1,7 @@
 """Plain evaluations of positions, one for each game or for games that share one, and the search of a turn with them.
 
 An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
-:mod:`stoneworks.models.search.turn_search`, and ``SCALE``, which makes its values expected results. It may have the kernel
-``may_win`` of :mod:`stoneworks.models.search.turn_wins`. Kernels call those of this package and of the rules only.
+:mod:`stoneworks.models.search.turn_search`. They call kernels of this package and of the rules only.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def require_evaluation(game: Game, what: str) -> None:
     """Raise ``MissingEvaluationError`` if ``game`` has no evaluation, which ``what`` needs."""
     if not has_evaluation(game):
         raise MissingEvaluationError(
-            f"{game.name} has no evaluation, and {what} needs one; a game gets one with register_game(..., evaluation=...)"
+            f"{what} needs an evaluation, and {game.name} has none; register the game with evaluation='module' to add one"
         )
 
 
@@ -36,11 +35,6 @@ def evaluation_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
         RegistrationError: the evaluation of another package's game cannot be loaded.
     """
     return {name: _attribute(game, name) for name in ("evaluate", "rate_actions")}
-
-
-def may_win_kernel(game: Game) -> Callable[..., Any] | None:
-    """Return the kernel ``may_win`` of the evaluation of ``game``; None where there is none."""
-    return getattr(game_entry(game.name).load("evaluation"), "may_win", None) if has_evaluation(game) else None
 
 
 def evaluation_scale(game: Game) -> float:
@@ -57,7 +51,7 @@ def evaluation_scale(game: Game) -> float:
 
 def _attribute(game: Game, name: str) -> Any:
     """Return what the evaluation of ``game`` defines under a name."""
-    require_evaluation(game, "this bot or search")
+    require_evaluation(game, "this")
     entry = game_entry(game.name)
     try:
         return getattr(entry.load("evaluation"), name)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
-from stoneworks.models.search.turn_wins import winning_turn_kernel
 
 #: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to act see them, to
 #: logits ``float32[n, num_actions]`` and expected results for the players to act, ``float32[n]`` in [-1, 1].
@@ -47,14 +46,29 @@ class SearchResult:
         values: ``float32[num_games]``, the mean value for the player to act.
         policies: ``float32[num_games, num_actions]``, what a network is to learn: better than its own policy.
         visits: ``int32[num_games, num_actions]``, how often each action was taken.
-        solved: ``bool[num_games]``, whether the value is proven, and the action one that reaches it.
     """
 
     actions: npt.NDArray[np.int64]
     values: npt.NDArray[np.float32]
     policies: npt.NDArray[np.float32]
     visits: npt.NDArray[np.int32]
-    solved: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RootEdges:
+    """What a search knows of the legal actions at a root, all for the player to move.
+
+    Attributes:
+        actions: ``int32[num_legal]``, in ascending order.
+        priors: ``float32[num_legal]``, the network's policy.
+        visits: ``int32[num_legal]``, simulations that began with each.
+        values: ``float32[num_legal]``, their mean values in [-1, 1]; NaN where there was none.
+    """
+
+    actions: npt.NDArray[np.int32]
+    priors: npt.NDArray[np.float32]
+    visits: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
 
 
 class NetworkSearch:
@@ -78,8 +92,6 @@ class NetworkSearch:
         max_simulations: int,
         guide: Guide | None = None,
         guide_weight: float = 0.0,
-        discount: float = 1.0,
-        solve: bool = True,
     ) -> None:
         """Make room.
 
@@ -91,14 +103,10 @@ class NetworkSearch:
             max_simulations: greatest number of simulations of one search, at least 1.
             guide: what judges leaves beside the network.
             guide_weight: its weight at first.
-            discount: of values, for each action: what a win in n actions is worth is its n-th power. More than 0, at most 1.
-            solve: whether to pass up proven results, and to look for wins within a turn at every leaf.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
-        if not 0 < discount <= 1:
-            raise ValueError(f"discount must be > 0 and <= 1, got {discount!r}")
         self.evaluate = evaluate
         self.policy = policy
         self.guide_weight = guide_weight
@@ -108,7 +116,6 @@ class NetworkSearch:
         self.num_simulations_done = 0
         self._game = game
         self._guide = guide
-        self._rules = float(discount), bool(solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Memory that is not written to is not taken: the bound of the edges is never near.
@@ -119,7 +126,7 @@ class NetworkSearch:
         self._planes = np.empty((max_games, *game.flat_observation_shape), np.float32)
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant)
-        self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(game)})
+        self._expand = game.compiled(tree.expand)
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._descend = game.compiled(tree.descend, policy.kernels)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
@@ -158,9 +165,7 @@ class NetworkSearch:
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
-            num_asked = self._descend(
-                board, states, nodes, edges, games, parameters, schedule, self._planes, asked, *self._rules
-            )
+            num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
             if num_asked:
                 self._answer(num_asked, arrays, seeds)
 
@@ -169,7 +174,6 @@ class NetworkSearch:
             np.empty(num_games, np.float32),
             np.empty((num_games, self._game.num_actions), np.float32),
             np.empty((num_games, self._game.num_actions), np.int32),
-            nodes[:, 0]["solved"] != 0,
         )
         self._conclude_all(
             board,
@@ -187,6 +191,39 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return result
 
+    def root_edges(self, game: int = 0) -> RootEdges:
+        """Return what the last search knows of the actions at the root of one of its games."""
+        nodes, edges = self._nodes[game], self._edges[game]
+        root = nodes[0]
+        block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
+        block = block[block["action"].argsort()]
+        taken = block["child"] != tree.NO_NODE
+        children = nodes[np.where(taken, block["child"], 0)]
+        sign = 1 - 2 * int(root["player"])
+        visits = np.where(taken, children["visits"], 0)
+        values = np.where(taken, sign * children["total_value"] / np.maximum(children["visits"], 1), np.nan)
+        return RootEdges(block["action"].copy(), block["prior"].copy(), visits, values)
+
+    def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
+        """Return the most visited line of the last search that begins with ``first_action`` at the root."""
+        nodes, edges = self._nodes[game], self._edges[game]
+        line: list[int] = []
+        node = 0
+        while len(line) < max_actions and not nodes[node]["over"] and nodes[node]["num_visited"]:
+            first = int(nodes[node]["first_edge"])
+            block = edges[first : first + int(nodes[node]["num_edges"])]
+            taken = block[block["child"] != tree.NO_NODE]
+            if not len(taken):
+                break
+            if not line:
+                taken = taken[taken["action"] == first_action]
+                if not len(taken):
+                    return [first_action]
+            best = taken[nodes["visits"][taken["child"]].argmax()]
+            line.append(int(best["action"]))
+            node = int(best["child"])
+        return line
+
     def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
         """Ask the network about the leaves, and let the trees have what it says."""
         logits, values = self._ask(num_asked)
@@ -195,7 +232,7 @@ class NetworkSearch:
             judged = self._guide.judge(states, games, asked, num_asked, seeds)
             self.num_leaves_judged += num_asked
             values = values + np.float32(self.guide_weight) * (judged - values)
-        if self._expand(*arrays, num_asked, logits, values, *self._rules):
+        if self._expand(*arrays, num_asked, logits, values):
             raise ValueError(
                 "the network's answers are not all numbers: its weights are damaged, or its training diverged"
             )

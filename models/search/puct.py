@@ -20,7 +20,6 @@ from stoneworks.models.search.tree import (
     Float32s,
     Nodes,
     Parameters,
-    is_lost,
     mean_value,
     next_unvisited,
     sign_of,
@@ -83,8 +82,8 @@ def choose_edge(
 ) -> int:
     """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
 
-    Actions that are proven to lose are left out. N counts the visits of the node; an action not taken has the node's mean
-    value for its Q, so that the best of them is that of greatest prior.
+    N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
+    that of greatest prior.
     """
     sign = sign_of(nodes[node].player)
     visits = nodes[node].visits
@@ -97,8 +96,6 @@ def choose_edge(
         best_score = mean_value(nodes, node, sign) + factor * edges[best].prior
     for edge in range(first, first + nodes[node].num_visited):
         child = edges[edge].child
-        if is_lost(nodes, child, sign):
-            continue
         score = mean_value(nodes, child, sign) + factor * edges[edge].prior / (1 + nodes[child].visits)
         if score > best_score:
             best = edge
@@ -108,18 +105,12 @@ def choose_edge(
 
 @kernel
 def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals.
-
-    An action that is proven to lose is returned only where no other was taken.
-    """
-    sign = sign_of(nodes[0].player)
+    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals."""
     best = 0
     total_visits = nodes[0].visits - 1
     for edge in range(nodes[0].num_visited):
         visits = nodes[edges[edge].child].visits
         policy[edges[edge].action] = visits / total_visits
-        lost = is_lost(nodes, edges[edge].child, sign)
-        best_is_lost = is_lost(nodes, edges[best].child, sign)
-        if (visits > nodes[edges[best].child].visits and lost == best_is_lost) or (best_is_lost and not lost):
+        if visits > nodes[edges[best].child].visits:
             best = edge
     return edges[best].action

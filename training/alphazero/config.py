@@ -43,8 +43,6 @@ class SearchConfig:
         guide_weight: its weight at the start, against 1 of guide and network together.
         guide_share: the share of the run after which it has none; the weight falls in a straight line.
         guide_playouts: random playouts from each leaf, for ``guide: playouts``.
-        discount: of values and results, for each action: a win in n actions is worth its n-th power, so that who is ahead
-            makes an end and who is behind plays on.
         exploration: c_init of a PUCT search.
         noise_concentration: of the Dirichlet noise of a PUCT search.
     """
@@ -61,7 +59,6 @@ class SearchConfig:
     guide_weight: float = between_0_and_1(default=1.0)
     guide_share: float = between_0_and_1(default=0.4)
     guide_playouts: int = at_least(1, default=4)
-    discount: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=1.0)
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
 
@@ -160,8 +157,6 @@ class AlphaZeroConfig:
         game: the game string.
         positions: how many to learn from. Whole games are played, so it may be a few more.
         algorithm: ``alphazero``.
-        init_from: the folder of a checkpoint of the game, of any scale, or the name of a shipped one, whose weights the network
-            starts with; empty to start from nothing. Its network must be as ``network`` says.
         seed: of everything random.
         positions_per_iteration: new positions from one round of learning, and one new acting network, to the next.
         checkpoint_seconds: time from one checkpoint to the next; what is newer is lost where the run is killed.
@@ -181,7 +176,6 @@ class AlphaZeroConfig:
     game: str
     positions: int = at_least(1)
     algorithm: str = number("alphazero", lambda value: value == "alphazero", default="alphazero")
-    init_from: str = ""
     seed: int = at_least(0, default=0)
     positions_per_iteration: int = at_least(1, default=2048)
     checkpoint_seconds: float = above_0(default=60.0)

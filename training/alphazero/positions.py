@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from stoneworks.envs.rules import Game, templates
-from stoneworks.extras import require_extra
-
-with require_extra("train", "training runs"):
-    import torch
-    from torch import Tensor
 
 #: The actions of a policy that are kept; the probability of all others together is kept as one.
 NUM_POLICY_ENTRIES = 32
@@ -24,7 +21,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
 
     Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
     greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
-    player to act, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game.
+    player to act, in [-1, 1].
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     return np.dtype(
@@ -34,7 +31,6 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("probabilities", np.float32, entries),
             ("value", np.float32),
             ("result", np.int8),
-            ("actions_left", np.uint16),
         ]
     )
 
@@ -72,8 +68,7 @@ class TrainingBatch:
         legal: ``bool[n, num_actions]``.
         actions: ``int64[n, entries]``, see :func:`position_dtype`.
         probabilities: ``float32[n, entries]``.
-        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned;
-            what a discount takes off a win or a loss counts as a draw.
+        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned.
     """
 
     observations: Tensor
@@ -86,17 +81,15 @@ class TrainingBatch:
 class BatchMaker:
     """Turns positions into tensors, each under a random symmetry of its game."""
 
-    def __init__(self, game: Game, search_value_share: float = 0.0, discount: float = 1.0) -> None:
+    def __init__(self, game: Game, search_value_share: float = 0.0) -> None:
         """Make it.
 
         Args:
             game: the game.
             search_value_share: the share of the search's value in the outcomes; the rest is the game's result.
-            discount: of results, for each action to the end of the game.
         """
         self._game = game
         self._search_value_share = search_value_share
-        self._discount = discount
         self._fill = game.compiled(templates.fill_batch)
         symmetries = game.symmetries
         self._action_images = np.stack([symmetry.actions for symmetry in symmetries])
@@ -128,10 +121,7 @@ class BatchMaker:
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return what the value is to learn: the result, and a win or a loss with the search's expectation."""
         result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
-        decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
-        outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
-        outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
-        outcomes *= 1 - share
+        outcomes = (1 - share) * np.stack([result == 1, result == 0, result == -1], axis=1).astype(np.float32)
         outcomes[:, 0] += share * (1 + value) / 2
         outcomes[:, 2] += share * (1 - value) / 2
         return outcomes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import CheckpointError
 
 
@@ -67,9 +66,10 @@ class ReplayBuffer:
         if not len(positions):
             return
         file = self._folder / f"{self.num_added:012d}.npy"
-        content = io.BytesIO()
-        np.save(content, positions, allow_pickle=False)
-        write_whole(file, content.getvalue())
+        unfinished = file.with_name(f".{file.name}")
+        with unfinished.open("wb") as target:
+            np.save(target, positions, allow_pickle=False)
+        os.replace(unfinished, file)
         self._put(self.num_added, positions)
         self.num_added += len(positions)
         files = self._files()

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch.utils.tensorboard import SummaryWriter
 
 from stoneworks.envs.rules import load_game
-from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
@@ -29,9 +29,8 @@ from stoneworks.models.checkpoint import (
     recover,
     save_checkpoint,
 )
-from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.processors import num_processors
-from stoneworks.models.shipped import find
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.metrics import tensorboard_scalars
@@ -48,11 +47,8 @@ from stoneworks.training.alphazero.sources import (
 from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import check_unchanged, config_as_dict, dump_config
+from stoneworks.training.runs.files import write_whole
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
-
-with require_extra("train", "training runs"):
-    import torch
-    from torch.utils.tensorboard import SummaryWriter
 
 #: Keys of a configuration that may change when training goes on.
 CHANGEABLE = (
@@ -175,9 +171,18 @@ class Run:
         earlier = self._read_earlier(resume)
         for name in (*config.matches.opponents, *config.matches.search_opponents):
             load_bot(name, self.game)
-        network = earlier.network if earlier is not None else self._initial_network()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(self._seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
+            network = make_network(
+                Architecture.of_game(
+                    self.game,
+                    channels=config.network.channels,
+                    blocks=config.network.blocks,
+                    kind="win_draw_loss_network",
+                )
+            )
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
-        self.batches = BatchMaker(self.game, config.learner.search_value_share, config.search.discount)
+        self.batches = BatchMaker(self.game, config.learner.search_value_share)
         self.generator = np.random.default_rng(self._seed(_LEARNING))
         self.games = 0
         self.iterations = 0
@@ -190,23 +195,6 @@ class Run:
             folder / "positions", position_dtype(self.game), config.learner.buffer_bytes, positions
         )
         write_whole(folder / "config.yaml", dump_config(config))
-
-    def _initial_network(self) -> BoardNetwork:
-        """Return the network that a new run starts with."""
-        config = self.config
-        architecture = Architecture.of_game(
-            self.game, channels=config.network.channels, blocks=config.network.blocks, kind="win_draw_loss_network"
-        )
-        if config.init_from:
-            network = load_checkpoint(find(config.init_from) or config.init_from, self.game).network
-            if network.architecture != architecture:
-                raise CheckpointError(
-                    f"init_from must be a checkpoint of the network {architecture}, got {network.architecture}"
-                )
-            return network
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self._seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
-            return make_network(architecture)
 
     def train(self, report: Callable[[TrainingStatus], None], stop: threading.Event) -> TrainingResult:
         """See :func:`train`."""
@@ -270,7 +258,7 @@ class Run:
         self.iterations += 1
         played_by = time.perf_counter()
         losses = self._learn()
-        source.update(self.learner.acting_network.playing_state_dict(), self.progress)
+        source.update(self.learner.acting_network.state_dict(), self.progress)
         end = time.perf_counter()
         self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
         busy = max(1e-9, self_play_seconds + end - played_by)
@@ -337,17 +325,7 @@ class Run:
         for opponent in settings.search_opponents:
             name = f"policy@{settings.simulations}"
             pairings.append(
-                (
-                    name,
-                    SearchBot(
-                        evaluator,
-                        self.game,
-                        simulations=settings.simulations,
-                        discount=self.config.search.discount,
-                        name=name,
-                    ),
-                    opponent,
-                )
+                (name, SearchBot(evaluator, self.game, simulations=settings.simulations, name=name), opponent)
             )
         for number, (kind, bot, opponent) in enumerate(pairings):
             of_bot, of_openings = map(int, self._seed(_MATCHES, self.iterations, number).generate_state(2))
@@ -404,7 +382,7 @@ class Run:
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         training = checkpoint.training
-        self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
+        self.learner.acting_network.load_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(load_training_state(self.checkpoint))
         self.generator.bit_generator.state = training["random_state"]
         self.games = training["games"]

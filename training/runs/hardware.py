@@ -6,11 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from stoneworks.extras import require_extra
 
-with require_extra("train", "training runs"):
-    import torch
-
+import torch
 
 from stoneworks.models.processors import processor_name
 

@@ -1,0 +1,159 @@
+"""The bots that the page offers: those that need neither a path nor a command, with their ratings."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules import Game
+from stoneworks.models import shipped
+from stoneworks.models.bots.loading import playable_bots
+from stoneworks.models.bots.registry import BOTS, bot_names
+from stoneworks.training.arena.ladder import LadderError, load_ladder
+from stoneworks.training.arena.match import MatchResult
+from stoneworks.training.arena.ratings import rate_against
+from stoneworks.web.errors import RequestError
+from stoneworks.web.limits import Limits
+
+#: Offered in this order; any other name that :func:`check_bot_name` allows may be typed.
+_OFFERED = (
+    "random",
+    "mcts:10",
+    "greedy",
+    "alphabeta:1",
+    "mcts:100",
+    "alphabeta:2",
+    "alphabeta:3",
+    "mcts:1000",
+    "mcts:2s",
+)
+_SHIPPED_SIMULATIONS = 64
+_NAME_CHARACTERS = 40
+
+
+def check_bot_name(name: str, game: Game, limits: Limits) -> str:
+    """Return the name of a bot that the page may use.
+
+    Raises:
+        RequestError: a program, a path, an unknown bot, a budget beyond the limits, or an agent of another game.
+    """
+    if playable_bots([name], game) == ():
+        raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
+    if name in ("random", "greedy") or name in _of_other_packages():
+        return name
+    if found := re.fullmatch(r"mcts:(?:([0-9]{1,9})|([0-9]{1,6}(?:\.[0-9]{1,3})?)s)", name, re.ASCII):
+        if found[1] and 1 <= int(found[1]) <= limits.simulations:
+            return name
+        if found[2] and 0 < float(found[2]) <= limits.thinking_seconds / 2:
+            return name
+        raise RequestError(
+            f"the budget of {name} must be 1 to {limits.simulations} simulations, or up to {limits.thinking_seconds / 2:g}s"
+        )
+    if found := re.fullmatch(r"alphabeta:([0-9]{1,3})", name, re.ASCII):
+        if 1 <= int(found[1]) <= limits.depth_turns:
+            return name
+        raise RequestError(f"the depth of {name} must be 1 to {limits.depth_turns} turns")
+    if found := re.fullmatch(r"([a-z0-9-]{1,32})(?:@([1-9][0-9]{0,5}))?", name, re.ASCII):
+        folder = shipped.find(found[1])
+        if folder is not None:
+            if found[2] and int(found[2]) > limits.simulations:
+                raise RequestError(f"the simulations of {name} must be 1 to {limits.simulations}")
+            if _game_of_checkpoint(found[1]) != game.name:
+                raise RequestError(f"{name} plays {_game_of_checkpoint(found[1])}, not {game.name}")
+            _require_torch(name)
+            return name
+    raise RequestError(
+        f"unknown bot {name[:_NAME_CHARACTERS]!r}; the page offers random, greedy, mcts:<simulations>, mcts:<seconds>s, "
+        "alphabeta:<turns> and the shipped agents, such as 'vadus' or 'vadus@64'"
+    )
+
+
+def bots_for(game: Game) -> list[dict[str, Any]]:
+    """Return the bots that the page offers for a game, the rated ones by strength.
+
+    Each has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder, or None for both, and
+    ``values``: whether it tells the value of a position in [-1, 1].
+    """
+    ratings = _ratings(str(game))
+    names = list(playable_bots([*_OFFERED, *_of_other_packages()], game))
+    if find_spec("torch") is not None:
+        for name in shipped.names():
+            if _game_of_checkpoint(name) == game.name and _plays(name, game):
+                names += [name, f"{name}@{_SHIPPED_SIMULATIONS}"]
+    bots = []
+    for name in names:
+        elo, error = ratings.get(name, (None, None))
+        values = name.startswith("mcts:") or shipped.find(name.partition("@")[0]) is not None
+        bots.append({"name": name, "rating": elo, "error": error, "values": values})
+    return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+
+
+def _of_other_packages() -> tuple[str, ...]:
+    """Return the bots of other packages that take no argument: what an argument may do is not known here."""
+    return tuple(name for name in bot_names() if name not in BOTS.built_in_names() and BOTS[name].usage == name)
+
+
+def _require_torch(name: str) -> None:
+    if find_spec("torch") is None:
+        raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
+
+
+@lru_cache(maxsize=64)
+def _description(name: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads((shipped.shipped_folder() / name / "checkpoint.json").read_text("utf-8"))
+    return fields
+
+
+def _game_of_checkpoint(name: str) -> str:
+    return str(_description(name)["game"]).partition("(")[0]
+
+
+def _plays(name: str, game: Game) -> bool:
+    """Return whether the checkpoint was trained under the same rules; the options that say how large may differ."""
+    from stoneworks.envs.rules import load_game
+
+    trained = load_game(_description(name)["game"])
+    return all(
+        value == trained.options[option] for option, value in game.options.items() if option not in game.scale_options
+    )
+
+
+@lru_cache(maxsize=64)
+def _ratings(game: str) -> dict[str, tuple[float, float]]:
+    """Return the rating and standard error of each rated bot: of the ladder, and of shipped agents by their final matches."""
+    try:
+        ladder = load_ladder(game)
+    except LadderError:
+        return {}
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    for name in shipped.names():
+        file = shipped.shipped_folder() / name / shipped.EVALUATION_FILE
+        if not file.is_file():
+            continue
+        fields = json.loads(file.read_text("utf-8"))
+        if fields.get("game") != game:
+            continue
+        for player in {match["player"] for match in fields["matches"]}:
+            matches = [
+                _match(game, player, match)
+                for match in fields["matches"]
+                if match["player"] == player and match["opponent"] in ladder.ratings.names
+            ]
+            if matches:
+                agent = player.replace("policy", name, 1)
+                found[agent] = rate_against(ladder.ratings, player, matches)
+    return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
+
+
+def _match(game: str, player: str, fields: dict[str, Any]) -> MatchResult:
+    """Return a final match as ratings take it. Which two games made a pair is not kept: both seats are sorted."""
+    columns = [
+        np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
+        for wins, draws, losses in fields["by_seat"]
+    ]
+    return MatchResult(game, (player, fields["opponent"]), np.column_stack(columns), ())

@@ -1,0 +1,260 @@
+"""Positions as the page shows them: reached by replaying actions, described as JSON."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.drawing import action_choice, action_places, draw
+from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
+from stoneworks.web.errors import RequestError
+from stoneworks.web.limits import Limits
+
+_GAME_STRING_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """A position and how it was reached.
+
+    Attributes:
+        state: the position; not to be changed.
+        actions: the texts of the actions from the start.
+        movers: the player who made each of them.
+    """
+
+    state: State
+    actions: tuple[str, ...]
+    movers: tuple[int, ...]
+
+    @property
+    def turn_start(self) -> int:
+        """Index of the first action of the turn in progress; the number of actions where none is in progress."""
+        player = self.state.current_player()
+        start = len(self.actions)
+        while start and self.movers[start - 1] == player:
+            start -= 1
+        return start
+
+    def start_of_last_turn(self, end: int | None = None) -> int:
+        """Return the index of the first action of the turn that the action before ``end`` belongs to."""
+        start = len(self.actions) if end is None else end
+        mover = self.movers[start - 1] if start else None
+        while start and self.movers[start - 1] == mover:
+            start -= 1
+        return start
+
+
+class Positions:
+    """Games by their strings and positions by their actions, the recent ones kept."""
+
+    def __init__(self, limits: Limits, most_kept: int = 4096) -> None:
+        self._limits = limits
+        self._most_kept = most_kept
+        self._lines: OrderedDict[tuple[str, tuple[str, ...]], Line] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def game(self, text: str, options: Mapping[str, Any] | None = None) -> Game:
+        """Return a game by its string, or by its name and options.
+
+        Raises:
+            RequestError: there is no such game, or its board is too large for the page.
+        """
+        if len(text) > _GAME_STRING_CHARACTERS:
+            raise RequestError(f"game must be a text of at most {_GAME_STRING_CHARACTERS} characters, got {len(text)}")
+        try:
+            game = load_game(text, **dict(options or {}))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise RequestError(str(error)) from None
+        if game.grid.num_cells > self._limits.cells:
+            raise RequestError(
+                f"{game} has a grid of {game.grid.num_cells} cells; the page shows at most {self._limits.cells}"
+            )
+        return game
+
+    def line(self, game: Game, actions: Sequence[str]) -> Line:
+        """Return the position after the actions.
+
+        Raises:
+            RequestError: an action is not one of the game, or is illegal where it is made.
+        """
+        texts = tuple(actions)
+        name = str(game)
+        with self._lock:
+            known = len(texts)
+            while known and (name, texts[:known]) not in self._lines:
+                known -= 1
+            line = self._lines.get((name, texts[:known])) or Line(game.new_initial_state(), (), ())
+            for text in texts[known:]:
+                line = self._after(game, line, text)
+                self._lines[name, line.actions] = line
+            if texts:
+                self._lines.move_to_end((name, texts))
+            while len(self._lines) > self._most_kept:
+                self._lines.popitem(last=False)
+        return line
+
+    @staticmethod
+    def _after(game: Game, line: Line, text: str) -> Line:
+        state = line.state.clone()
+        player = state.current_player()
+        try:
+            state.apply_action(game.string_to_action(text))
+        except IllegalActionError as error:
+            reason = str(error).partition("; the position is")[0]
+            raise RequestError(f"action {len(line.actions) + 1} ({text}): {reason}") from None
+        return Line(state, (*line.actions, text), (*line.movers, player))
+
+
+def describe(
+    line: Line,
+    *,
+    heat: npt.NDArray[np.float64] | None = None,
+    shown_line: Sequence[str] = (),
+    interactive: bool = True,
+) -> dict[str, Any]:
+    """Return a position as the page shows it.
+
+    Args:
+        line: the position.
+        heat: a policy to draw as a heat map, ``float64[num_distinct_actions]``.
+        shown_line: actions that follow, drawn as numbered stones on the position that they lead to.
+        interactive: whether to list the legal actions with their places.
+
+    Raises:
+        RequestError: an action of ``shown_line`` is illegal.
+    """
+    state = line.state
+    game = state.get_game()
+    description: dict[str, Any] = {
+        "game": str(game),
+        "actions": list(line.actions),
+        "svg": _picture(line, heat, shown_line),
+        "player": None if state.is_terminal() else state.current_player(),
+        "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
+        "turn_start": line.turn_start,
+        "score": _score(state),
+        "outcome": outcome_of(state),
+    }
+    if interactive:
+        description |= _interaction(state)
+    return description
+
+
+def outcome_of(state: State) -> dict[str, Any] | None:
+    """Return how the game ended as JSON: the winning player, or None, and the reason; None while it goes on."""
+    outcome = state.outcome()
+    return None if outcome is None else {"winner": outcome.winner, "reason": outcome.reason}
+
+
+def _picture(line: Line, heat: npt.NDArray[np.float64] | None, shown_line: Sequence[str]) -> str:
+    state = line.state
+    game = state.get_game()
+    if shown_line:
+        state = state.clone()
+        numbers: dict[int, str] = {}
+        for number, text in enumerate(shown_line, start=1):
+            try:
+                action = game.string_to_action(text)
+                state.apply_action(action)
+            except IllegalActionError as error:
+                raise RequestError(str(error).partition("; the position is")[0]) from None
+            if is_on_board(game, action):
+                numbers[action] = str(number)
+        drawing = draw(state, last_actions=(), numbers=numbers, fill=heat)
+    else:
+        drawing = draw(state, last_actions=_last_actions(line), fill=heat)
+    # The page's content security policy has no inline styles.
+    return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
+
+
+def _last_actions(line: Line) -> list[int]:
+    """Return the actions of the turn in progress and of the last turn before it that was made on the board."""
+    game = line.state.get_game()
+    history = line.state.history()
+    start = line.turn_start
+    marked = history[start:]
+    while start:
+        before = line.start_of_last_turn(start)
+        turn = history[before:start]
+        if any(is_on_board(game, action) for action in turn):
+            return turn + marked
+        start = before
+    return marked
+
+
+def _score(state: State) -> list[Any] | None:
+    score = state.score()
+    return None if score is None else [list(part) if isinstance(part, (list, tuple)) else part for part in score]
+
+
+def is_on_board(game: Game, action: int) -> bool:
+    """Return whether an action is made on the board."""
+    return action < game.num_action_planes * game.grid.num_cells
+
+
+def _interaction(state: State) -> dict[str, Any]:
+    """Return the legal actions with the places of each, and the places that they use."""
+    game = state.get_game()
+    places: dict[str, list[float]] = {}
+    on_board, others, icons = [], [], {}
+    for action in state.legal_actions():
+        text, label, icon, path = _presentation(game, action)
+        if path is None:
+            others.append({"action": text, "label": label})
+            continue
+        places.update((name, [x, y, radius]) for name, x, y, radius in path)
+        shown: dict[str, Any] = {"action": text, "path": [place[0] for place in path], "label": label}
+        if icon is not None:
+            icons[label] = icon
+        on_board.append(shown)
+    return {"legal": on_board, "buttons": others, "places": places, "icons": icons}
+
+
+@lru_cache(maxsize=100_000)
+def _presentation(
+    game: Game, action: int
+) -> tuple[str, str, str | None, tuple[tuple[str, float, float, float], ...] | None]:
+    text = game.action_to_string(action)
+    if not is_on_board(game, action):
+        return text, text, None, None
+    choice = action_choice(game, action)
+    path = tuple((place.name, place.x, place.y, round(place.radius, 1)) for place in action_places(game, action))
+    return text, choice.label, choice.icon, path
+
+
+def game_descriptions() -> list[dict[str, Any]]:
+    """Return every game with its options, for the form of a new game."""
+    described = []
+    for name in game_names():
+        game = load_game(name)
+        options = []
+        for option_name, value in game.options.items():
+            option = game.option_types[option_name]
+            options.append(
+                {
+                    "name": option_name,
+                    "default": list(value) if isinstance(value, tuple) else value,
+                    "minimum": getattr(option, "minimum", None),
+                    "maximum": getattr(option, "maximum", None),
+                    "shown": option.always_shown,
+                }
+            )
+        described.append(
+            {
+                "name": name,
+                "title": name.capitalize(),
+                "colors": list(game.colors),
+                "options": options,
+                "help": game.action_help,
+                "buttons": list(game.global_actions),
+            }
+        )
+    return described

@@ -1,0 +1,171 @@
+"""Replays of games that need no server: one HTML file, or the output of a notebook's cell."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import State, load_game
+from stoneworks.training.arena.records import GameRecord, read_records
+from stoneworks.training.runs.files import write_whole
+
+#: Where a picture is cut into parts, most of which it shares with the one before.
+_CUT = re.compile(r"(?=<)|(?=M-?[0-9])")
+_ID_PREFIX = re.compile(r"s[0-9a-f]{10}-")
+_NOTEBOOK_HEIGHT_PIXELS = 720
+
+
+class Replay:
+    """Games to step through, with their players and results. A notebook shows it by itself."""
+
+    def __init__(self, games: State | GameRecord | str | os.PathLike[str] | Iterable[State | GameRecord]) -> None:
+        """Replay the games.
+
+        Args:
+            games: a state, whose history is the game; a record; several of them; or the path of a file of records.
+
+        Raises:
+            ValueError: there is no game, a record is not one that the rules allow, or a state's history does not begin with
+                the start of the game.
+            OSError: the file cannot be read.
+        """
+        if isinstance(games, (str, os.PathLike)):
+            chosen: list[State | GameRecord] = [*read_records(games)]
+        elif isinstance(games, (State, GameRecord)):
+            chosen = [games]
+        else:
+            chosen = list(games)
+        if not chosen:
+            raise ValueError("games must hold at least one game")
+        self._games = [_frames_of(_record_of(game)) for game in chosen]
+
+    def to_html(self) -> str:
+        """Return an HTML document that needs nothing outside it."""
+        script, style = _static("replay.js"), _static("replay.css")
+        data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+        policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
+        return (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{html.escape(self._title())}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f'<script type="application/json" id="games">{data}</script>\n'
+            f'<script type="module">{script}</script>\n</body>\n</html>\n'
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the HTML document to a file, whole or not at all. Raises ``OSError`` where it cannot be written."""
+        write_whole(Path(path), self.to_html())
+
+    def _title(self) -> str:
+        if len(self._games) == 1:
+            return f"{self._games[0]['game']}: {' – '.join(self._games[0]['players'])}"
+        return f"{len(self._games)} games"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the document, which keeps its scripts and styles apart from the notebook's."""
+        return (
+            f'<iframe srcdoc="{html.escape(self.to_html(), quote=True)}" sandbox="allow-scripts" title="replay of a game"'
+            f' style="width:100%;height:{_NOTEBOOK_HEIGHT_PIXELS}px;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<Replay of {self._title()}>"
+
+
+def numbers_in(text: str, most: int) -> list[int]:
+    """Return the numbers that a text such as ``1,4,7-9`` means.
+
+    Raises:
+        ValueError: it is not such a text, or a number is not from 1 to ``most``.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part, re.ASCII)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last <= most:
+            raise ValueError(f"games must be numbers from 1 to {most} such as '1,4,7-9', got {text!r}")
+        numbers.extend(range(first, last + 1))
+    return numbers
+
+
+def _record_of(game: State | GameRecord) -> GameRecord:
+    if isinstance(game, GameRecord):
+        return game
+    if not isinstance(game, State):
+        raise ValueError(f"games must be states or records of games, got {game!r}")
+    colors = game.get_game().colors
+    return GameRecord.of_state(game, (colors[0], colors[1]))
+
+
+def _frames_of(record: GameRecord) -> dict[str, Any]:
+    """Return a game with the picture of each of its positions, cut into parts."""
+    final = record.replay()
+    game = load_game(record.game)
+    state = game.new_initial_state()
+    frames = [_parts_of(draw(state).svg)]
+    movers = []
+    for action in final.history():
+        movers.append(state.current_player())
+        state.apply_action(action)
+        frames.append(_parts_of(draw(state).svg))
+    return {
+        "game": record.game,
+        "players": list(record.players),
+        "colors": list(game.colors),
+        "winner": record.winner,
+        "reason": record.reason,
+        "actions": list(record.actions),
+        "movers": movers,
+        "frames": frames,
+    }
+
+
+def _parts_of(svg: str) -> list[str]:
+    """Return a picture cut before each tag and before each subpath."""
+    whole = _ID_PREFIX.sub("stone-", svg.replace(' style="max-width:100%;height:auto"', "", 1))
+    return [part for part in _CUT.split(whole) if part]
+
+
+def _packed(games: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the games with every part of a picture kept once, and of each picture what differs from the one before.
+
+    A frame is a list of changes ``[first, last, part, ...]``: the parts from ``first`` to before ``last`` of the picture
+    before are replaced by the parts of these numbers.
+    """
+    number_of: dict[str, int] = {}
+    packed = []
+    for game in games:
+        before: list[int] = []
+        frames = []
+        for parts in game["frames"]:
+            frame = [number_of.setdefault(part, len(number_of)) for part in parts]
+            changes = SequenceMatcher(None, before, frame, autojunk=False).get_opcodes()
+            frames.append(
+                [
+                    [first, last, *frame[new_first:new_last]]
+                    for kind, first, last, new_first, new_last in changes
+                    if kind != "equal"
+                ]
+            )
+            before = frame
+        packed.append(game | {"frames": frames})
+    return {"parts": list(number_of), "games": packed}
+
+
+def _static(name: str) -> str:
+    return (resources.files("stoneworks.web") / "static" / name).read_text(encoding="utf-8")
+
+
+def _hash_of(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -1,0 +1,138 @@
+"""The outermost layer of the server: who may ask, how much, and what every answer carries."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from stoneworks.web.errors import RequestError
+
+_LOG = logging.getLogger(__name__)
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class Guard:
+    """Checks Host, Origin, content type and size of requests, adds headers, and turns every error into JSON.
+
+    The check of Host keeps other names from being pointed at this address (DNS rebinding); that of Origin and of the
+    content type keep other sites' pages from writing (cross-site request forgery).
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], body_bytes: int) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in hosts}
+        self._body_bytes = body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            elif scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = [
+                    (name, value) for name, value in message["headers"] if name.decode("latin-1") not in _HEADERS
+                ]
+                message["headers"] = headers + [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            await send(message)
+
+        try:
+            self._check(scope)
+            await self._app(scope, self._bounded(receive), send_with_headers)
+        except RequestError as error:
+            if not started:
+                await _send_error(send_with_headers, error.status, str(error))
+        except Exception:
+            _LOG.exception("the request %s %s failed", scope["method"], scope["path"])
+            if not started:
+                await _send_error(send_with_headers, 500, "internal error; the server's log has the details")
+
+    def _check(self, scope: Scope) -> None:
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            key = name.decode("latin-1").lower()
+            if key in headers and key in ("host", "origin", "content-type", "content-length"):
+                raise RequestError(f"duplicate header {key}")
+            headers[key] = value.decode("latin-1")
+        host = headers.get("host", "")
+        if _host_name(host) not in self._hosts:
+            raise RequestError(f"host {host[:80]!r} is not served here", 403)
+        origin = headers.get("origin")
+        if origin is not None and _site(origin) != host.lower():
+            raise RequestError(f"requests from {origin[:80]!r} are not allowed", 403)
+        is_api = scope["path"].startswith("/api/")
+        if is_api and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise RequestError("requests from other sites are not allowed", 403)
+        if (
+            scope["method"] == "POST"
+            and headers.get("content-type", "").partition(";")[0].strip() != "application/json"
+        ):
+            raise RequestError("the content type must be application/json", 415)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self._body_bytes:
+            raise RequestError(f"the body must have at most {self._body_bytes} bytes", 413)
+
+    def _bounded(self, receive: Receive) -> Receive:
+        received = 0
+
+        async def bounded() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._body_bytes:
+                raise RequestError(f"the body must have at most {self._body_bytes} bytes", 413)
+            return message
+
+        return bounded
+
+
+def _site(origin: str) -> str:
+    """Return the host and port of an Origin header; empty where there is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
+def _host_name(host: str) -> str:
+    """Return the name in a Host header, without its port; empty where the header is malformed."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        urlsplit(f"//{host}").port  # noqa: B018 - raises for a malformed port
+    except ValueError:
+        return ""
+    return name.lower() if set(host) <= set(_HOST_CHARACTERS) else ""
+
+
+_HOST_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
+
+
+async def _send_error(send: Send, status: int, message: str) -> None:
+    body = json.dumps({"error": {"status": status, "message": message}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status in (403, 413):
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,55 @@
+// Requests to the server. Errors carry the server's message.
+
+export class ApiError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function answer(response) {
+  const type = response.headers.get("content-type") ?? "";
+  const body = type.includes("application/json") ? await response.json() : null;
+  if (!response.ok) throw new ApiError(body?.error?.message ?? `the server answered ${response.status}`, response.status);
+  return body;
+}
+
+export async function get(path, query = {}, signal) {
+  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "" && value !== undefined));
+  const search = new URLSearchParams(given).toString();
+  return answer(await fetch(`/api/${path}${search ? `?${search}` : ""}`, { signal }));
+}
+
+export async function post(path, fields = {}, signal) {
+  const headers = { "content-type": "application/json" };
+  return answer(await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
+}
+
+let known;
+
+/** Returns the games with their options, and the limits; asked for once. */
+export async function info() {
+  known ??= get("info").catch((error) => {
+    known = undefined;
+    throw error;
+  });
+  return known;
+}
+
+const bots = new Map();
+
+/** Returns the bots for a game; asked for once for each game. */
+export async function botsFor(game) {
+  if (!bots.has(game)) bots.set(game, get("bots", { game }));
+  try {
+    return (await bots.get(game)).bots;
+  } catch (error) {
+    bots.delete(game);
+    throw error;
+  }
+}
+
+/** Returns whether an error only says that a request was given up. */
+export function isAbort(error) {
+  return error?.name === "AbortError";
+}

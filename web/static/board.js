@@ -1,0 +1,186 @@
+// A position with its legal actions: click, or move with the arrow keys and press Enter.
+
+import { button, h, parseSvg, s } from "./dom.js";
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class Board {
+  /** @param onAction called with the text of an action that was chosen. */
+  constructor(onAction) {
+    this.onAction = onAction;
+    this.element = h("div", { class: "board", onkeydown: (event) => this.key(event) });
+    this.chosen = [];
+    this.focused = null;
+    this.shownSvg = null;
+    this.element.addEventListener("pointerdown", (event) => {
+      if (!event.target.closest(".hit, .choices")) this.reset();
+    });
+  }
+
+  /** Shows a position; `hint` is a list of actions to point at. */
+  show(position, { hint = [], label = "Board" } = {}) {
+    this.position = position;
+    this.label = label;
+    this.chosen = [];
+    this.hint = hint;
+    if (position.svg !== this.shownSvg) {
+      const picture = parseSvg(position.svg);
+      picture.setAttribute("class", "picture");
+      picture.setAttribute("tabindex", "-1");
+      this.picture?.remove();
+      this.element.prepend(picture);
+      this.picture = picture;
+      this.shownSvg = position.svg;
+    }
+    this.render();
+  }
+
+  reset() {
+    if (!this.chosen.length && !this.menu) return;
+    this.chosen = [];
+    this.render();
+  }
+
+  /** Returns the actions that begin with the places chosen so far. */
+  candidates() {
+    const legal = this.position.legal ?? [];
+    return legal.filter((item) => this.chosen.every((place, index) => item.path[index] === place));
+  }
+
+  render() {
+    const hadFocus = this.element.contains(document.activeElement);
+    this.menu?.remove();
+    this.menu = null;
+    this.overlay?.remove();
+    const byPlace = new Map();
+    for (const item of this.candidates()) {
+      const place = item.path[this.chosen.length];
+      if (place === undefined) continue;
+      if (!byPlace.has(place)) byPlace.set(place, []);
+      byPlace.get(place).push(item);
+    }
+    const hinted = new Set(
+      (this.position.legal ?? []).filter((item) => this.hint.includes(item.action)).flatMap((item) => item.path),
+    );
+    const names = [...byPlace.keys()];
+    if (!byPlace.has(this.focused)) this.focused = names[0] ?? null;
+    this.hits = new Map();
+    const player = this.position.player;
+    this.overlay = s("svg", {
+      class: `overlay${player === null || player === undefined ? "" : ` color-${player}`}`,
+      viewBox: this.picture.getAttribute("viewBox"),
+      role: "group",
+      "aria-label": this.label,
+    });
+    for (const place of this.chosen) {
+      const [x, y, radius] = this.position.places[place];
+      this.overlay.append(s("circle", { class: "picked-place", cx: x, cy: y, r: radius * 0.8 }));
+    }
+    for (const [name, items] of byPlace) {
+      const [x, y, radius] = this.position.places[name];
+      const labels = [...new Set(items.map((item) => item.label))].filter((label) => label !== name);
+      const hit = s(
+        "g",
+        {
+          class: `hit${hinted.has(name) ? " hinted" : ""}${this.chosen.length ? " second" : ""}`,
+          role: "button",
+          tabindex: name === this.focused ? 0 : -1,
+          "aria-label": labels.length ? `${name}: ${labels.join(", ")}` : name,
+          "data-place": name,
+          onclick: () => this.choose(name),
+        },
+        s("circle", { class: "area", cx: x, cy: y, r: radius }),
+        s("circle", { class: "dot", cx: x, cy: y, r: 4.5 }),
+      );
+      this.hits.set(name, hit);
+      this.overlay.append(hit);
+    }
+    this.element.append(this.overlay);
+    if (hadFocus) this.hits.get(this.focused)?.focus({ preventScroll: true });
+  }
+
+  choose(place) {
+    this.focused = place;
+    this.chosen.push(place);
+    const items = this.candidates();
+    const complete = items.filter((item) => item.path.length === this.chosen.length);
+    if (complete.length === 1 && items.length === 1) {
+      this.chosen = [];
+      this.onAction(complete[0].action);
+      return;
+    }
+    this.render();
+    if (complete.length) this.openMenu(place, complete);
+    else this.hits.values().next().value?.focus({ preventScroll: true });
+  }
+
+  openMenu(place, items) {
+    const [x, y] = this.position.places[place];
+    const box = this.picture.getAttribute("viewBox").split(" ").map(Number);
+    const choose = (item) => {
+      this.chosen = [];
+      this.menu.remove();
+      this.menu = null;
+      this.onAction(item.action);
+    };
+    this.menu = h(
+      "div",
+      { class: "choices", role: "group", "aria-label": `Choices at ${place}` },
+      items.map((item) => {
+        const icon = this.position.icons?.[item.label];
+        const content = icon ? [parseSvg(icon), h("span", { class: "unseen" }, item.label)] : [item.label];
+        return button(content, () => choose(item), { "data-action": item.action, title: item.label });
+      }),
+      button("Cancel", () => this.reset(), { class: "quiet" }),
+    );
+    const across = (x - box[0]) / box[2];
+    const down = (y - box[1]) / box[3];
+    const sideways = across > 0.5 ? "right" : "left";
+    this.menu.style[sideways] = `${100 * (across > 0.5 ? 1 - across : across)}%`;
+    this.menu.style[down > 0.6 ? "bottom" : "top"] = `${100 * (down > 0.6 ? 1 - down : down) + 4}%`;
+    this.element.append(this.menu);
+    this.menu.querySelector("button").focus({ preventScroll: true });
+  }
+
+  key(event) {
+    if (event.key === "Escape" && (this.chosen.length || this.menu)) {
+      event.stopPropagation();
+      this.reset();
+      this.hits.get(this.focused)?.focus();
+      return;
+    }
+    const place = event.target.closest?.(".hit")?.dataset.place;
+    if (place === undefined) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      event.stopPropagation();
+      this.choose(place);
+    } else if (event.key in ARROWS) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.move(place, ARROWS[event.key]);
+    }
+  }
+
+  /** Moves the focus to the nearest place in a direction. */
+  move(from, [dx, dy]) {
+    const [x, y] = this.position.places[from];
+    let best = null;
+    let least = Infinity;
+    for (const name of this.hits.keys()) {
+      const [toX, toY] = this.position.places[name];
+      const along = (toX - x) * dx + (toY - y) * dy;
+      const across = Math.abs((toX - x) * dy) + Math.abs((toY - y) * dx);
+      const cost = along + 2.5 * across;
+      if (along > 1 && across <= 2 * along && cost < least) {
+        best = name;
+        least = cost;
+      }
+    }
+    if (best === null) return;
+    this.hits.get(from).setAttribute("tabindex", -1);
+    this.hits.get(best).setAttribute("tabindex", 0);
+    this.focused = best;
+    this.hits.get(best).focus();
+  }
+}

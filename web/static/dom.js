@@ -1,0 +1,91 @@
+// Making elements, telling news, and small helpers.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function make(node, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name in node && typeof value !== "string") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** Returns an HTML element; properties whose names begin with "on" are listeners. */
+export function h(tag, props, ...children) {
+  return make(document.createElement(tag), props, children);
+}
+
+/** Returns an SVG element. */
+export function s(tag, props, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** Returns the SVG element of a document's text. */
+export function parseSvg(text) {
+  return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+}
+
+/** Shows a message for some seconds. */
+export function toast(message) {
+  const box = h("div", { class: "toast" }, message);
+  document.getElementById("toasts").append(box);
+  setTimeout(() => box.remove(), 6000);
+}
+
+/** Lets screen readers say a message. */
+export function announce(message) {
+  document.getElementById("live").textContent = message;
+}
+
+export function button(label, action, props = {}) {
+  return h("button", { type: "button", onclick: action, ...props }, label);
+}
+
+export function labeled(text, control, props = {}) {
+  return h("label", { class: "field", ...props }, h("span", {}, text), control);
+}
+
+export function percent(value, digits = 0) {
+  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
+}
+
+export function signed(value, digits = 2) {
+  if (value === null || value === undefined) return "–";
+  return (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(digits);
+}
+
+export function when(seconds) {
+  return new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Returns the name of a bot with its rating. */
+export function botLabel(bot) {
+  return bot.rating === null ? bot.name : `${bot.name} (${Math.round(bot.rating)} ± ${Math.round(bot.error)})`;
+}
+
+/** Returns how a game ended, in words. */
+export function resultText(result, colors, players) {
+  if (!result) return "";
+  if (result.winner === null) return result.reason === "draw" ? "Draw" : `Draw (${result.reason})`;
+  return `${colors?.[result.winner] ?? `Player ${result.winner}`} wins by ${result.reason.replaceAll("_", " ")}`;
+}
+
+export function sleep(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("aborted", "AbortError"));
+    });
+  });
+}

@@ -1,0 +1,80 @@
+// The router: one page, and which view of it an address shows.
+
+import { ApiError, isAbort } from "./api.js";
+import { h, toast } from "./dom.js";
+import { showAnalysis } from "./analyze.js";
+import { showHome } from "./home.js";
+import { showGame } from "./play.js";
+import { showWatch } from "./watch.js";
+
+const main = document.getElementById("main");
+let leave = null;
+let visit = 0;
+
+const ROUTES = [
+  [/^\/$/, showHome, "/"],
+  [/^\/play\/([\w-]+)$/, showGame, "/"],
+  [/^\/analyze(?:\/([\w-]+))?$/, showAnalysis, "/analyze"],
+  [/^\/watch$/, showWatch, "/watch"],
+];
+
+async function route() {
+  leave?.abort();
+  leave = new AbortController();
+  visit += 1;
+  const own = visit;
+  const found = ROUTES.map(([pattern, show, tab]) => [location.pathname.match(pattern), show, tab]).find(([match]) => match);
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("href") === found?.[2]) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const view = h("div", { class: "view" });
+  try {
+    if (!found) throw new ApiError("There is no such page.", 404);
+    await found[1](view, { id: found[0][1], query: new URLSearchParams(location.search), signal: leave.signal, go });
+  } catch (error) {
+    if (isAbort(error) || own !== visit) return;
+    view.replaceChildren(h("h1", {}, "This did not work"), h("p", { class: "error" }, error.message));
+  }
+  if (own === visit) {
+    main.replaceChildren(view);
+    view.dispatchEvent(new CustomEvent("shown"));
+  }
+}
+
+/** Goes to an address of the page. */
+export function go(address) {
+  history.pushState(null, "", address);
+  window.scrollTo(0, 0);
+  route();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const url = new URL(link.href);
+  if (url.origin !== location.origin || link.hasAttribute("download") || url.pathname.startsWith("/api/")) return;
+  if (url.hash && url.pathname === location.pathname) return;
+  event.preventDefault();
+  go(url.pathname + url.search);
+});
+window.addEventListener("popstate", route);
+window.addEventListener("unhandledrejection", (event) => {
+  if (isAbort(event.reason)) return;
+  toast(event.reason?.message ?? "something went wrong");
+});
+
+const THEMES = ["", "light", "dark"];
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  localStorage.setItem("theme", theme);
+}
+setTheme(THEMES.includes(localStorage.getItem("theme")) ? localStorage.getItem("theme") : "");
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
+  setTheme(now === "dark" ? "light" : "dark");
+});
+
+route();

@@ -1,0 +1,339 @@
+// One game: play it against bots or at one screen, or let bots play.
+
+import { botsFor, get, isAbort, post } from "./api.js";
+import { Board } from "./board.js";
+import { announce, button, h, labeled, resultText, sleep, toast } from "./dom.js";
+
+export async function showGame(view, { id, signal, go }) {
+  const first = await get(`games/${id}`, {}, signal);
+  const page = new GamePage(id, signal, go);
+  page.ratings = new Map((await botsFor(first.game)).map((bot) => [bot.name, bot]));
+  view.append(page.element);
+  page.show(first);
+  page.waitForOthers();
+  document.addEventListener("keydown", (event) => page.key(event), { signal });
+}
+
+class GamePage {
+  constructor(id, signal, go) {
+    this.id = id;
+    this.signal = signal;
+    this.go = go;
+    this.hint = [];
+    this.busy = false;
+    this.paused = false;
+    this.thinking = null;
+    this.board = new Board((action) => this.send("act", { action }));
+    this.players = h("div", { class: "players" });
+    this.status = h("p", { class: "status", id: "status" });
+    this.turn = h("div", { class: "row turn", role: "group", "aria-label": "Turn" });
+    this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
+    this.moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
+    this.score = h("p", { class: "faint" });
+    this.speed = h("input", { type: "range", min: "0", max: "3000", step: "100", value: localStorage.getItem("speed") ?? "600" });
+    this.speed.addEventListener("input", () => {
+      localStorage.setItem("speed", this.speed.value);
+      this.speedText.textContent = `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`;
+    });
+    this.speedText = h("span", { class: "faint" }, `${(this.speed.valueAsNumber / 1000).toFixed(1)} s`);
+    this.speedField = labeled("Pause between turns", h("span", { class: "pair" }, this.speed, this.speedText));
+    this.title = h("h1", {});
+    this.confirm = h("input", { type: "checkbox", onchange: () => this.send("confirm", { confirm: this.confirm.checked }, false) });
+    this.element = h(
+      "div",
+      { class: "game" },
+      h("div", { class: "stage" }, this.board.element),
+      h(
+        "div",
+        { class: "side" },
+        this.title,
+        this.players,
+        this.status,
+        this.turn,
+        this.tools,
+        this.speedField,
+        h("label", { class: "check" }, this.confirm, " Confirm each turn"),
+        this.score,
+        h("h2", {}, "Moves"),
+        this.moves,
+        h(
+          "details",
+          {},
+          h("summary", {}, "Keys"),
+          h(
+            "dl",
+            { class: "keys" },
+            [
+              ["arrows", "move over the board"],
+              ["Enter", "choose a place; confirm the turn"],
+              ["Backspace", "take back an action"],
+              ["Escape", "choose another place"],
+              ["p, e, s", "pass, end the turn, swap"],
+              ["u, h, f", "undo, hint, flip seats"],
+            ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
+          ),
+        ),
+      ),
+    );
+  }
+
+  // -- Showing -----------------------------------------------------------------------------------------------------------
+
+  show(game) {
+    if (this.game && game.revision < this.game.revision) return;
+    const before = this.game;
+    this.game = game;
+    if (before && before.current !== game.current) this.hint = [];
+    const { position } = game;
+    document.title = `${game.game} – Stoneworks`;
+    this.title.textContent = game.title || game.game;
+    this.board.show(position, { hint: this.hint, label: this.boardLabel() });
+    this.board.element.dataset.node = game.current;
+    this.board.element.dataset.revision = game.revision;
+    this.showPlayers();
+    this.showStatus(before);
+    this.showButtons();
+    this.showMoves();
+    this.showScore();
+    this.confirm.checked = game.confirm;
+    this.continueWithBot();
+  }
+
+  boardLabel() {
+    const { game } = this;
+    return `Board of ${game.game}, ${game.turns.length} turns played`;
+  }
+
+  isPerson(player) {
+    return this.game.players[player] === null;
+  }
+
+  name(player) {
+    return this.game.players[player] ?? "Person";
+  }
+
+  showPlayers() {
+    const { game } = this;
+    const { position } = game;
+    this.players.replaceChildren(
+      ...[0, 1].map((player) => {
+        const rating = this.ratings.get(game.players[player]);
+        const active = !game.result && position.player === player;
+        return h(
+          "div",
+          { class: `player${active ? " active" : ""}`, "aria-current": active ? "true" : undefined },
+          h("span", { class: `swatch ${position.colors[player].toLowerCase()}`, "aria-hidden": "true" }),
+          h("span", { class: "who" }, h("strong", {}, this.name(player)), h("span", { class: "faint" }, position.colors[player])),
+          rating && rating.rating !== null
+            ? h("span", { class: "rating", title: "rating on the ladder of this board, with its standard error" }, `${Math.round(rating.rating)} ± ${Math.round(rating.error)}`)
+            : null,
+          active && this.thinking ? h("span", { class: "thinking", "aria-hidden": "true" }) : null,
+        );
+      }),
+    );
+  }
+
+  statusText() {
+    const { game } = this;
+    const { position } = game;
+    if (game.result) {
+      return game.result.reason === "resignation"
+        ? `${position.colors[game.result.winner]} wins by resignation`
+        : resultText(game.result, position.colors);
+    }
+    if (game.complete_turn) return position.outcome ? "This turn ends the game: confirm it" : "Confirm the turn, or take it back";
+    const color = position.colors[position.player];
+    if (!this.isPerson(position.player)) return this.thinking ? `${this.name(position.player)} is thinking …` : `${color} to move`;
+    const started = game.line.length - 1 - game.num_committed;
+    return started ? `${color} to move: action ${started + 1} of the turn` : `${color} to move`;
+  }
+
+  showStatus(before) {
+    const text = this.statusText();
+    if (this.status.textContent !== text) this.status.textContent = text;
+    const last = this.game.turns.at(-1);
+    if (before && last && before.turns.length !== this.game.turns.length && !this.isPerson(last[0])) {
+      announce(`${this.name(last[0])} plays ${last[1].join(" ")}. ${text}`);
+    } else if (before && text !== before.text) {
+      announce(text);
+    }
+    this.game.text = text;
+  }
+
+  showButtons() {
+    const { game } = this;
+    const { position } = game;
+    const inTurn = game.current !== game.committed;
+    const personToMove = !game.result && position.player !== null && this.isPerson(position.player) && !game.complete_turn;
+    const persons = [0, 1].filter((player) => this.isPerson(player));
+    const focus = this.element.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
+    this.turn.replaceChildren(
+      ...[
+        game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
+        inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
+        ...(personToMove ? position.buttons : []).map((item) =>
+          button(this.globalLabel(item.action), () => this.send("act", { action: item.action }), { "data-action": item.action, "data-name": item.action }),
+        ),
+        this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
+        game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
+      ].filter(Boolean),
+    );
+    this.tools.replaceChildren(
+      ...[
+        button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
+        persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
+        persons.length ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
+        persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
+        h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
+        h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
+        game.result ? button("Play again", () => this.again(), { "data-name": "again" }) : null,
+      ].filter(Boolean),
+    );
+    this.speedField.hidden = persons.length > 0;
+    if (focus) this.element.querySelector(`[data-name="${focus}"]`)?.focus();
+  }
+
+  globalLabel(action) {
+    if (action === "end") return this.game.current === this.game.committed ? "Pass" : "End the turn";
+    return action[0].toUpperCase() + action.slice(1);
+  }
+
+  showMoves() {
+    const { game } = this;
+    const items = game.turns.map(([player, actions], index) =>
+      h(
+        "li",
+        { class: index === game.turns.length - 1 && game.current !== game.committed ? "pending" : "" },
+        h("span", { class: `swatch small ${game.position.colors[player].toLowerCase()}`, "aria-hidden": "true" }),
+        h("span", { class: "unseen" }, `${game.position.colors[player]}: `),
+        actions.join(" "),
+      ),
+    );
+    this.moves.replaceChildren(...items);
+    this.moves.scrollTop = this.moves.scrollHeight;
+  }
+
+  showScore() {
+    const { score, colors } = this.game.position;
+    this.score.hidden = !score;
+    if (!score) return;
+    const text = (part) => (Array.isArray(part) ? part.slice(0, 6).join(", ") + (part.length > 6 ? ", …" : "") || "none" : String(part));
+    this.score.textContent = `${Array.isArray(score[0]) ? "Group values" : "Score"}: ${colors[0]} ${text(score[0])}; ${colors[1]} ${text(score[1])}`;
+  }
+
+  // -- Acting ------------------------------------------------------------------------------------------------------------
+
+  async send(name, fields = {}, withNode = true) {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      const sent = withNode ? { node: this.game.current, ...fields } : fields;
+      this.show(await post(`games/${this.id}/${name}`, sent, this.signal));
+    } catch (error) {
+      if (isAbort(error)) return;
+      toast(error.message);
+      if (error.status === 409) this.show(await get(`games/${this.id}`, {}, this.signal));
+      else this.board.show(this.game.position, { hint: this.hint, label: this.boardLabel() });
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  async undo() {
+    this.thinking?.abort();
+    this.paused = !this.game.players.includes(null);
+    await this.send("undo");
+  }
+
+  async flip() {
+    this.thinking?.abort();
+    await this.send("players", { players: [...this.game.players].reverse() }, false);
+  }
+
+  async resign() {
+    this.thinking?.abort();
+    await this.send("resign");
+  }
+
+  async again() {
+    const game = await post("games", { game: this.game.game, players: this.game.players, confirm: this.game.confirm });
+    this.go(`/play/${game.id}`);
+  }
+
+  async askHint() {
+    const node = this.game.current;
+    const hint = await post(`games/${this.id}/hint`, { node }, this.signal);
+    if (this.game.current !== node) return;
+    this.hint = hint.actions.slice(0, 1);
+    this.board.show(this.game.position, { hint: this.hint, label: this.boardLabel() });
+    this.board.element.querySelector(".hinted")?.scrollIntoView?.({ block: "nearest" });
+    this.status.textContent = `Hint of ${hint.bot}: ${hint.actions.join(" ")}`;
+    announce(this.status.textContent);
+  }
+
+  // -- Bots --------------------------------------------------------------------------------------------------------------
+
+  async continueWithBot() {
+    if (!this.game.bot_to_move || this.paused || this.thinking) return;
+    const own = new AbortController();
+    this.thinking = own;
+    const stop = () => own.abort();
+    this.signal.addEventListener("abort", stop);
+    this.showButtons();
+    this.showPlayers();
+    this.status.textContent = this.statusText();
+    let answer = null;
+    try {
+      if (!this.game.players.includes(null) && this.game.turns.length) await sleep(this.speed.valueAsNumber, own.signal);
+      answer = await post(`games/${this.id}/bot`, { node: this.game.current }, own.signal);
+    } catch (error) {
+      if (!isAbort(error)) {
+        if (error.status !== 409) {
+          this.paused = true;
+          toast(error.message);
+        }
+        answer = await get(`games/${this.id}`, {}, this.signal).catch(() => null);
+      }
+    } finally {
+      this.signal.removeEventListener("abort", stop);
+      if (this.thinking === own) this.thinking = null;
+    }
+    if (this.signal.aborted) return;
+    this.show(answer ?? this.game);
+  }
+
+  pause() {
+    this.paused = true;
+    this.thinking?.abort();
+  }
+
+  resume() {
+    this.paused = false;
+    this.continueWithBot();
+  }
+
+  /** Shows what other windows do with the game. */
+  async waitForOthers() {
+    while (!this.signal.aborted) {
+      try {
+        const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, this.signal);
+        if (answer.changed && answer.revision > this.game.revision) this.show(answer);
+      } catch (error) {
+        if (isAbort(error) || error.status === 404) return;
+        await sleep(2000, this.signal).catch(() => {});
+      }
+    }
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+    const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip" };
+    let name = names[event.key];
+    if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";
+    if (event.key === "p" && !this.element.querySelector('[data-name="pass"]')) name = "end";
+    const found = name && this.element.querySelector(`.side [data-name="${name}"]:not(:disabled)`);
+    if (!found) return;
+    event.preventDefault();
+    found.click();
+  }
+}

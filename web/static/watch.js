@@ -1,0 +1,1 @@
+export async function showWatch(view) { view.textContent = 'coming'; }

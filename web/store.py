@@ -1,0 +1,344 @@
+"""The games of the page in an SQLite database: what was answered is on disk.
+
+A game is a tree of nodes. Node 0 is the start; every other node is an action after its parent. ``current`` is the position
+on the board, ``committed`` the end of the last committed turn: what lies between them is the turn in progress.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stoneworks.web.errors import RequestError
+
+#: Raised with every change of the tables; ``_MIGRATIONS[n]`` leads from version n to n + 1.
+SCHEMA_VERSION = 1
+DATABASE_FILE = "games.sqlite3"
+
+_MIGRATIONS = (
+    """
+    CREATE TABLE games (
+        id TEXT PRIMARY KEY,
+        game TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        title TEXT NOT NULL,
+        players TEXT NOT NULL,
+        confirm INTEGER NOT NULL,
+        current INTEGER NOT NULL,
+        committed INTEGER NOT NULL,
+        winner INTEGER,
+        reason TEXT,
+        revision INTEGER NOT NULL,
+        created REAL NOT NULL,
+        updated REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX games_by_update ON games (updated);
+    CREATE TABLE nodes (
+        game TEXT NOT NULL REFERENCES games (id) ON DELETE CASCADE,
+        node INTEGER NOT NULL,
+        parent INTEGER,
+        action TEXT NOT NULL,
+        comment TEXT NOT NULL,
+        PRIMARY KEY (game, node)
+    ) STRICT, WITHOUT ROWID;
+    """,
+)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A position in the tree of a game: its number, that of its parent, the action between them, and a comment."""
+
+    node: int
+    parent: int | None
+    action: str
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class StoredGame:
+    """A game as it is kept.
+
+    Attributes:
+        id: of the game in the database and in addresses.
+        game: the game string.
+        version: of the game's rules (``Game.version``).
+        title: given by whoever made it; may be empty.
+        players: by seat, the name of a bot, or None for a person.
+        confirm: whether a turn is committed by an action of its own.
+        current: the node on the board.
+        committed: the node after the last committed turn.
+        winner: the winning player; None for a draw or while the game goes on.
+        reason: how the game ended; None while it goes on.
+        revision: raised with every change.
+        created: time of creation in seconds since 1970.
+        updated: time of the last change.
+        nodes: by number.
+    """
+
+    id: str
+    game: str
+    version: int
+    title: str
+    players: tuple[str | None, str | None]
+    confirm: bool
+    current: int
+    committed: int
+    winner: int | None
+    reason: str | None
+    revision: int
+    created: float
+    updated: float
+    nodes: dict[int, Node]
+
+    def path(self, node: int) -> list[Node]:
+        """Return the nodes after the start that lead to ``node``. Raises :class:`RequestError` for an unknown node."""
+        path: list[Node] = []
+        if node not in self.nodes:
+            raise RequestError(f"game {self.id} has no node {node}", 404)
+        at = self.nodes[node]
+        while at.parent is not None:
+            path.append(at)
+            at = self.nodes[at.parent]
+        return path[::-1]
+
+    def actions(self, node: int) -> tuple[str, ...]:
+        """Return the texts of the actions that lead to ``node``. Raises as :meth:`path` does."""
+        return tuple(step.action for step in self.path(node))
+
+    def child(self, node: int, action: str) -> Node | None:
+        """Return the node that ``action`` leads to, or None where there is none yet."""
+        return next((child for child in self.nodes.values() if child.parent == node and child.action == action), None)
+
+    def children(self, node: int) -> list[Node]:
+        """Return the nodes after ``node``, the oldest first."""
+        return [child for child in self.nodes.values() if child.parent == node]
+
+
+class Store:
+    """The database of a data folder. All methods may be called from any thread."""
+
+    def __init__(
+        self,
+        folder: Path,
+        most_games: int,
+        most_nodes: int,
+        changed: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Open the database, or make it.
+
+        Args:
+            folder: the data folder; made where it is missing.
+            most_games: that are kept.
+            most_nodes: that are kept of one game.
+            changed: called with the id of a game after each of its changes.
+
+        Raises:
+            ValueError: the file is not such a database, or was made by a later version.
+            OSError: the folder cannot be written to.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / DATABASE_FILE
+        self._most_games = most_games
+        self._most_nodes = most_nodes
+        self._changed = changed
+        self._lock = threading.RLock()
+        try:
+            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = FULL")
+            self._database.execute("PRAGMA foreign_keys = ON")
+            self._migrate()
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{self.path} is not a database of games: {error}") from None
+
+    def _migrate(self) -> None:
+        (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        if version > SCHEMA_VERSION:
+            raise ValueError(
+                f"{self.path} has schema version {version}; this version of stoneworks reads up to {SCHEMA_VERSION}"
+            )
+        if version == 0 and self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise ValueError(f"{self.path} is a database of something else")
+        for number in range(version, SCHEMA_VERSION):
+            script = f"BEGIN IMMEDIATE; {_MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;"
+            self._database.executescript(script)
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            self._database.close()
+
+    # -- Reading ---------------------------------------------------------------------------------------------------------
+
+    def load(self, game_id: str) -> StoredGame:
+        """Return a game. Raises :class:`RequestError` where there is none of that id."""
+        with self._lock:
+            row = self._database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
+            if row is None:
+                raise RequestError(f"there is no game {game_id[:20]!r}", 404)
+            nodes = self._database.execute(
+                "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
+            ).fetchall()
+        return _game_of(row, {node[0]: Node(*node) for node in nodes})
+
+    def revision(self, game_id: str) -> int:
+        """Return the revision of a game. Raises as :meth:`load` does."""
+        with self._lock:
+            row = self._database.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
+        if row is None:
+            raise RequestError(f"there is no game {game_id[:20]!r}", 404)
+        return int(row[0])
+
+    def recent(self, first: int, count: int) -> tuple[list[StoredGame], int]:
+        """Return some games, the last changed first, each without its nodes, and the number of all games."""
+        with self._lock:
+            rows = self._database.execute(
+                f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
+            ).fetchall()
+            (number,) = self._database.execute("SELECT count(*) FROM games").fetchone()
+        return [_game_of(row, {}) for row in rows], number
+
+    def all_ids(self) -> list[str]:
+        """Return the ids of all games, the oldest first."""
+        with self._lock:
+            return [row[0] for row in self._database.execute("SELECT id FROM games ORDER BY created, id")]
+
+    # -- Writing ---------------------------------------------------------------------------------------------------------
+
+    def create(self, games: Iterable[NewGame]) -> list[StoredGame]:
+        """Keep new games, all or none. Raises :class:`RequestError` where there is no room."""
+        created = []
+        with self._transaction() as database:
+            (number,) = database.execute("SELECT count(*) FROM games").fetchone()
+            for new in games:
+                number += 1
+                if number > self._most_games:
+                    raise RequestError(f"there are {self._most_games} games, the most allowed; delete some first", 409)
+                if len(new.nodes) > self._most_nodes:
+                    raise RequestError(f"a game may have at most {self._most_nodes} positions, got {len(new.nodes)}")
+                now = time.time()
+                nodes = {node.node: node for node in new.nodes}
+                stored = StoredGame(
+                    secrets.token_urlsafe(8),
+                    new.game,
+                    new.version,
+                    new.title,
+                    new.players,
+                    new.confirm,
+                    new.current,
+                    new.current,
+                    new.winner,
+                    new.reason,
+                    1,
+                    now,
+                    now,
+                    nodes,
+                )
+                database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({_MARKS})", _row_of(stored))
+                database.executemany(
+                    "INSERT INTO nodes VALUES (?, ?, ?, ?, ?)",
+                    [(stored.id, node.node, node.parent, node.action, node.comment) for node in new.nodes],
+                )
+                created.append(stored)
+        return created
+
+    def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
+        """Replace a game by what ``make`` makes of it, in one transaction, and return it with its new revision.
+
+        Raises:
+            RequestError: there is no such game, ``make`` refused, or the tree is too large; nothing is changed.
+        """
+        with self._transaction() as database:
+            before = self.load(game_id)
+            after = make(before)
+            if after == before:
+                return before
+            if len(after.nodes) > self._most_nodes:
+                raise RequestError(f"a game may have at most {self._most_nodes} positions; this one has as many", 409)
+            after = replace(after, revision=before.revision + 1, updated=time.time())
+            row = _row_of(after)
+            database.execute(f"UPDATE games SET {_ASSIGNMENTS} WHERE id = ?", (*row[1:], game_id))
+            for number in before.nodes.keys() - after.nodes.keys():
+                database.execute("DELETE FROM nodes WHERE game = ? AND node = ?", (game_id, number))
+            for number, node in after.nodes.items():
+                if before.nodes.get(number) != node:
+                    database.execute(
+                        "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?)",
+                        (game_id, node.node, node.parent, node.action, node.comment),
+                    )
+        self._changed(game_id)
+        return after
+
+    def delete(self, game_id: str) -> None:
+        """Forget a game. Raises as :meth:`load` does."""
+        with self._transaction() as database:
+            if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
+                raise RequestError(f"there is no game {game_id[:20]!r}", 404)
+        self._changed(game_id)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """A game that is to be kept; the attributes are those of :class:`StoredGame`."""
+
+    game: str
+    version: int
+    players: tuple[str | None, str | None]
+    confirm: bool
+    nodes: tuple[Node, ...]
+    current: int
+    title: str = ""
+    winner: int | None = None
+    reason: str | None = None
+
+
+_NAMES = (
+    "id",
+    "game",
+    "version",
+    "title",
+    "players",
+    "confirm",
+    "current",
+    "committed",
+    "winner",
+    "reason",
+    "revision",
+    "created",
+    "updated",
+)
+_COLUMNS = ", ".join(_NAMES)
+_MARKS = ", ".join("?" for _ in _NAMES)
+_ASSIGNMENTS = ", ".join(f"{name} = ?" for name in _NAMES[1:])
+
+
+def _row_of(game: StoredGame) -> tuple[Any, ...]:
+    values = {name: getattr(game, name) for name in _NAMES}
+    return tuple((values | {"players": json.dumps(game.players), "confirm": int(game.confirm)}).values())
+
+
+def _game_of(row: tuple[Any, ...], nodes: dict[int, Node]) -> StoredGame:
+    values = dict(zip(_NAMES, row, strict=True))
+    first, second = json.loads(values.pop("players"))
+    confirm = bool(values.pop("confirm"))
+    return StoredGame(**values, players=(first, second), confirm=confirm, nodes=nodes)

@@ -1,0 +1,357 @@
+"""What can be watched: files of game records, arenas and training runs in the folders named on the command line.
+
+Everything is read only. A source is found by a scan of the folders and addressed by its place in them; what the scan does
+not list cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stoneworks.training.arena.errors import ArenaFolderError
+from stoneworks.training.arena.play import load_arena
+from stoneworks.training.arena.ratings import RatingError
+from stoneworks.training.arena.records import GameRecord, RecordError
+from stoneworks.training.arena.results import results_of
+from stoneworks.web.errors import RequestError
+from stoneworks.web.limits import Limits
+
+_DEPTH = 6
+_ARENA_FILE = "arena.json"
+_METRICS_FILE = "metrics.jsonl"
+_CHECKPOINT_FILE = Path("checkpoint", "checkpoint.json")
+#: What a run's folder has besides games; not looked into.
+_SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to watch.
+
+    Attributes:
+        id: ``"<folder number>/<relative path>"``.
+        kind: ``"records"``, ``"arena"`` or ``"run"``.
+        path: of the file or folder.
+        modified: time of its last change in seconds since 1970.
+        size_bytes: of a file; 0 for a folder.
+    """
+
+    id: str
+    kind: str
+    path: Path
+    modified: float
+    size_bytes: int
+
+
+class Watch:
+    """The watched folders and files."""
+
+    def __init__(self, paths: Sequence[Path], limits: Limits) -> None:
+        """Take the folders and files to watch.
+
+        Raises:
+            ValueError: one does not exist.
+        """
+        for path in paths:
+            if not path.exists():
+                raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
+        self._roots = [path.resolve() for path in paths]
+        self._limits = limits
+        self._records: dict[Path, tuple[tuple[float, int], list[GameRecord | str]]] = {}
+        self._arenas: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+
+    # -- Finding -----------------------------------------------------------------------------------------------------------
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Return all sources, the last changed first."""
+        found = sorted(self._scan().values(), key=lambda source: -source.modified)
+        return [
+            {
+                "id": source.id,
+                "kind": source.kind,
+                "name": source.id.partition("/")[2] or source.path.name,
+                "folder": self._roots[int(source.id.partition("/")[0])].name,
+                "modified": source.modified,
+                "size_bytes": source.size_bytes,
+            }
+            for source in found
+        ]
+
+    def _scan(self) -> dict[str, Source]:
+        found: dict[str, Source] = {}
+        for number, root in enumerate(self._roots):
+            if root.is_file():
+                self._add(found, number, root, root)
+            else:
+                self._scan_folder(found, number, root, root, _DEPTH)
+        return found
+
+    def _scan_folder(self, found: dict[str, Source], number: int, root: Path, folder: Path, depth: int) -> None:
+        if len(found) >= self._limits.watched_sources:
+            return
+        self._add(found, number, root, folder)
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            if entry.name.startswith(".") or entry.is_symlink():  # a link may lead out of the folder
+                continue
+            if entry.is_dir():
+                if depth and entry.name not in _SKIPPED:
+                    self._scan_folder(found, number, root, Path(entry.path), depth - 1)
+            elif entry.name.endswith(".jsonl") and entry.name != _METRICS_FILE:
+                self._add(found, number, root, Path(entry.path))
+
+    def _add(self, found: dict[str, Source], number: int, root: Path, path: Path) -> None:
+        if len(found) >= self._limits.watched_sources:
+            return
+        kind, dated = "records", path
+        if path.is_dir():
+            if (path / _ARENA_FILE).is_file():
+                kind, dated = "arena", path / "games"
+            elif (path / _METRICS_FILE).is_file() or (path / _CHECKPOINT_FILE).is_file():
+                kind = "run"
+                dated = path / _METRICS_FILE if (path / _METRICS_FILE).is_file() else path / _CHECKPOINT_FILE
+            else:
+                return
+        try:
+            status = dated.stat() if dated.exists() else path.stat()
+        except OSError:
+            return
+        relative = "" if path == root else path.relative_to(root).as_posix()
+        source_id = f"{number}/{relative}"
+        found[source_id] = Source(source_id, kind, path, status.st_mtime, status.st_size if kind == "records" else 0)
+
+    def _source(self, source_id: str, kind: str) -> Source:
+        source = self._scan().get(source_id)
+        if source is None or source.kind != kind:
+            raise RequestError(f"there is no {kind} source {source_id[:80]!r} in the watched folders", 404)
+        return source
+
+    # -- Records -----------------------------------------------------------------------------------------------------------
+
+    def records(self, source_id: str, query: Mapping[str, str], first: int, count: int) -> dict[str, Any]:
+        """Return a table of the games of a file, or of an arena: those that the filters of ``query`` leave.
+
+        Filters are ``player``, a part of a name; ``result``: ``0``, ``1``, ``draw`` or ``unfinished``; ``reason``; and
+        ``shortest`` and ``longest`` numbers of actions.
+        """
+        records = self._records_of(source_id)
+        rows: list[dict[str, Any]] = []
+        games: set[str] = set()
+        reasons: set[str] = set()
+        players: set[str] = set()
+        broken = 0
+        for index, record in enumerate(records):
+            if isinstance(record, str):
+                broken += 1
+                continue
+            games.add(record.game)
+            reasons.add(record.reason or "unfinished")
+            players.update(record.players)
+            if _passes(record, query):
+                rows.append(
+                    {
+                        "index": index,
+                        "game": record.game,
+                        "players": list(record.players),
+                        "winner": record.winner,
+                        "reason": record.reason,
+                        "length": len(record.actions),
+                    }
+                )
+        scores = [_score(row) for row in rows if row["reason"] is not None]
+        return {
+            "rows": rows[first : first + count],
+            "total": len(rows),
+            "all": len(records) - broken,
+            "broken": broken,
+            "games": sorted(games),
+            "reasons": sorted(reasons),
+            "players": sorted(players)[:100],
+            "mean_length": sum(row["length"] for row in rows) / len(rows) if rows else None,
+            "first_player_score": sum(scores) / len(scores) if scores else None,
+        }
+
+    def record(self, source_id: str, index: int) -> dict[str, Any]:
+        """Return one game with its actions, checked by replaying it."""
+        records = self._records_of(source_id)
+        if not 0 <= index < len(records):
+            raise RequestError(f"index must be an integer from 0 to {len(records) - 1}, got {index}", 404)
+        record = records[index]
+        if isinstance(record, str):
+            raise RequestError(record)
+        fields: dict[str, Any] = json.loads(record.to_json())
+        return fields | {"index": index}
+
+    def _records_of(self, source_id: str) -> list[GameRecord | str]:
+        source = self._scan().get(source_id)
+        if source is None or source.kind not in ("records", "arena"):
+            raise RequestError(f"there are no records {source_id[:80]!r} in the watched folders", 404)
+        if source.kind == "records":
+            return self._records_in(source.path)
+        files = sorted((source.path / "games").glob("*.jsonl"))
+        return [record for file in files if not file.is_symlink() for record in self._records_in(file)]
+
+    def _records_in(self, file: Path) -> list[GameRecord | str]:
+        """Return the records of a file, for a broken line what is wrong. A last line that is still being written is left out."""
+        try:
+            status = file.stat()
+            stamp = status.st_mtime, status.st_size
+            with self._lock:
+                known = self._records.get(file)
+            if known is not None and known[0] == stamp:
+                return known[1]
+            if status.st_size > self._limits.file_bytes:
+                raise RequestError(f"{file.name} is larger than {self._limits.file_bytes} bytes", 413)
+            content = file.read_bytes()
+        except OSError as error:
+            raise RequestError(f"{file.name} cannot be read: {error.strerror}", 404) from None
+        records: list[GameRecord | str] = []
+        lines = content.split(b"\n")
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                records.append(GameRecord.from_json(line.decode("utf-8")))
+            except (RecordError, UnicodeDecodeError, RecursionError) as error:
+                if number < len(lines):  # the last line has no end yet
+                    records.append(f"{file.name}, line {number}: {error}")
+        with self._lock:
+            if len(self._records) > 256:
+                self._records.clear()
+            self._records[file] = stamp, records
+        return records
+
+    # -- Arenas ------------------------------------------------------------------------------------------------------------
+
+    def arena(self, source_id: str) -> dict[str, Any]:
+        """Return the ratings, the cross table and the progress of an arena."""
+        source = self._source(source_id, "arena")
+        games = source.path / "games"
+        if not games.is_dir():
+            raise RequestError("this arena has no games yet", 409)
+        stamp = tuple((file.name, file.stat().st_mtime) for file in sorted(games.glob("*.jsonl")))
+        with self._lock:
+            known = self._arenas.get(source.path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        try:
+            result = load_arena(source.path)
+            answer = {
+                "game": result.settings.game,
+                "games": result.num_games,
+                "pairs": result.num_pairs,
+                "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
+                "finished": result.finished,
+                "results": None,
+                "cross_table": [],
+            }
+            if result.num_games:
+                answer["results"] = {
+                    name: value
+                    for name, value in results_of(result).items()
+                    if name in ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
+                }
+                answer["cross_table"] = [
+                    {"names": list(match.names), "score": match.score, "games": match.num_games}
+                    for match in result.matches
+                ]
+        except (ArenaFolderError, RatingError) as error:
+            raise RequestError(str(error).replace(str(source.path), source.path.name), 409) from None
+        with self._lock:
+            self._arenas[source.path] = stamp, answer
+        return answer
+
+    # -- Runs --------------------------------------------------------------------------------------------------------------
+
+    def run(self, source_id: str) -> dict[str, Any]:
+        """Return the curves of a training run: the numbers of each iteration, and the results of its matches."""
+        source = self._source(source_id, "run")
+        rows = self._metrics(source.path / _METRICS_FILE)
+        names = sorted({name for row in rows for name, value in row.items() if _is_number(value)})
+        training = self._training(source.path / _CHECKPOINT_FILE)
+        step = max(1, len(rows) // 2000)
+        return {
+            "axis": "positions" if "positions" in names else "frames" if "frames" in names else None,
+            "names": names,
+            "columns": {name: [row.get(name) for row in rows[::step]] for name in names},
+            "num_rows": len(rows),
+            "game": training.get("game"),
+            "algorithm": training.get("algorithm"),
+            "evaluations": training.get("evaluations", []),
+        }
+
+    def _metrics(self, file: Path) -> list[dict[str, Any]]:
+        """Return the rows of ``metrics.jsonl``; a run that was resumed repeats positions, and the later rows count."""
+        rows: list[dict[str, Any]] = []
+        if not file.is_file() or file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
+            return rows
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(row, dict):
+                continue
+            axis = "positions" if "positions" in row else "frames"
+            if not _is_number(row.get(axis)):
+                continue
+            while rows and _is_number(rows[-1].get(axis)) and rows[-1][axis] >= row[axis]:
+                rows.pop()
+            rows.append({name: value for name, value in row.items() if _is_number(value)})
+        return rows
+
+    def _training(self, file: Path) -> dict[str, Any]:
+        """Return what the checkpoint says of the run: its game, algorithm and matches."""
+        try:
+            if file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
+                return {}
+            fields = json.loads(file.read_text(encoding="utf-8"))
+            training = fields.get("training", {})
+            return {
+                "game": fields.get("game"),
+                "algorithm": training.get("algorithm"),
+                "evaluations": [row for row in training.get("evaluations", []) if isinstance(row, dict)],
+            }
+        except (OSError, ValueError, AttributeError, TypeError):
+            return {}
+
+
+def _passes(record: GameRecord, query: Mapping[str, str]) -> bool:
+    player = query.get("player", "").strip().lower()
+    if player and not any(player in name.lower() for name in record.players):
+        return False
+    result = query.get("result", "")
+    if result:
+        actual = "unfinished" if record.reason is None else "draw" if record.winner is None else str(record.winner)
+        if actual != result:
+            return False
+    if (reason := query.get("reason", "")) and (record.reason or "unfinished") != reason:
+        return False
+    if (game := query.get("game", "")) and record.game != game:
+        return False
+    for name, sign in (("shortest", 1), ("longest", -1)):
+        text = query.get(name, "")
+        if text:
+            if not (text.isascii() and text.isdecimal() and len(text) < 9):
+                raise RequestError(f"{name} must be an integer >= 0, got {text[:20]!r}")
+            if sign * (len(record.actions) - int(text)) < 0:
+                return False
+    return True
+
+
+def _score(row: Mapping[str, Any]) -> float:
+    return 0.5 if row["winner"] is None else 1.0 - row["winner"]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and abs(value) < 1e300

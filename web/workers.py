@@ -1,0 +1,153 @@
+"""Worker processes in which bots think: a few of them, each job bounded in time, killed when it is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from typing import Any
+
+from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
+from stoneworks.web.errors import RequestError
+
+#: A job that is given up may end by itself for so long before its process is killed.
+_GRACE_SECONDS = 0.3
+
+
+class WorkerError(RuntimeError):
+    """A job failed inside its worker process. The message is the worker's traceback."""
+
+
+class WorkerPool:
+    """Worker processes; use it within one event loop."""
+
+    def __init__(self, num_workers: int, thinking_seconds: float, most_waiting: int) -> None:
+        """Start no process yet: each starts with its first job.
+
+        Args:
+            num_workers: processes that think at the same time.
+            thinking_seconds: the longest that one job may take.
+            most_waiting: jobs that may wait for a free process.
+        """
+        self._thinking_seconds = thinking_seconds
+        self._most_waiting = most_waiting
+        self._num_waiting = 0
+        self._workers = [_Worker() for _ in range(num_workers)]
+        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
+        for worker in self._workers:
+            self._idle.put_nowait(worker)
+        self._threads = ThreadPoolExecutor(num_workers, "worker")
+        self._given_up: set[asyncio.Future[None]] = set()
+
+    async def run(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a job (see :mod:`stoneworks.web.thinking`). Cancelling the call gives the job up.
+
+        Raises:
+            RequestError: too many jobs wait, or this one took too long.
+            WorkerError: the job failed.
+        """
+        worker = await self._free_worker()
+        answer = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, job)
+        try:
+            return await asyncio.wait_for(asyncio.shield(answer), self._thinking_seconds)
+        except TimeoutError:
+            raise RequestError(f"{job['bot']} did not answer within {self._thinking_seconds:g} seconds", 504) from None
+        finally:
+            if answer.done():
+                self._idle.put_nowait(worker)
+            else:
+                given_up = asyncio.ensure_future(self._give_up(worker, answer))
+                self._given_up.add(given_up)
+                given_up.add_done_callback(self._given_up.discard)
+
+    async def _free_worker(self) -> _Worker:
+        if self._idle.empty():
+            if self._num_waiting >= self._most_waiting:
+                raise RequestError(f"{self._num_waiting} requests are waiting for a bot; try again later", 503)
+            self._num_waiting += 1
+            try:
+                return await self._idle.get()
+            finally:
+                self._num_waiting -= 1
+        return await self._idle.get()
+
+    async def _give_up(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+        await asyncio.wait([answer], timeout=_GRACE_SECONDS)
+        if not answer.done():
+            worker.kill()
+            await asyncio.wait([answer])
+        answer.exception()  # it is of no interest any more
+        self._idle.put_nowait(worker)
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown(wait=True)
+
+
+class _Worker:
+    """One process, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._connection: Connection | None = None
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a job; blocks. Raises :class:`WorkerError` where there is none."""
+        if self._process is None or not self._process.is_alive():
+            self._start()
+        connection = self._connection
+        assert connection is not None
+        try:
+            connection.send(job)
+            answer, failure = connection.recv()
+        except (EOFError, OSError):
+            self.kill()
+            raise WorkerError("the worker process ended") from None
+        if failure is not None:
+            raise WorkerError(failure)
+        return dict(answer)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, added_entries()), daemon=True)
+        self._process.start()
+        theirs.close()
+
+
+def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
+    """Answer jobs until the server is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.nice(5)  # the page stays responsive while all processors think
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from stoneworks.web.thinking import think
+
+    add_entries(entries)
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[dict[str, Any] | None, str | None] = think(job), None
+        except Exception:
+            answer = None, traceback.format_exc()
+        try:
+            connection.send(answer)
+        except OSError:
+            return
