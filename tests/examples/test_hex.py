@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
 from types import ModuleType
-from typing import Any
 
+import gymnasium
 import numpy as np
+import pettingzoo
 import pytest
+from gymnasium.utils.env_checker import check_env
 
-from stoneworks import load_game
+from stoneworks import load_bot, load_game
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.models import MissingEvaluationError
+from stoneworks.models.bots.greedy_bot import GreedyBot
+from stoneworks.models.bots.loading import default_bot, playable_bots
+from stoneworks.training.arena.ladder import ANCHORS
+from stoneworks.training.arena.play import play_arena
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.cli.main import main
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -123,7 +138,91 @@ def test_bad_options_are_refused(text: str) -> None:
         load_game(text)
 
 
-def play_out(bots: list[Any], game: Game) -> None:
-    state = game.new_initial_state()
-    while not state.is_terminal():
-        state.apply_action(bots[state.current_player()].step(state))
+def test_pettingzoos_conformance_tests_pass() -> None:
+    from pettingzoo.test import api_test, seed_test
+
+    from stoneworks.envs import hex_v0
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Observation")  # what dicts of observation and mask get
+        api_test(hex_v0.env(size=4), num_cycles=100)
+        seed_test(lambda: hex_v0.env(size=4), num_cycles=60)
+    assert pettingzoo.make("aec", "stoneworks/hex-v0", size=3).game == load_game("hex(size=3)")
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_gymnasiums_check_passes(seat: int) -> None:
+    env = gymnasium.make("stoneworks/Hex-v0", size=4, seat=seat, opponent="mcts:5", render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(not be able to|render)")
+        check_env(env.unwrapped)
+    env.close()
+
+
+def test_the_vector_environment_plays_both_seats() -> None:
+    env = gymnasium.make_vec("stoneworks/Hex-v0", num_envs=8, size=3, opponent="random")
+    _, info = env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    ended = 0
+    for _ in range(40):
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in info["action_mask"]]
+        _, rewards, terminations, _, info = env.step(np.array(actions))
+        assert (rewards[terminations] ** 2 == 1).all(), "Hex has no draws"
+        ended += int(terminations.sum())
+    assert ended > 20
+
+
+@pytest.mark.parametrize("name", ["greedy", "alphabeta:2"])
+def test_a_bot_that_needs_an_evaluation_says_that_hex_has_none(name: str) -> None:
+    with pytest.raises(MissingEvaluationError, match=f"hex has no evaluation, and {name.split(':')[0]} needs one"):
+        load_bot(name, "hex(size=3)")
+    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
+        gymnasium.make("stoneworks/Hex-v0", size=3, opponent=name)
+    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
+        GreedyBot(load_game("hex(size=3)"))
+
+
+def test_defaults_leave_out_the_bots_that_need_an_evaluation() -> None:
+    game = load_game("hex(size=3)")
+    assert default_bot(game) == "mcts:100"
+    assert playable_bots(ANCHORS, game) == ("random", "mcts:10", "mcts:100", "mcts:1000")
+    assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
+
+
+def test_hex_is_played_in_the_terminal_with_hints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("hint\na1\nquit\n"))
+    with pytest.raises(SystemExit) as ended:
+        main(["play", "hex", "--size", "3"])
+    assert ended.value.code == 0
+    out = capsys.readouterr().out
+    assert "mcts:100 would play" in out
+    assert "mcts:100 plays" in out
+
+
+def test_the_arena_plays_hex_in_worker_processes(tmp_path: Path) -> None:
+    settings = ArenaSettings("hex(size=3)", (("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
+    results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
+    assert [record.actions for record in results[0].records] == [record.actions for record in results[1].records]
+    assert results[0].matches[0].score < 0.35
+
+
+def test_pickles_bring_the_registration_along(hex_module: ModuleType, tmp_path: Path) -> None:
+    state = load_game("hex(size=3)").deserialize_state("b2\nswap")
+    (tmp_path / "state.pickle").write_bytes(pickle.dumps(state))
+    code = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+state = pickle.load(open(sys.argv[2], "rb"))
+import stoneworks
+print(state.serialize().split(), stoneworks.game_names()[-1])
+"""
+    arguments = [str(Path(hex_module.__file__ or "").parent), str(tmp_path / "state.pickle")]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["['b2',", "'swap']", "hex"]
+
+
+def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
+    done = subprocess.run([sys.executable, str(hex_module.__file__)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "Black (X, player 0) has won"

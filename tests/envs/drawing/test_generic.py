@@ -1,0 +1,72 @@
+"""The drawing of games that have none of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import State, load_game
+from stoneworks.envs.rules.games import GAMES
+
+
+@pytest.fixture(autouse=True)
+def no_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the games' own drawings away."""
+    without = {name: dataclasses.replace(GAMES[name], drawing=None) for name in GAMES.built_in_names()}
+    monkeypatch.setattr(GAMES, "_built_in", without)
+
+
+def state_of(game: str, texts: str) -> State:
+    return load_game(game).deserialize_state(texts.replace(" ", "\n"))
+
+
+def num_circles(svg: str, name: str) -> int:
+    """Return the number of circles in the group of a class."""
+    return svg.split(f'class="{name}"')[1].split("</g>")[0].count("<circle") if f'class="{name}"' in svg else 0
+
+
+@pytest.mark.parametrize(
+    "game", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=2,tiles=6)"]
+)
+def test_every_game_can_be_drawn_at_any_time(game: str) -> None:
+    state = load_game(game).new_initial_state()
+    while not state.is_terminal() and state.move_number() < 20:
+        picture = draw(state)
+        assert picture.svg.startswith("<svg")
+        state.apply_action(state.legal_actions()[-1 if state.move_number() % 2 else 0])
+    assert picture.rgb_array(64).shape[1] == 64
+
+
+@pytest.mark.parametrize(("game", "texts"), [("vadus(size=3)", "c3 b2 c1 d4"), ("taugo(size=5)", "c3 d4 e5 b2")])
+def test_stones_are_drawn_in_their_colors(game: str, texts: str) -> None:
+    state = state_of(game, texts)
+    svg = draw(state).svg
+    stones = state.record["stones"]
+    for color in (0, 1):
+        assert num_circles(svg, f"stones color-{color}") == (stones == color + 1).sum() > 0
+
+
+def test_after_laidos_swap_the_stone_keeps_its_color() -> None:
+    svg = draw(state_of("laido(size=3)", "c3 swap")).svg
+    assert (num_circles(svg, "stones color-0"), num_circles(svg, "stones color-1")) == (1, 0)
+
+
+def test_the_last_turn_is_marked_with_all_its_actions() -> None:
+    assert num_circles(draw(state_of("vadus(size=3)", "c3 b2 c1")).svg, "last-move") == 2
+    assert num_circles(draw(state_of("vadus(size=3)", "c3 b2 c1 d4")).svg, "last-move") == 1
+    state = state_of("vadus(size=3)", "c3 b2 c1")
+    assert num_circles(draw(state, last_actions=[]).svg, "last-move") == 0
+    assert num_circles(draw(State.from_record(state.game, state.record)).svg, "last-move") == 0
+
+
+@pytest.mark.parametrize("game", ["laido(size=3)", "taugo(size=4)"])
+def test_fills_marks_and_coordinates_are_drawn(game: str) -> None:
+    state = load_game(game).new_initial_state()
+    plain = draw(state, coordinates=False).svg
+    assert 'class="labels"' not in plain
+    full = draw(state, fill={"c3": "#ff0000"}, marks={"b2": "12"}).svg
+    assert "#ff0000" in full
+    assert 'aria-label="12"' in full
+    assert 'class="labels"' in full
