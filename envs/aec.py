@@ -40,6 +40,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         illegal_action: str = "lose",
         obs_layout: str = "CHW",
         obs_dtype: npt.DTypeLike = "float32",
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        mask_dtype: npt.DTypeLike = "int8",
         **options: object,
     ) -> None:
         """Make the environment; ``reset`` starts a game.
@@ -51,6 +54,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
                 ``IllegalActionError``, and nothing changes.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
+            observation_key: the key of the planes in an observation: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: the key of the mask in an observation: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask: ``"int8"`` (which PettingZoo's tests require), ``"bool"`` or ``"float32"``.
             **options: of the game, e.g. ``size=7``.
 
         Raises:
@@ -65,23 +71,23 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             "render_fps": FRAMES_PER_SECOND,
         }
         self.illegal_action = check_illegal_action(illegal_action)
-        self._format = ObservationFormat(self.game, obs_layout, obs_dtype)
+        self._format = ObservationFormat(
+            self.game,
+            obs_layout,
+            obs_dtype,
+            mask_in_observation=True,
+            observation_key=observation_key,
+            mask_key=mask_key,
+            mask_dtype=mask_dtype,
+        )
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
 
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": self._format.space(),
-                    "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8),
-                }
-            )
-            for agent in AGENTS
-        }
+        self.observation_spaces = {agent: self._format.space() for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(self.game.num_actions) for agent in AGENTS}
-        self.state_space = self._format.space()
+        self.state_space = self._format.planes_space()
         self._state: State | None = None
         #: Whether the game has ended by an illegal action, which the position does not show.
         self._forfeited = False
@@ -120,7 +126,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             planes = self._format.of(planes)
         if self._forfeited:
             mask[:] = 0
-        return {"observation": planes, "action_mask": mask}
+        if self._format.mask_dtype != np.int8:
+            mask = self._format.mask_of(mask)
+        return {self._format.observation_key: planes, self._format.mask_key: mask}
 
     def step(self, action: int | None) -> None:
         """Play ``action`` for ``agent_selection``; None for an agent whose game is over.

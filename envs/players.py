@@ -8,7 +8,15 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.rules import Batch, Game, State
+
+#: The opponent that plays the policy handed over by ``set_policy``.
+SELF = "self"
+
+
+class PolicyNeededError(RuntimeError):
+    """Raised when the opponent ``"self"`` must move and no policy has been handed over."""
 
 
 @runtime_checkable
@@ -16,14 +24,18 @@ class Player(Protocol):
     """What an opponent must be able to do: the part of ``stoneworks.models.Bot`` that environments use."""
 
     def step(self, state: State) -> int:
-        """Return a legal action of the player to act."""
+        """Return a legal action of the player to move."""
 
     def restart(self) -> None:
-        """Forget the game before; a new one begins."""
+        """Forget the previous game; a new one begins."""
 
 
-#: A bot's name (``"greedy"``, a checkpoint folder), a bot, or a function from a state to an action.
+#: A bot's name (``"greedy"``, a checkpoint folder), ``"self"``, a bot, or a function from a state to an action.
 Opponent: TypeAlias = str | Player | Callable[[State], int]
+
+#: A function from a batch of observations in the environment's format and the masks ``bool[batch, num_actions]`` to legal
+#: actions ``int[batch]``.
+Policy: TypeAlias = Callable[[Any, npt.NDArray[np.bool_]], npt.ArrayLike]
 
 
 class FunctionPlayer:
@@ -44,17 +56,59 @@ class FunctionPlayer:
         """Do nothing: a function remembers nothing."""
 
 
-def resolve_opponent(opponent: Opponent, game: Game, seed: int | None = None) -> Any:
+class PolicyPlayer:
+    """A player made of a policy, called with all positions of a batch at once.
+
+    Attributes:
+        policy: the policy; None until one is handed over. It may be exchanged in mid-game.
+    """
+
+    def __init__(self, observation_format: ObservationFormat, policy: Policy | None = None) -> None:
+        self._format = observation_format
+        self.policy = policy
+
+    def step(self, state: State) -> int:
+        """Return the policy's action for the player to move."""
+        planes, mask = state.observation_and_mask(state.current_player())
+        return int(self._choose(planes[None], mask[None])[0])
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the policy's action for each of the games ``rows``."""
+        return self._choose(batch.observations[rows], batch.action_masks[rows])
+
+    def restart(self) -> None:
+        """Do nothing: a policy remembers nothing."""
+
+    def _choose(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        if self.policy is None:
+            raise PolicyNeededError(
+                f"the opponent {SELF!r} has no policy; call set_policy(policy) on the environment before reset()"
+            )
+        observations = self._format.observation(self._format.copy_of(planes), self._format.mask_of(masks))
+        actions = np.asarray(self.policy(observations, masks.astype(np.bool_)))
+        if actions.dtype.kind not in "iu" or actions.shape != (len(masks),):
+            raise ValueError(
+                f"a policy must return {len(masks)} integers, got an array {actions.dtype}{list(actions.shape)}"
+            )
+        return actions.astype(np.int64)
+
+
+def resolve_opponent(
+    opponent: Opponent, game: Game, seed: int | None = None, *, self_player: PolicyPlayer | None = None
+) -> Any:
     """Return the player that ``opponent`` names or is.
 
     Args:
-        opponent: a name that ``stoneworks.models.load_bot`` knows, an object with ``step(state)``, or a function.
+        opponent: a name that ``stoneworks.models.load_bot`` knows, ``"self"``, an object with ``step(state)``, or a function.
         game: the game to be played.
         seed: for a player that is made from its name.
+        self_player: who plays as ``"self"``.
 
     Raises:
         ValueError: an unknown name (``UnknownBotError``), or something that cannot choose actions.
     """
+    if self_player is not None and isinstance(opponent, str) and opponent == SELF:
+        return self_player
     if isinstance(opponent, str):
         from stoneworks.models import load_bot
 
@@ -64,6 +118,6 @@ def resolve_opponent(opponent: Opponent, game: Game, seed: int | None = None) ->
     if callable(opponent):
         return FunctionPlayer(opponent)
     raise ValueError(
-        f"opponent is {opponent!r}; allowed are the name of a bot, an object with step(state) and restart(), "
-        "or a function from a state to an action"
+        f"opponent must be the name of a bot, {SELF!r}, an object with step(state) and restart(), or a function from a "
+        f"state to an action; got {opponent!r}"
     )

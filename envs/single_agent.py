@@ -10,9 +10,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from stoneworks.envs.illegal_action import check_illegal_action
+from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import ObservationFormat
-from stoneworks.envs.players import Opponent, resolve_opponent
+from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 
@@ -22,16 +22,17 @@ SEATS = (0, 1, "alternate", "random")
 def check_seat(seat: int | str) -> int | str:
     """Return ``seat``. Raises ``ValueError`` for one that is not in ``SEATS``."""
     if isinstance(seat, bool) or seat not in SEATS:
-        raise ValueError(f"seat is {seat!r}; allowed are {', '.join(map(repr, SEATS))}")
+        raise ValueError(f"seat must be one of {', '.join(map(repr, SEATS))}, got {seat!r}")
     return seat
 
 
-class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
+class SingleAgentEnv(gymnasium.Env[Any, Any]):
     """A game as a single agent meets it: observations and rewards are the learner's, the opponent plays inside ``step``.
 
     Either side may have several actions in a turn, and the opponent may move first. The observation is a ``Box`` of the
-    planes of ``game.observation_planes``. The mask of legal actions is in ``info["action_mask"]`` (``int8[num_actions]``) and
-    in ``action_masks()``, as sb3-contrib's MaskablePPO asks for it. It is zeros once the game is over.
+    planes of ``game.observation_planes``, or with ``mask_in_observation`` a ``Dict`` of them and the mask. The mask of legal
+    actions is also in ``info["action_mask"]`` and in ``action_masks()``, which sb3-contrib's MaskablePPO calls. It is zeros
+    once the game is over.
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's attribute
@@ -49,13 +50,19 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         illegal_action: str = "lose",
         obs_layout: str = "CHW",
         obs_dtype: npt.DTypeLike = "float32",
+        mask_in_observation: bool = False,
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        mask_dtype: npt.DTypeLike = "int8",
+        frameskip: int = 1,
         **options: object,
     ) -> None:
         """Make the environment; ``reset`` starts a game.
 
         Args:
             game: a name, or a game string.
-            opponent: a bot's name, a bot, or a function from a state to an action.
+            opponent: a bot's name, a bot, a function from a state to an action, or ``"self"``, the policy that
+                ``set_policy`` hands over.
             seat: which player the learner is: 0 (moves first), 1, ``"alternate"`` (0 in the first game after a seed,
                 then 1, and so on) or ``"random"``.
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
@@ -63,6 +70,11 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
                 ``"raise"`` raises an ``IllegalActionError`` and changes nothing.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
+            mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
+            observation_key: the key of the planes in it: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: the key of the mask in it: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask there and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+            frameskip: 1; TorchRL's ``GymEnv`` passes it to every environment.
             **options: of the game, e.g. ``size=7``.
 
         Raises:
@@ -71,13 +83,23 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         self.game = load_game(game, **options)
         self.seat = check_seat(seat)
         self.illegal_action = check_illegal_action(illegal_action)
-        self._format = ObservationFormat(self.game, obs_layout, obs_dtype)
+        check_frameskip(frameskip)
+        self._format = ObservationFormat(
+            self.game,
+            obs_layout,
+            obs_dtype,
+            mask_in_observation=mask_in_observation,
+            observation_key=observation_key,
+            mask_key=mask_key,
+            mask_dtype=mask_dtype,
+        )
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
         self.observation_space = self._format.space()
         self.action_space = spaces.Discrete(self.game.num_actions)
         self._given_opponent = opponent
-        self._opponent = resolve_opponent(opponent, self.game)
+        self._self_player = PolicyPlayer(self._format)
+        self._opponent = self._resolve(opponent)
         self._opponent_is_stale = True
         self._games_since_seed = 0
         self._learner = 0
@@ -86,9 +108,21 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
 
     def set_opponent(self, opponent: Opponent) -> None:
         """Exchange the opponent from the next ``reset`` on. Raises ``ValueError`` for one that is not allowed, at once."""
-        resolve_opponent(opponent, self.game)
+        self._resolve(opponent)
         self._given_opponent = opponent
         self._opponent_is_stale = True
+
+    def set_policy(self, policy: Policy) -> None:
+        """Hand over the policy that the opponent ``"self"`` plays from its next action on.
+
+        Args:
+            policy: a function from a batch of observations of this environment and the masks ``bool[batch, num_actions]``
+                to actions ``int[batch]``; a snapshot of a policy makes the opponent a past self.
+        """
+        self._self_player.policy = policy
+
+    def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
+        return resolve_opponent(opponent, self.game, seed, self_player=self._self_player)
 
     @property
     def learner_player(self) -> int:
@@ -102,9 +136,7 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
             raise ResetNeeded("game_state before reset()")
         return self._state.clone()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a game and let the opponent move where it moves first. ``options`` are not looked at.
 
         With a ``seed`` the opponent (where it is given by name), and the sequence of seats, start anew from it.
@@ -114,7 +146,7 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
             self._games_since_seed = 0
             self._opponent_is_stale = True
         if self._opponent_is_stale:
-            self._opponent = resolve_opponent(self._given_opponent, self.game, int(self.np_random.integers(2**31)))
+            self._opponent = self._resolve(self._given_opponent, int(self.np_random.integers(2**31)))
             self._opponent_is_stale = False
         self._opponent.restart()
         if self.seat == "random":
@@ -129,7 +161,7 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
             self.render()
         return self._observation(self._state)
 
-    def step(self, action: int) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play ``action`` and what the opponent answers.
 
         Raises:
@@ -164,11 +196,12 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[Any], Any]):
                     f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
                 )
 
-    def _observation(self, state: State) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    def _observation(self, state: State) -> tuple[Any, dict[str, Any]]:
         planes, mask = state.observation_and_mask(self._learner)
         if self._over:
             mask[:] = 0
-        return self._format.of(planes), {"action_mask": mask}
+        mask = self._format.mask_of(mask)
+        return self._format.observation(self._format.of(planes), mask), {"action_mask": mask}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return ``bool[num_actions]``: which actions the learner may play; none once the game is over."""

@@ -4,65 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
-from gymnasium.error import ResetNeeded
-from gymnasium.vector.utils import batch_space
 
-from stoneworks.envs.illegal_action import check_illegal_action
-from stoneworks.envs.observation_format import ObservationFormat
-from stoneworks.envs.players import Opponent, resolve_opponent
-from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
+from stoneworks.envs.autoreset import AutoresetMode
+from stoneworks.envs.batch_env import BatchEnv, EndedGames
+from stoneworks.envs.opponents import Opponents
+from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
+from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.envs.single_agent import check_seat
-
-
-def _metadata() -> dict[str, Any]:
-    try:
-        from gymnasium.vector import AutoresetMode  # Gymnasium has had it since 1.1
-    except ImportError:
-        return {"render_modes": []}
-    return {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
 
 
 @dataclass(frozen=True)
 class SavedGames:
-    """Everything about the games of a ``VectorEnv`` but its random numbers, for going on with them later.
+    """Everything about the games of a ``VectorEnv`` except its random numbers, to continue them later.
 
     Attributes:
         positions: ``uint8[num_envs, bytes]``, the records.
         seats: ``int8[num_envs]``, the player that the learner is.
         num_started: ``int64[num_envs]``, how many games have been started in each place.
         opponents: the name of each game's opponent.
+        ended: ``bool[num_envs]``, the games that have ended and are not restarted yet; None if there are none.
     """
 
     positions: npt.NDArray[np.uint8]
     seats: npt.NDArray[np.int8]
     num_started: npt.NDArray[np.int64]
     opponents: list[str]
+    ended: npt.NDArray[np.bool_] | None = None
 
 
-class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.NDArray[Any]]):
-    """Many games as a learner meets them: observations and rewards are the learner's, opponents play inside ``step``.
+class VectorEnv(BatchEnv):
+    """Many games from the view of one learner: observations and rewards are the learner's, opponents play inside ``step``.
 
-    It differs from ``SingleAgentEnv`` in that a game that ends is started anew in the same step (Gymnasium's autoreset mode
-    ``SAME_STEP``): reward and flags are the old game's, observation and mask are the new one's. The old game's last
-    observation is in ``info["final_obs"][i]``; ``info["final_info"]`` has its ``"seat"`` (the player that the learner was),
-    its ``"opponent"`` (by name) and an ``"action_mask"`` of zeros. After every step it is the learner who acts in every game,
-    so ``info["action_mask"]`` (``int8[num_envs, num_actions]``) has no row of zeros.
+    With the autoreset mode ``SAME_STEP``, a game that ends is restarted in the same step: reward and flags are the old game's,
+    observation and mask are the new one's. The old game's last observation is in ``info["final_obs"][i]``;
+    ``info["final_info"]`` has its ``"seat"`` (the player that the learner was), its ``"opponent"`` (by name) and an
+    ``"action_mask"`` of zeros. With ``NEXT_STEP``, the next step ignores the action for that game and restarts it. With
+    ``DISABLED``, ``reset(options={"reset_mask": bool[num_envs]})`` restarts games, and must do so before the next step.
 
-    There may be several opponents, each with a share of the games. Who plays a game is drawn when the game starts, and each
-    opponent is asked once per round for all of its games, by ``step_batch(batch, rows)``; game by game, by ``step(state)``,
-    where it has no such method.
+    The learner is the player to move in every game that goes on, so no row of ``info["action_mask"]``
+    (``[num_envs, num_actions]``) is zeros, except where a game has ended and the mode is ``DISABLED``. With ``NEXT_STEP`` the
+    mask of a game that has ended is ones, because the next action is ignored.
+
+    There may be several opponents, each with a share of the games. The opponent of a game is drawn when the game starts, and
+    each opponent is called once per round for all of its games, by ``step_batch(batch, rows)``, or game by game, by
+    ``step(state)``, where it has no such method.
 
     Attributes:
         game: the game.
+        autoreset_mode: when a game that has ended is restarted, a ``gymnasium.vector.AutoresetMode``.
     """
-
-    metadata: ClassVar[dict[str, Any]] = _metadata()  # type: ignore[misc]
 
     def __init__(
         self,
@@ -74,46 +68,61 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         illegal_action: str = "lose",
         obs_layout: str = "CHW",
         obs_dtype: npt.DTypeLike = "float32",
+        mask_in_observation: bool = False,
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        mask_dtype: npt.DTypeLike = "int8",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         num_threads: int = 1,
+        frameskip: int = 1,
         **options: object,
     ) -> None:
         """Make the environment; ``reset`` starts the games.
 
         Args:
-            num_envs: how many games.
+            num_envs: number of games.
             game: a name, a game string, or a game.
-            opponent: a bot's name, a bot, a function from a state to an action, or several names with the share of the
-                games that each plays: ``{"random": 1, "greedy": 3}``.
+            opponent: a bot's name, a bot, a function from a state to an action, ``"self"`` (the policy that ``set_policy``
+                hands over), or several names with the share of the games that each plays: ``{"self": 3, "greedy": 1}``.
             seat: which player the learner is: 0 (moves first), 1, ``"alternate"`` (after a seed 0 in games 0, 2, ... and 1 in
                 the others, and then by turns) or ``"random"``.
             illegal_action: what an illegal action of the learner does: ``"lose"`` ends that game with reward -1,
                 ``"raise"`` raises an ``IllegalActionError`` and changes nothing.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
+            mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
+            observation_key: the key of the planes in it: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: the key of the mask in it: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask there and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+            autoreset_mode: ``SAME_STEP``, ``NEXT_STEP`` or ``DISABLED``, by name or as Gymnasium's ``AutoresetMode``.
             num_threads: threads that share the games' rules; results do not depend on it.
+            frameskip: 1; TorchRL passes it to every environment.
             **options: of the game, e.g. ``size=7``.
 
         Raises:
-            ValueError: an argument that is not allowed; it names what is.
+            ValueError: an argument is not allowed; the message lists what is.
         """
-        if isinstance(game, Game) and options:
-            raise ValueError(f"game is {game!r}; options beside it are {', '.join(options)}, allowed are none")
-        self.game = game if isinstance(game, Game) else load_game(game, **options)
+        super().__init__(
+            num_envs,
+            game,
+            illegal_action=illegal_action,
+            obs_layout=obs_layout,
+            obs_dtype=obs_dtype,
+            mask_in_observation=mask_in_observation,
+            observation_key=observation_key,
+            mask_key=mask_key,
+            mask_dtype=mask_dtype,
+            autoreset_mode=autoreset_mode,
+            num_threads=num_threads,
+            frameskip=frameskip,
+            options=options,
+        )
         self.seat = check_seat(seat)
-        self.illegal_action = check_illegal_action(illegal_action)
-        self._format = ObservationFormat(self.game, obs_layout, obs_dtype)
-        self._batch = Batch(self.game, num_envs, num_threads=num_threads)
-        self.num_envs = num_envs
-        self.single_observation_space = self._format.space()
-        self.single_action_space = spaces.Discrete(self.game.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-
-        self._seats = np.zeros(num_envs, np.int8)
-        self._rows = np.arange(num_envs)
+        #: ``int8[num_envs]``, the player that the learner is in each game.
+        self._seats = self._viewers
         self._num_started = np.zeros(num_envs, np.int64)
-        self._has_games = False
-        self._opponents = _Opponents(self.game, num_envs)
+        self._self_player = PolicyPlayer(self._format)
+        self._opponents = Opponents(self.game, num_envs, self._self_player)
         if isinstance(opponent, Mapping):
             self._opponents.exchange(opponent, {})
         else:
@@ -125,12 +134,26 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
 
         Args:
             shares: the opponents' names, each with the share of new games that it plays, in any unit.
-            players: who has which name; a name that is not in it is one that ``stoneworks.models.load_bot`` knows.
+            players: who has which name; a name that is not in it is one that ``stoneworks.models.load_bot`` knows, or
+                ``"self"``.
 
         Raises:
             ValueError: an unknown name, or shares that are negative or all 0; the opponents are as they were.
         """
         self._opponents.exchange(shares, players or {})
+
+    def set_policy(self, policy: Policy) -> None:
+        """Hand over the policy that the opponent ``"self"`` plays from its next action on.
+
+        Args:
+            policy: a function from a batch of observations of this environment and the masks ``bool[batch, num_actions]``
+                to actions ``int[batch]``.
+        """
+        self._self_player.policy = policy
+
+    def policy_player(self, policy: Policy) -> PolicyPlayer:
+        """Return an opponent that plays ``policy`` (as in ``set_policy``), such as a past self, for ``set_opponents``."""
+        return PolicyPlayer(self._format, policy)
 
     @property
     def seats(self) -> npt.NDArray[np.int8]:
@@ -142,26 +165,35 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         """The name of each game's opponent."""
         return self._opponents.names_by_game()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-        """Start all games and let opponents move where they move first. ``options`` are not looked at.
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start the games and let opponents move where they move first.
 
         With a ``seed`` the opponents that were given by name, who plays which game and the seats start anew from it.
+
+        Args:
+            seed: of everything random.
+            options: ``{"reset_mask": bool[num_envs]}`` starts the selected games alone; other keys are ignored.
+
+        Raises:
+            ValueError: the mask is not an array of that dtype and shape, or selects nothing.
         """
+        rows = self._rows_to_reset(options)
         super().reset(seed=seed)
         if seed is not None:
-            self._num_started[:] = 0
+            self._num_started[rows] = 0
             self._opponents.reseed(self.np_random)
-        self._opponents.restart()
-        self._start(self._rows)
+        if len(rows) == self.num_envs:
+            self._opponents.restart()
+        self._start(rows)
         self._has_games = True
-        self._play_until_learner_acts(None)
+        started = np.zeros(self.num_envs, np.bool_)
+        started[rows] = True
+        self._play_until_learner_acts(EndedGames(self.num_envs), started)
         return self.observations(), self._info()
 
     def step(
         self, actions: npt.ArrayLike
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """Play one action of the learner in every game, and what the opponents answer.
 
         Args:
@@ -173,42 +205,28 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         Raises:
             IllegalActionError: an action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``: no
                 game has moved. Or an opponent has chosen an illegal action.
-            ResetNeeded: ``reset`` was never called.
+            ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
-        if not self._has_games:
-            raise ResetNeeded("step() before reset()")
-        chosen = self._checked(actions)
-        illegal = np.flatnonzero(self._batch.action_masks[self._rows, chosen] == 0)
-        if illegal.size and self.illegal_action == "raise":
-            row = int(illegal[0])
-            raise IllegalActionError(f"game {row}: {self._batch.state(row).why_illegal(int(chosen[row]))}")
-        chosen[illegal] = NO_ACTION
-        ended = _EndedGames(self.num_envs)
-        self._batch.step(chosen)
+        to_restart, illegal = self._play(actions)
+        ended = EndedGames(self.num_envs)
+        started = np.zeros(self.num_envs, np.bool_)
+        self._restart(to_restart, started)
         if illegal.size:
             ended.rewards[illegal] = -1
             ended.terminations[illegal] = True
-            self._close(illegal, ended)
-            self._start(illegal)
-        self._play_until_learner_acts(ended)
-        info = self._info() | ended.info(self.game.num_actions)
+            self._close(illegal, ended, started)
+        self._play_until_learner_acts(ended, started)
+        info = self._info() | ended.info(np.zeros_like(self._batch.action_masks, self._format.mask_dtype))
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 
-    def observations(self) -> npt.NDArray[Any]:
-        """Return a copy of the games' observations, as the learner sees them."""
-        return self._format.copy_of(self._batch.observations)
-
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return ``bool[num_envs, num_actions]``: which actions the learner may play."""
-        return self._batch.action_masks.astype(np.bool_)
-
     def save_games(self) -> SavedGames:
-        """Return what ``restore_games`` needs to go on from here."""
+        """Return what ``restore_games`` needs to continue from here."""
         positions = self._batch.states.view(np.uint8).reshape(self.num_envs, -1).copy()
-        return SavedGames(positions, self._seats.copy(), self._num_started.copy(), self.opponent_names)
+        ended = self._ended.copy() if self._ended.any() else None
+        return SavedGames(positions, self.seats, self._num_started.copy(), self.opponent_names, ended)
 
     def restore_games(self, saved: SavedGames) -> None:
-        """Go on with saved games.
+        """Continue saved games.
 
         Raises:
             ValueError: they are of another game or another number, or one of their opponents is not among those set here.
@@ -216,31 +234,19 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         dtype = self.game.state_dtype
         allowed = (self.num_envs, dtype.itemsize)
         if saved.positions.shape != allowed:
-            raise ValueError(f"the saved positions are of shape {saved.positions.shape}; allowed is {allowed}")
+            raise ValueError(f"the saved positions must have shape {allowed}, got {saved.positions.shape}")
         opponent_of_game = self._opponents.indices(saved.opponents)
         self._batch.load(self._rows, np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs))
         self._seats[:] = saved.seats
         self._num_started[:] = saved.num_started
+        self._ended[:] = False if saved.ended is None else saved.ended
         self._opponents.of_game[:] = opponent_of_game
         self._has_games = True
-
-    def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        given = np.asarray(actions)
-        if given.dtype.kind not in "iu" or given.shape != (self.num_envs,):
-            raise ValueError(f"actions are {given.dtype}{list(given.shape)}; allowed are {self.num_envs} whole numbers")
-        chosen = given.astype(np.int64)
-        outside = np.flatnonzero((chosen < 0) | (chosen >= self.game.num_actions))
-        if outside.size:
-            row = int(outside[0])
-            raise IllegalActionError(f"game {row}: {self._batch.state(row).why_illegal(int(chosen[row]))}")
-        return chosen
-
-    def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._batch.action_masks.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}
 
     def _start(self, rows: npt.NDArray[np.int64]) -> None:
         """Start the games ``rows``: positions, seats and opponents."""
         self._batch.reset(rows)
+        self._ended[rows] = False
         if self.seat == "random":
             self._seats[rows] = self.np_random.integers(2, size=len(rows))
         elif self.seat == "alternate":
@@ -250,15 +256,30 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
         self._num_started[rows] += 1
         self._opponents.draw(rows, self.np_random)
 
-    def _play_until_learner_acts(self, ended: _EndedGames | None) -> None:
-        """Close and start anew the games that are over, and let opponents act, until the learner is to act in every game."""
+    def _restart(self, rows: npt.NDArray[np.int64], started: npt.NDArray[np.bool_]) -> None:
+        if rows.size:
+            self._start(rows)
+            started[rows] = True
+
+    def _play_until_learner_acts(self, ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
+        """Let opponents act, report the games that end, and restart games, until the learner is to move in all that go on.
+
+        Args:
+            ended: what this step reports.
+            started: ``bool[num_envs]``, the games started in this step. If one of them ends, the learner has not acted in it:
+                it was no episode of the learner's, and is restarted unreported.
+        """
         while True:
-            over = np.flatnonzero(self._batch.terminated | self._batch.truncated)
-            if over.size:
-                if ended is not None:
-                    self._close_finished(over, ended)
-                self._start(over)
-            waiting = np.flatnonzero(self._batch.current_players != self._seats)
+            over = (self._batch.terminated | self._batch.truncated) & ~self._ended
+            unreported = np.flatnonzero(over & started)
+            reported = np.flatnonzero(over & ~started)
+            self._restart(unreported, started)
+            if reported.size:
+                ended.rewards[reported] = self._batch.rewards[reported, self._seats[reported]]
+                ended.terminations[reported] = self._batch.terminated[reported]
+                ended.truncations[reported] = self._batch.truncated[reported]
+                self._close(reported, ended, started)
+            waiting = np.flatnonzero((self._batch.current_players != self._seats) & ~self._ended)
             if not waiting.size:
                 return
             actions = self._opponents.choose(self._batch, waiting)
@@ -267,121 +288,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[npt.NDArray[Any], npt.ArrayLike, npt.
             except IllegalActionError as error:
                 raise IllegalActionError(f"an opponent has played an illegal action in {error}") from error
 
-    def _close_finished(self, over: npt.NDArray[np.int64], ended: _EndedGames) -> None:
-        # A game that ended before the learner could act was no episode of the learner's.
-        rows = over[~(ended.terminations | ended.truncations)[over]]
-        ended.rewards[rows] = self._batch.rewards[rows, self._seats[rows]]
-        ended.terminations[rows] = self._batch.terminated[rows]
-        ended.truncations[rows] = self._batch.truncated[rows]
-        self._close(rows, ended)
-
-    def _close(self, rows: npt.NDArray[np.int64], ended: _EndedGames) -> None:
+    def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
+        """Report the games ``rows``, which are over, and restart them now or note that they wait."""
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._ended[rows] = True
+            return
+        zeros = np.zeros(self.game.num_actions, self._format.mask_dtype)
         for row in rows.tolist():
-            seat = int(self._seats[row])
-            planes = self._batch.state(row).observation_tensor(seat)
-            ended.add(row, self._format.of(planes), seat, self._opponents.name_of_game(row))
-
-
-class _Opponents:
-    """Who plays which game. Players stay until the last of their games is over, though new games have others."""
-
-    def __init__(self, game: Game, num_games: int) -> None:
-        self._game = game
-        self._given: dict[str, Opponent] = {}
-        self._names: list[str] = []
-        self._players: list[Any] = []
-        self._cumulative_shares = np.zeros(0)
-        #: ``int64[num_games]``, indices of players.
-        self.of_game = np.full(num_games, -1)
-
-    def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
-        values = np.array(list(shares.values()), np.float64)
-        if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
-            raise ValueError(f"the opponents' shares are {dict(shares)!r}; allowed are numbers >= 0, not all of them 0")
-        given = {name: players.get(name, name) for name in shares}
-        self._install({name: resolve_opponent(opponent, self._game) for name, opponent in given.items()})
-        self._given = given
-        self._cumulative_shares = np.cumsum(values / values.sum())
-
-    def reseed(self, random: np.random.Generator) -> None:
-        seeds = random.integers(2**31, size=len(self._given)).tolist()
-        of_given = zip(self._given.items(), seeds, strict=True)
-        self._install({name: resolve_opponent(opponent, self._game, seed) for (name, opponent), seed in of_given})
-
-    def _install(self, players: Mapping[str, Any]) -> None:
-        old = list(zip(self._names, self._players, strict=True))
-        new = list(players.items())
-        for index in np.unique(self.of_game[self.of_game >= 0]).tolist():
-            if not any(name == old[index][0] and player is old[index][1] for name, player in new):
-                new.append(old[index])
-        new_index = [
-            next((i for i, (name, player) in enumerate(new) if name == old_name and player is old_player), -1)
-            for old_name, old_player in old
-        ]
-        self.of_game = np.array([new_index[index] if index >= 0 else -1 for index in self.of_game.tolist()], np.int64)
-        self._names = [name for name, _ in new]
-        self._players = [player for _, player in new]
-
-    def restart(self) -> None:
-        for player in self._players:
-            player.restart()
-
-    def draw(self, rows: npt.NDArray[np.int64], random: np.random.Generator) -> None:
-        drawn = np.searchsorted(self._cumulative_shares, random.random(len(rows)), side="right")
-        self.of_game[rows] = np.minimum(drawn, len(self._cumulative_shares) - 1)
-
-    def choose(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return an action for each game of the batch: ``NO_ACTION`` but in ``rows``."""
-        actions = np.full(batch.num_games, NO_ACTION, np.int64)
-        of_rows = self.of_game[rows]
-        for index in np.unique(of_rows).tolist():
-            player, its_rows = self._players[index], rows[of_rows == index]
-            if hasattr(player, "step_batch"):
-                actions[its_rows] = player.step_batch(batch, its_rows)
-            else:
-                actions[its_rows] = [player.step(batch.state(row)) for row in its_rows.tolist()]
-            if (actions[its_rows] == NO_ACTION).any():
-                raise IllegalActionError(f"the opponent {self._names[index]!r} has played no action ({NO_ACTION})")
-        return actions
-
-    def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
-        unknown = set(names).difference(self._names)
-        if unknown:
-            raise ValueError(
-                f"a saved game's opponent is {sorted(unknown)[0]!r}; allowed are {', '.join(map(repr, self._names))}"
-            )
-        return np.array([self._names.index(name) for name in names], np.int64)
-
-    def name_of_game(self, row: int) -> str:
-        return self._names[self.of_game[row]]
-
-    def names_by_game(self) -> list[str]:
-        return ["" if index < 0 else self._names[index] for index in self.of_game.tolist()]
-
-
-class _EndedGames:
-    """What a step reports of the games that ended in it."""
-
-    def __init__(self, num_games: int) -> None:
-        self.rewards = np.zeros(num_games, np.float64)
-        self.terminations = np.zeros(num_games, np.bool_)
-        self.truncations = np.zeros(num_games, np.bool_)
-        self._games: list[tuple[int, npt.NDArray[Any], int, str]] = []
-
-    def add(self, row: int, observation: npt.NDArray[Any], seat: int, opponent: str) -> None:
-        self._games.append((row, observation, seat, opponent))
-
-    def info(self, num_actions: int) -> dict[str, Any]:
-        """Return ``final_obs`` and ``final_info`` in Gymnasium's form; nothing where no game has ended."""
-        if not self._games:
-            return {}
-        num_games = len(self.rewards)
-        ended = self.terminations | self.truncations
-        observations = np.full(num_games, None, object)
-        seats = np.zeros(num_games, np.int64)
-        opponents = np.full(num_games, None, object)
-        for row, observation, seat, opponent in self._games:
-            observations[row], seats[row], opponents[row] = observation, seat, opponent
-        final_info = {"action_mask": np.zeros((num_games, num_actions), np.int8), "seat": seats, "opponent": opponents}
-        final_info |= {f"_{key}": ended for key in list(final_info)}
-        return {"final_obs": observations, "_final_obs": ended, "final_info": final_info, "_final_info": ended}
+            observation = self._format.observation(self._last_planes(row), zeros)
+            ended.add(row, observation, seat=int(self._seats[row]), opponent=self._opponents.name_of_game(row))
+        self._restart(rows, started)

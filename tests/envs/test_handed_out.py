@@ -11,6 +11,7 @@ import pytest
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.observation_format import FLOATING_DTYPES, INTEGER_DTYPES, LAYOUTS
+from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.sb3 import SB3VecEnv
@@ -51,6 +52,30 @@ def play_vector(**arguments: Any) -> Iterator[Any]:
             yield env.step(actions), env.observations(), masks, env.save_games(), env.opponent_names, env.seats
 
 
+def play_masks_inside(**arguments: Any) -> Iterator[Any]:
+    for mode in ("SAME_STEP", "NEXT_STEP"):
+        yield from play_vector(mask_in_observation=True, autoreset_mode=mode, **arguments)
+
+
+def play_disabled(**arguments: Any) -> Iterator[Any]:
+    env = VectorEnv(3, GAME, autoreset_mode="DISABLED", **arguments)
+    yield env.reset(seed=1)
+    for _ in range(20):
+        step = env.step(env.action_masks().argmax(1))
+        ended = step[2] | step[3]
+        yield step, env.observations(), env.action_masks()
+        if ended.any():
+            yield env.reset(options={"reset_mask": ended})
+
+
+def play_self(**arguments: Any) -> Iterator[Any]:
+    for mode in ("SAME_STEP", "NEXT_STEP"):
+        env = SelfPlayVectorEnv(3, GAME, autoreset_mode=mode, **arguments)
+        yield env.reset()
+        for _ in range(15):
+            yield env.step(env.action_masks().argmax(1)), env.observations(), env.players
+
+
 def play_sb3(**arguments: Any) -> Iterator[Any]:
     env = SB3VecEnv(VectorEnv(3, GAME, **arguments))
     env.seed(1)
@@ -61,6 +86,9 @@ def play_sb3(**arguments: Any) -> Iterator[Any]:
         for _ in range(12):
             actions = np.array(env.env_method("action_masks")).argmax(1)
             yield env.step(actions), env.env_method("action_masks"), env.get_attr("seats"), env.lengths
+
+
+PLAYS = [play_aec, play_single, play_vector, play_masks_inside, play_disabled, play_self, play_sb3]
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
@@ -82,7 +110,7 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
             yield from arrays_in(getattr(value, name))
 
 
-@pytest.mark.parametrize("play", [play_aec, play_single, play_vector, play_sb3])
+@pytest.mark.parametrize("play", PLAYS)
 @pytest.mark.parametrize("obs_dtype", FLOATING_DTYPES + INTEGER_DTYPES)
 @pytest.mark.parametrize("obs_layout", LAYOUTS)
 def test_nothing_handed_out_changes_later(play: Callable[..., Iterator[Any]], obs_layout: str, obs_dtype: str) -> None:
@@ -99,7 +127,7 @@ def test_nothing_handed_out_changes_later(play: Callable[..., Iterator[Any]], ob
                 assert array.flags.writeable
 
 
-@pytest.mark.parametrize("play", [play_aec, play_single, play_vector, play_sb3])
+@pytest.mark.parametrize("play", PLAYS)
 @pytest.mark.parametrize("obs_layout", LAYOUTS)
 def test_writing_to_what_was_handed_out_changes_no_game(play: Callable[..., Iterator[Any]], obs_layout: str) -> None:
     trace = [copy.deepcopy(handed_out) for handed_out in play(obs_layout=obs_layout)]

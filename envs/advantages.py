@@ -1,0 +1,68 @@
+"""Advantages of self-play: one stream of positions that two players share."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+
+def self_play_advantages(
+    rewards: npt.ArrayLike,
+    values: npt.ArrayLike,
+    players: npt.ArrayLike,
+    ended: npt.ArrayLike,
+    *,
+    next_values: npt.ArrayLike,
+    next_players: npt.ArrayLike,
+    gamma: float = 1.0,
+    gae_lambda: float = 0.95,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return generalized advantage estimates for :class:`~stoneworks.envs.self_play.SelfPlayVectorEnv`.
+
+    The game is zero-sum, so what is worth ``v`` to one player is worth ``-v`` to the other. The value of the next position
+    enters with its sign where the same player moves again, and with the opposite sign where the turn passes; so does the
+    advantage of the next step. That is exact for any number of actions in a turn. A step that ended its game has no next
+    position: the reward of a truncated game is a draw's, 0.
+
+    Args:
+        rewards: ``[num_steps, num_envs]``, the reward of the player who moved, as ``step`` returns it.
+        values: ``[num_steps, num_envs]``, the value of each position to its player to move.
+        players: ``int[num_steps, num_envs]``, the player to move, 0 or 1 (``env.players`` before the step).
+        ended: ``bool[num_steps, num_envs]``, whether the step ended its game (terminations or truncations).
+        next_values: ``[num_envs]``, the value of the position after the last step to its player to move.
+        next_players: ``int[num_envs]``, the player to move there.
+        gamma: discount per action, from 0 to 1.
+        gae_lambda: lambda of the estimator, from 0 to 1.
+
+    Returns:
+        Advantages and value targets, ``float64[num_steps, num_envs]``, both from the view of the player who moved.
+
+    Raises:
+        ValueError: shapes differ, a player is not 0 or 1, or ``gamma`` or ``gae_lambda`` is outside 0 to 1.
+    """
+    reward, value = np.asarray(rewards, np.float64), np.asarray(values, np.float64)
+    player, over = np.asarray(players), np.asarray(ended, np.bool_)
+    last_value, last_player = np.asarray(next_values, np.float64), np.asarray(next_players)
+    for name, array in (("values", value), ("players", player), ("ended", over)):
+        if reward.ndim != 2 or array.shape != reward.shape:
+            raise ValueError(
+                f"{name} must have the shape [num_steps, num_envs] of rewards {reward.shape}, got {array.shape}"
+            )
+    for name, array in (("next_values", last_value), ("next_players", last_player)):
+        if array.shape != reward.shape[1:]:
+            raise ValueError(f"{name} must have shape {reward.shape[1:]}, got {array.shape}")
+    for name, array in (("players", player), ("next_players", last_player)):
+        if not np.isin(array, (0, 1)).all():
+            raise ValueError(f"{name} must be 0 or 1, got {np.setdiff1d(array, (0, 1))[0]}")
+    for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
+        if not 0 <= number <= 1:
+            raise ValueError(f"{name} must be from 0 to 1, got {number!r}")
+    advantages = np.zeros_like(reward)
+    advantage = np.zeros(reward.shape[1])
+    for step in range(len(reward) - 1, -1, -1):
+        sign = np.where(over[step], 0.0, np.where(player[step] == last_player, 1.0, -1.0))
+        error = reward[step] + gamma * sign * last_value - value[step]
+        advantage = error + gamma * gae_lambda * sign * advantage
+        advantages[step] = advantage
+        last_value, last_player = value[step], player[step]
+    return advantages, advantages + value

@@ -1,0 +1,187 @@
+"""What the vector environments share: a batch of games, the form of observations, and when games restart."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector.utils import batch_space
+
+from stoneworks.envs.autoreset import AutoresetMode, check_autoreset_mode
+from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
+from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
+
+
+class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]]):
+    """Many games as one Gymnasium vector environment; subclasses say whose observations and rewards are handed out.
+
+    Attributes:
+        game: the game.
+        autoreset_mode: when a game that has ended is restarted, a ``gymnasium.vector.AutoresetMode``.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        num_envs: int,
+        game: str | Game,
+        *,
+        illegal_action: str,
+        obs_layout: str,
+        obs_dtype: npt.DTypeLike,
+        mask_in_observation: bool,
+        observation_key: str,
+        mask_key: str,
+        mask_dtype: npt.DTypeLike,
+        autoreset_mode: AutoresetMode | str,
+        num_threads: int,
+        frameskip: int,
+        options: dict[str, object],
+    ) -> None:
+        if isinstance(game, Game) and options:
+            raise ValueError(f"options must be empty where game is a Game, got {', '.join(options)} with {game!r}")
+        self.game = game if isinstance(game, Game) else load_game(game, **options)
+        self.illegal_action = check_illegal_action(illegal_action)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        check_frameskip(frameskip)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
+        self._format = ObservationFormat(
+            self.game,
+            obs_layout,
+            obs_dtype,
+            mask_in_observation=mask_in_observation,
+            observation_key=observation_key,
+            mask_key=mask_key,
+            mask_dtype=mask_dtype,
+        )
+        self._batch = Batch(self.game, num_envs, num_threads=num_threads)
+        self.num_envs = num_envs
+        self.single_observation_space = self._format.space()
+        self.single_action_space = spaces.Discrete(self.game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._rows = np.arange(num_envs)
+        self._has_games = False
+        #: Games that have ended and are not restarted yet; whose view their observations show.
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._viewers = np.zeros(num_envs, np.int8)
+
+    def observations(self) -> Any:
+        """Return the games' observations, as ``reset`` and ``step`` do."""
+        return self._format.observation(self._planes(), self._masks())
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return ``bool[num_envs, num_actions]``, the legal actions.
+
+        In a game that has ended and is not restarted yet, that is all actions with ``NEXT_STEP``, whose next step ignores the
+        action, and none with ``DISABLED``.
+        """
+        return self._masks().astype(np.bool_)
+
+    def _planes(self) -> npt.NDArray[Any]:
+        planes = self._format.copy_of(self._batch.observations)
+        for row in np.flatnonzero(self._ended).tolist():
+            planes[row] = self._last_planes(row)
+        return planes
+
+    def _last_planes(self, row: int) -> npt.NDArray[Any]:
+        """Return the planes of a game that has ended, as the player sees them whose they are."""
+        return self._format.of(self._batch.state(row).observation_tensor(int(self._viewers[row])))
+
+    def _masks(self) -> npt.NDArray[Any]:
+        masks = self._format.mask_of(self._batch.action_masks)
+        masks[self._ended] = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        return masks
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._masks(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+
+    def _rows_to_reset(self, options: dict[str, Any] | None) -> npt.NDArray[np.int64]:
+        """Return the games that ``reset`` starts. Raises ``ValueError`` for a ``reset_mask`` that is not one."""
+        if options is None or "reset_mask" not in options:
+            return self._rows
+        mask = options["reset_mask"]
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            got = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else repr(mask)
+            raise ValueError(f"options['reset_mask'] must be an array bool[{self.num_envs}], got {got}")
+        if not mask.any():
+            raise ValueError("options['reset_mask'] must select at least one game, got none")
+        if not (self._has_games or mask.all()):
+            raise ResetNeeded("reset() with a reset_mask needs games; call reset() without one first")
+        return np.flatnonzero(mask)
+
+    def _play(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Play one action in each game that goes on.
+
+        Returns:
+            The games that must be restarted now, and the games whose action was illegal, in which nothing was played.
+        """
+        if not self._has_games:
+            raise ResetNeeded("step() before reset()")
+        ended = np.flatnonzero(self._ended)
+        if ended.size and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(f"game {ended[0]} has ended; call reset(options={{'reset_mask': ...}}) before step()")
+        chosen = self._checked(actions)
+        illegal = np.flatnonzero((self._batch.action_masks[self._rows, chosen] == 0) & ~self._ended)
+        if illegal.size and self.illegal_action == "raise":
+            row = int(illegal[0])
+            raise IllegalActionError(f"game {row}: {self._batch.state(row).why_illegal(int(chosen[row]))}")
+        chosen[illegal] = NO_ACTION
+        chosen[ended] = NO_ACTION
+        self._batch.step(chosen)
+        return ended, illegal
+
+    def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu" or given.shape != (self.num_envs,):
+            raise ValueError(f"actions must be {self.num_envs} integers, got {given.dtype}{list(given.shape)}")
+        chosen = given.astype(np.int64)
+        outside = np.flatnonzero((chosen < 0) | (chosen >= self.game.num_actions))
+        if outside.size:
+            row = int(outside[0])
+            raise IllegalActionError(f"game {row}: {self._batch.state(row).why_illegal(int(chosen[row]))}")
+        return chosen
+
+
+class EndedGames:
+    """What a step reports about the games that ended in it.
+
+    Attributes:
+        rewards: ``float64[num_games]``.
+        terminations: ``bool[num_games]``.
+        truncations: ``bool[num_games]``.
+    """
+
+    def __init__(self, num_games: int) -> None:
+        self.rewards = np.zeros(num_games, np.float64)
+        self.terminations = np.zeros(num_games, np.bool_)
+        self.truncations = np.zeros(num_games, np.bool_)
+        self._games: list[tuple[int, Any, dict[str, Any]]] = []
+
+    def add(self, row: int, observation: Any, **facts: Any) -> None:
+        """Add a game's last observation, and what ``final_info`` says about it."""
+        self._games.append((row, observation, facts))
+
+    def info(self, masks: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return ``final_obs`` and ``final_info`` in Gymnasium's form, with ``masks`` of zeros; empty where no game ended."""
+        if not self._games:
+            return {}
+        num_games = len(self.rewards)
+        observations = np.full(num_games, None, object)
+        final_info: dict[str, Any] = {"action_mask": masks}
+        for row, observation, facts in self._games:
+            observations[row] = observation
+            for name, value in facts.items():
+                if name not in final_info:
+                    number = isinstance(value, int)
+                    final_info[name] = np.zeros(num_games, np.int64) if number else np.full(num_games, None, object)
+                final_info[name][row] = value
+        ended = self.terminations | self.truncations
+        final_info |= {f"_{name}": ended.copy() for name in list(final_info)}
+        return {"final_obs": observations, "_final_obs": ended, "final_info": final_info, "_final_info": ended.copy()}

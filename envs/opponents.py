@@ -1,0 +1,100 @@
+"""The opponents of a vector environment: who plays which game, each asked once for all of its games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
+
+
+class Opponents:
+    """Who plays which game. Players stay until the last of their games is over, though new games have others."""
+
+    def __init__(self, game: Game, num_games: int, self_player: PolicyPlayer) -> None:
+        self._game = game
+        self._self_player = self_player
+        self._given: dict[str, Opponent] = {}
+        self._names: list[str] = []
+        self._players: list[Any] = []
+        self._cumulative_shares = np.zeros(0)
+        #: ``int64[num_games]``, indices of players.
+        self.of_game = np.full(num_games, -1)
+
+    def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
+        """Exchange the opponents for new games. Raises ``ValueError`` for bad shares or names, and changes nothing then."""
+        values = np.array(list(shares.values()), np.float64)
+        if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
+            raise ValueError(f"the opponents' shares must be numbers >= 0, not all of them 0; got {dict(shares)!r}")
+        given = {name: players.get(name, name) for name in shares}
+        self._install({name: self._resolve(opponent) for name, opponent in given.items()})
+        self._given = given
+        self._cumulative_shares = np.cumsum(values / values.sum())
+
+    def reseed(self, random: np.random.Generator) -> None:
+        """Make the opponents that were given by name anew, with seeds drawn from ``random``."""
+        seeds = random.integers(2**31, size=len(self._given)).tolist()
+        of_given = zip(self._given.items(), seeds, strict=True)
+        self._install({name: self._resolve(opponent, seed) for (name, opponent), seed in of_given})
+
+    def _resolve(self, opponent: Opponent, seed: int | None = None) -> Any:
+        return resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
+
+    def _install(self, players: Mapping[str, Any]) -> None:
+        old = list(zip(self._names, self._players, strict=True))
+        new = list(players.items())
+        for index in np.unique(self.of_game[self.of_game >= 0]).tolist():
+            if not any(name == old[index][0] and player is old[index][1] for name, player in new):
+                new.append(old[index])
+        new_index = [
+            next((i for i, (name, player) in enumerate(new) if name == old_name and player is old_player), -1)
+            for old_name, old_player in old
+        ]
+        self.of_game = np.array([new_index[index] if index >= 0 else -1 for index in self.of_game.tolist()], np.int64)
+        self._names = [name for name, _ in new]
+        self._players = [player for _, player in new]
+
+    def restart(self) -> None:
+        """Tell all opponents that new games begin."""
+        for player in self._players:
+            player.restart()
+
+    def draw(self, rows: npt.NDArray[np.int64], random: np.random.Generator) -> None:
+        """Draw the opponents of the games ``rows``."""
+        drawn = np.searchsorted(self._cumulative_shares, random.random(len(rows)), side="right")
+        self.of_game[rows] = np.minimum(drawn, len(self._cumulative_shares) - 1)
+
+    def choose(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return an action for each game of the batch: ``NO_ACTION`` but in ``rows``."""
+        actions = np.full(batch.num_games, NO_ACTION, np.int64)
+        of_rows = self.of_game[rows]
+        for index in np.unique(of_rows).tolist():
+            player, its_rows = self._players[index], rows[of_rows == index]
+            if hasattr(player, "step_batch"):
+                actions[its_rows] = player.step_batch(batch, its_rows)
+            else:
+                actions[its_rows] = [player.step(batch.state(row)) for row in its_rows.tolist()]
+            if (actions[its_rows] == NO_ACTION).any():
+                raise IllegalActionError(f"the opponent {self._names[index]!r} has played no action ({NO_ACTION})")
+        return actions
+
+    def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
+        """Return the indices of opponents by their names. Raises ``ValueError`` for an unknown name."""
+        unknown = set(names).difference(self._names)
+        if unknown:
+            raise ValueError(
+                f"a saved game's opponent is {sorted(unknown)[0]!r}; allowed are {', '.join(map(repr, self._names))}"
+            )
+        return np.array([self._names.index(name) for name in names], np.int64)
+
+    def name_of_game(self, row: int) -> str:
+        """Return the name of one game's opponent."""
+        return self._names[self.of_game[row]]
+
+    def names_by_game(self) -> list[str]:
+        """Return the name of each game's opponent, empty where there is none yet."""
+        return ["" if index < 0 else self._names[index] for index in self.of_game.tolist()]
