@@ -29,7 +29,7 @@ lint: setup
 types: setup  # type checkers do not follow the mapping of an editable install, so they get the folders under their names
 	@mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in __init__ __main__ lazy_names; do ln -sfn ../../../stoneworks/$$file.py build/types/stoneworks/$$file.py; done
+	@for file in stoneworks/*.py; do ln -sfn ../../../$$file build/types/stoneworks/; done
 	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
 
 pytest: setup

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.extras import require_extra
+
 
 class Window:
     """A window that shows images, at most ``frames_per_second`` a second; several may be open at once."""
 
     def __init__(self, title: str, frames_per_second: int) -> None:
-        import pygame
+        with require_extra("human", "windows"):
+            import pygame
 
         self._pygame: Any = pygame
         self._title = title

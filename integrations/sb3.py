@@ -8,9 +8,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from stable_baselines3.common.vec_env import VecEnv
 
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.extras import require_extra
+
+with require_extra("train", "SB3 environments"):
+    from stable_baselines3.common.vec_env import VecEnv
 
 
 class SB3VecEnv(VecEnv):

@@ -20,14 +20,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
-from torch import Tensor
-
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.network import NETWORK_KINDS, Architecture, BoardNetwork, make_network
+from stoneworks.extras import require_extra
+from stoneworks.files import sync_folder, write_through
+from stoneworks.models.architecture import Architecture, network_config
+from stoneworks.models.network import BoardNetwork, make_network
+
+with require_extra("train", "checkpoints"):
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load as load_tensors
+    from safetensors.torch import save as save_tensors
+    from torch import Tensor
 
 METADATA_FILE = "checkpoint.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -86,10 +90,10 @@ def save_checkpoint(
         raise CheckpointError(
             f"{target} exists and is no checkpoint; allowed is a new folder, an empty one or a checkpoint"
         )
-    expected = _architecture_for(game, network.architecture)
+    expected = Architecture.of_game(game, network.architecture.config)
     if network.architecture != expected:
         raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
-    contents = {WEIGHTS_FILE: _serialize(network.state_dict())}
+    contents = {WEIGHTS_FILE: _serialize(network.playing_state_dict())}
     if training_state is not None:
         contents[TRAINING_FILE] = _serialize(training_state)
     description = {
@@ -114,7 +118,8 @@ def save_checkpoint(
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         for name, content in contents.items():
-            (temporary / name).write_bytes(content)
+            write_through(temporary / name, content)
+        sync_folder(temporary)
         temporary.chmod(0o777 & ~_file_mode_mask())
         replace_folder(temporary, target)
     finally:
@@ -213,6 +218,7 @@ def replace_folder(new: Path, target: Path) -> None:
         if old.exists():
             old.rename(target)
         raise
+    sync_folder(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -290,27 +296,17 @@ def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
             )
 
 
-def _architecture_for(game: Game, architecture: Architecture) -> Architecture:
-    return Architecture.of_game(
-        game, channels=architecture.channels, blocks=architecture.blocks, kind=architecture.kind
-    )
-
-
 def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> Architecture:
-    names = [field.name for field in fields(Architecture)]
-    if sorted(values) != sorted(names):
-        raise CheckpointError(f"{problem}the architecture has {', '.join(values)}; allowed are {', '.join(names)}")
-    for name in ("channels", "blocks"):
-        least = 1 if name == "channels" else 0
-        if isinstance(values[name], bool) or not isinstance(values[name], int) or values[name] < least:
-            raise CheckpointError(
-                f"{problem}the architecture's {name} is {values[name]!r}; allowed is a whole number >= {least}"
-            )
-    if values["kind"] not in NETWORK_KINDS:
-        raise CheckpointError(
-            f"{problem}the architecture's kind is {values['kind']!r}; allowed are {', '.join(NETWORK_KINDS)}"
-        )
-    expected = Architecture.of_game(game, channels=values["channels"], blocks=values["blocks"], kind=values["kind"])
+    sizes = {field.name for field in fields(Architecture)} - {"config"}
+    if missing := sorted(sizes - set(values)):
+        raise CheckpointError(f"{problem}the architecture has no {', '.join(missing)}")
+    try:
+        config = network_config({name: value for name, value in values.items() if name not in sizes})
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"{problem}the architecture's {error}") from None
+    if (saved := sorted(values)) != (allowed := sorted([*sizes, *(field.name for field in fields(config))])):
+        raise CheckpointError(f"{problem}the architecture must have {', '.join(allowed)}; it has {', '.join(saved)}")
+    expected = Architecture.of_game(game, config)
     for name, value in expected.as_dict().items():
         if values[name] != value:
             raise CheckpointError(

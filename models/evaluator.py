@@ -7,10 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
+from stoneworks.extras import require_extra
 from stoneworks.models.network import BoardNetwork
+
+with require_extra("train", "networks"):
+    import torch
+    from torch import Tensor
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -52,7 +55,7 @@ class NetworkEvaluator:
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Take over the weights of another network of the same architecture."""
-        self._network.load_state_dict(weights)
+        self._network.load_playing_state_dict(weights)
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` of ``n`` observations."""

@@ -1,75 +1,104 @@
-"""Networks: torch modules that turn observation planes into a policy and a value. They need torch alone.
+"""Networks: torch modules that turn observation planes into a policy and a value.
 
 All are fully convolutional with global pooling, so one set of weights plays every board size of its game.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import cast
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from stoneworks.envs.rules.errors import RegistrationError
+from stoneworks.extras import require_extra
+from stoneworks.models.architecture import Architecture, NetworkConfig, ResidualConfig, network_entry
 
-from stoneworks.envs.rules import Game
+with require_extra("train", "networks"):
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional
 
+__all__ = [
+    "Architecture",
+    "BoardNetwork",
+    "NetworkConfig",
+    "ResidualNetwork",
+    "ScalarValueNetwork",
+    "WinDrawLossNetwork",
+    "make_network",
+]
 
-@dataclass(frozen=True)
-class Architecture:
-    """What makes two networks take the same weights; everything in it is JSON.
-
-    Attributes:
-        observation_planes: number of input planes.
-        board_plane: index of the plane that marks the cells on the board.
-        action_planes: number of actions of each cell.
-        global_actions: number of actions that belong to no cell.
-        channels: width of the convolutions.
-        blocks: number of residual blocks.
-        kind: which network it is, one of ``NETWORK_KINDS``.
-    """
-
-    observation_planes: int
-    board_plane: int
-    action_planes: int
-    global_actions: int
-    channels: int
-    blocks: int
-    kind: str = "board_network"
-
-    @classmethod
-    def of_game(cls, game: Game, *, channels: int, blocks: int, kind: str = "board_network") -> Architecture:
-        """Return the architecture that fits ``game``."""
-        return cls(
-            observation_planes=len(game.observation_planes),
-            board_plane=game.observation_planes.index(game.board_plane),
-            action_planes=game.num_action_planes,
-            global_actions=len(game.global_actions),
-            channels=channels,
-            blocks=blocks,
-            kind=kind,
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON has them."""
-        return asdict(self)
+#: Names of weights that begin so belong to auxiliary heads, which training alone needs.
+AUXILIARY_PREFIX = "auxiliary."
 
 
 class BoardNetwork(nn.Module):
-    """A small residual network with a policy and a value in [-1, 1], for PPO.
+    """The contract of networks: observation planes in, a policy and a value out.
 
-    Everything that cells off the board hold is set to 0 after each layer, as the padding around the grid is. So a board gives
-    the same policy and value in whatever grid it lies, and its edge looks the same everywhere.
+    A subclass is made from an :class:`Architecture` alone, and defines ``logits_and_value`` and ``forward``. Weights must not
+    depend on the board size, so that one network plays every size of its game.
+
+    Auxiliary heads are modules in ``auxiliary``, by name. A subclass that supports them computes their outputs in
+    ``logits_value_and_auxiliary``. They are for training only: checkpoints hold the weights of ``playing_state_dict``, and a
+    network that is loaded for playing has no auxiliary heads.
+
+    Attributes:
+        architecture: what it was made from.
+        auxiliary: the auxiliary heads.
     """
 
-    num_value_outputs = 1
+    #: What the value head returns for each position: 1 value, or 3 logits of a win, a draw and a loss.
+    num_value_outputs = 3
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         self.architecture = architecture
-        channels = architecture.channels
+        self.auxiliary = nn.ModuleDict()
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Evaluate positions.
+
+        Args:
+            observations: ``float32[batch, planes, height, width]``, from the view of the player to move.
+
+        Returns:
+            Logits ``float32[batch, num_distinct_actions]`` in the order of the action index, legal or not, and the expected
+            result for the player to move, ``float32[batch]`` in [-1, 1].
+        """
+        raise NotImplementedError
+
+    def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the policy's logits and the output of the value head, ``float32[batch, num_value_outputs]``."""
+        raise NotImplementedError
+
+    def logits_value_and_auxiliary(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Return what ``logits_and_value`` does, and the outputs of the auxiliary heads by name."""
+        return *self.logits_and_value(observations), {}
+
+    def playing_state_dict(self) -> dict[str, Tensor]:
+        """Return the weights without those of the auxiliary heads."""
+        return {name: weight for name, weight in self.state_dict().items() if not name.startswith(AUXILIARY_PREFIX)}
+
+    def load_playing_state_dict(self, weights: Mapping[str, Tensor]) -> None:
+        """Load what ``playing_state_dict`` returned; auxiliary heads keep their weights."""
+        self.load_state_dict({**self.state_dict(), **weights})
+
+
+class ResidualNetwork(BoardNetwork):
+    """A residual network with global pooling.
+
+    Everything that cells off the board hold is set to 0 after each layer, as the padding around the grid is. So a board gives
+    the same policy and value in whatever grid it lies, and its edge looks the same everywhere.
+
+    An auxiliary head is called with the features ``[batch, channels, height, width]``, the plane of the cells on the board
+    ``[batch, 1, height, width]``, and the pooled features ``[batch, 2 * channels]``.
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        config = cast(ResidualConfig, architecture.config)
+        channels = config.channels
         self.stem = nn.Conv2d(architecture.observation_planes, channels, 3, padding=1)
-        self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(architecture.blocks))
+        self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(config.blocks))
         self.cell_policy = nn.Conv2d(channels, architecture.action_planes, 1)
         self.global_hidden = nn.Linear(2 * channels, 2 * channels)
         num_global_actions = architecture.global_actions
@@ -91,21 +120,17 @@ class BoardNetwork(nn.Module):
                 nn.init.zeros_(module.second.weight)
                 nn.init.zeros_(module.pooled_bias.weight)
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Evaluate positions.
-
-        Args:
-            observations: ``float32[batch, planes, height, width]``, as the player to act sees them.
-
-        Returns:
-            Logits ``float32[batch, num_distinct_actions]`` in the order of the action index, legal or not, and the expected
-            result for the player to act, ``float32[batch]``.
-        """
-        logits, value = self.logits_and_value(observations)
-        return logits, torch.tanh(value).squeeze(1)
-
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the policy's logits and what the last layer says of the value, ``[batch, num_value_outputs]``."""
+        """See :meth:`BoardNetwork.logits_and_value`."""
+        logits, value, *_ = self._evaluate(observations)
+        return logits, value
+
+    def logits_value_and_auxiliary(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """See :meth:`BoardNetwork.logits_value_and_auxiliary`."""
+        logits, value, features, on_board, pooled = self._evaluate(observations)
+        return logits, value, {name: head(features, on_board, pooled) for name, head in self.auxiliary.items()}
+
+    def _evaluate(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         planes = observations.contiguous(memory_format=torch.channels_last)
         board_plane = self.architecture.board_plane
         on_board = planes[:, board_plane : board_plane + 1].contiguous()
@@ -114,34 +139,45 @@ class BoardNetwork(nn.Module):
         for block in self.blocks:
             features = block(features, on_board, inverse_num_cells)
         logits = self.cell_policy(features).flatten(1)
-        hidden = functional.relu(self.global_hidden(mean_and_greatest(features, inverse_num_cells)))
+        pooled = mean_and_greatest(features, inverse_num_cells)
+        hidden = functional.relu(self.global_hidden(pooled))
         if self.global_policy is not None:
             logits = torch.cat([logits, self.global_policy(hidden)], 1)
-        return logits, self.value(hidden)
+        return logits, self.value(hidden), features, on_board, pooled
 
 
-class WinDrawLossNetwork(BoardNetwork):
-    """The same with a head for the probabilities of a win, a draw and a loss, for AlphaZero."""
+class ScalarValueNetwork(ResidualNetwork):
+    """A residual network with one value in [-1, 1]."""
 
-    num_value_outputs = 3
+    num_value_outputs = 1
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Evaluate positions, as :class:`BoardNetwork` does; see also ``logits_and_value``, whose value are logits of the three."""
+        """See :meth:`BoardNetwork.forward`."""
+        logits, value = self.logits_and_value(observations)
+        return logits, torch.tanh(value).squeeze(1)
+
+
+class WinDrawLossNetwork(ResidualNetwork):
+    """A residual network with a head for the probabilities of a win, a draw and a loss."""
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """See :meth:`BoardNetwork.forward`; the value is the probability of a win less that of a loss."""
         logits, outcomes = self.logits_and_value(observations)
         win_draw_loss = torch.softmax(outcomes, 1)
         return logits, win_draw_loss[:, 0] - win_draw_loss[:, 2]
 
 
-#: The networks by their kind.
-NETWORK_KINDS: dict[str, type[BoardNetwork]] = {
-    "board_network": BoardNetwork,
-    "win_draw_loss_network": WinDrawLossNetwork,
-}
-
-
 def make_network(architecture: Architecture) -> BoardNetwork:
-    """Return a new network. Its weights are drawn by torch's random numbers."""
-    return NETWORK_KINDS[architecture.kind](architecture)
+    """Return a new network. Its weights are drawn by torch's random numbers.
+
+    Raises:
+        RegistrationError: the registered network cannot be imported, or does not extend :class:`BoardNetwork`.
+    """
+    entry = network_entry(architecture.kind)
+    found = entry.load("network")
+    if not (isinstance(found, type) and issubclass(found, BoardNetwork)):
+        raise RegistrationError(f"{entry.name}: network must be a subclass of BoardNetwork, got {found!r}")
+    return found(architecture)
 
 
 class ResidualBlock(nn.Module):

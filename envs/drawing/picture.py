@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.drawing import raster
+from stoneworks.files import write_whole
 
 WIDTH_PIXELS = 512
 
@@ -60,10 +61,4 @@ class Drawing:
             content = self.png(width_pixels)
         else:
             raise ValueError(f"path is {str(path)!r}; allowed are paths that end in .svg or .png")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(content)
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(path, content)

@@ -6,12 +6,15 @@ import os
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.extras import require_extra
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.network import BoardNetwork
+
+with require_extra("train", "checkpoints"):
+    import torch
 
 
 class PolicyBot(Bot):

@@ -14,14 +14,14 @@ from safetensors.torch import save
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, recover, save_checkpoint
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
 
 GAME = load_game("laido", size=3)
 
 
 def some_network(seed: int = 0, game: str = "laido(size=3)", channels: int = 4) -> BoardNetwork:
     torch.manual_seed(seed)
-    return BoardNetwork(Architecture.of_game(load_game(game), channels=channels, blocks=1))
+    return make_network(Architecture.of_game(load_game(game), channels=channels, blocks=1))
 
 
 @pytest.fixture
@@ -105,19 +105,19 @@ def test_another_game_is_refused(folder: Path) -> None:
         (lambda d: d.update(global_actions=["pass"]), "global_actions is .*; laido.* now has .*swap"),
         (
             lambda d: d["architecture"].update(kind="transformer"),
-            "architecture's kind is 'transformer'; allowed are board_network",
+            "kind must be one of .*board_network.*'transformer'",
         ),
         (
             lambda d: d["architecture"].update(channels=0),
-            "architecture's channels is 0; allowed is a whole number >= 1",
+            "channels must be .* got 0",
         ),
-        (lambda d: d["architecture"].update(blocks="1"), "architecture's blocks is '1'"),
+        (lambda d: d["architecture"].update(blocks="1"), "blocks must be .* got '1'"),
         (
             lambda d: d["architecture"].update(board_plane=0),
             "architecture's board_plane is 0; allowed for laido.* is 2",
         ),
-        (lambda d: d["architecture"].update(heads=8), "architecture has .*heads; allowed are"),
-        (lambda d: d["architecture"].pop("blocks"), "architecture has"),
+        (lambda d: d["architecture"].update(heads=8), "heads"),
+        (lambda d: d["architecture"].pop("blocks"), "blocks"),
         (lambda d: d["architecture"].update(channels=8), r"weights .* are float32\[4.*; allowed .* are float32\[8"),
         (lambda d: d["architecture"].update(blocks=2), r"weights blocks.1.* are none; allowed"),
         (lambda d: d["files"].clear(), "has no model.safetensors"),

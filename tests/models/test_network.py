@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from stoneworks.envs.rules import Batch, load_game
+from stoneworks.envs.rules.errors import RegistrationError
+from stoneworks.models.architecture import (
+    NETWORKS,
+    NetworkConfig,
+    ResidualConfig,
+    network_config,
+    network_names,
+    register_network,
+)
+from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, WinDrawLossNetwork, make_network
 
 
-def some_network(kind: type[BoardNetwork] = BoardNetwork, **changes: int) -> BoardNetwork:
+def some_network(kind: str = "board_network", **changes: int) -> BoardNetwork:
     """A network none of whose weights is 0."""
     torch.manual_seed(1)
     sizes = {
@@ -18,10 +33,9 @@ def some_network(kind: type[BoardNetwork] = BoardNetwork, **changes: int) -> Boa
         "board_plane": 2,
         "action_planes": 3,
         "global_actions": 2,
-        "channels": 8,
-        "blocks": 2,
     }
-    network = kind(Architecture(**{**sizes, **changes}))
+    hyperparameters = {"channels": 8, "blocks": 2, **changes}
+    network = make_network(Architecture(**sizes, config=ResidualConfig(kind, **hyperparameters)))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -41,8 +55,8 @@ def test_one_set_of_weights_plays_every_size_of_its_game(name: str, size: int) -
     game = load_game(name, size=size)
     architecture = Architecture.of_game(game, channels=8, blocks=1)
     assert architecture == Architecture.of_game(load_game(name, size=4), channels=8, blocks=1)
-    network = BoardNetwork(architecture)
-    network.load_state_dict(BoardNetwork(architecture).state_dict())
+    network = make_network(architecture)
+    network.load_state_dict(make_network(architecture).state_dict())
     logits, values = network(some_observations(str(game), 3))
     assert logits.shape == (3, game.num_actions)
     assert values.shape == (3,)
@@ -74,8 +88,8 @@ def test_outputs_are_in_the_order_of_the_action_index() -> None:
         torch.testing.assert_close(board[plane], expected)
 
 
-@pytest.mark.parametrize("kind", [BoardNetwork, WinDrawLossNetwork])
-def test_a_board_gives_the_same_in_a_larger_grid(kind: type[BoardNetwork]) -> None:
+@pytest.mark.parametrize("kind", network_names())
+def test_a_board_gives_the_same_in_a_larger_grid(kind: str) -> None:
     network = some_network(kind).eval()
     small = some_observations("vadus(size=3)", 4)
     large = torch.zeros(4, 6, 9, 8)
@@ -105,7 +119,7 @@ def test_values_are_between_minus_1_and_1() -> None:
 def test_a_new_network_plays_nearly_at_random_and_expects_a_draw() -> None:
     torch.manual_seed(0)
     game = load_game("laido", size=5)
-    network = BoardNetwork(Architecture.of_game(game, channels=16, blocks=2))
+    network = make_network(Architecture.of_game(game, channels=16, blocks=2))
     with torch.no_grad():
         logits, values = network(some_observations(str(game), 20))
     assert np.ptp(logits.numpy(), axis=1).max() < 0.3
@@ -123,7 +137,7 @@ def test_every_weight_learns() -> None:
 
 def test_a_game_without_global_actions_has_a_logit_for_each_action_and_no_layer_for_others() -> None:
     game = load_game("taigo(radius=2)")
-    network = BoardNetwork(Architecture.of_game(game, channels=4, blocks=1))
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     logits, value = network(torch.rand(3, *game.observation_shape))
     assert logits.shape == (3, game.num_distinct_actions())
     assert value.shape == (3,)
@@ -135,7 +149,7 @@ def test_a_game_without_global_actions_has_a_logit_for_each_action_and_no_layer_
 
 
 def test_the_value_is_the_probability_of_a_win_minus_that_of_a_loss() -> None:
-    network = some_network(WinDrawLossNetwork).eval()
+    network = some_network("win_draw_loss_network").eval()
     observations = some_observations("vadus(size=3)", 20)
     with torch.no_grad():
         logits, values = network(observations)
@@ -150,7 +164,7 @@ def test_the_value_is_the_probability_of_a_win_minus_that_of_a_loss() -> None:
 
 
 def test_a_sure_win_is_1_a_sure_draw_0_and_a_sure_loss_minus_1() -> None:
-    network = some_network(WinDrawLossNetwork).eval()
+    network = some_network("win_draw_loss_network").eval()
     for outcome, value in enumerate((1.0, 0.0, -1.0)):
         with torch.no_grad():
             network.value.weight.zero_()
@@ -187,3 +201,105 @@ def test_networks_of_two_kinds_do_not_take_each_others_weights() -> None:
     one, other = (make_network(Architecture.of_game(game, channels=4, blocks=1, kind=kind)) for kind in kinds)
     with pytest.raises(RuntimeError, match=r"value\.weight"):
         one.load_state_dict(other.state_dict())
+
+
+# -- Auxiliary heads ---------------------------------------------------------------------------------------------------
+
+
+class Ownership(torch.nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.of_cell = torch.nn.Conv2d(channels, 1, 1)
+
+    def forward(self, features: torch.Tensor, on_board: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
+        assert pooled.shape == (len(features), 2 * features.shape[1])
+        return self.of_cell(features) * on_board
+
+
+def test_auxiliary_heads_are_for_training_and_stay_behind(tmp_path: Path) -> None:
+    game = load_game("vadus(size=3)")
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    network.auxiliary["ownership"] = Ownership(4)
+    observations = some_observations(str(game), 3)
+    logits, _, auxiliary = network.logits_value_and_auxiliary(observations)
+    assert auxiliary["ownership"].shape == (3, 1, 5, 5)
+    assert torch.equal(logits, network.logits_and_value(observations)[0])
+    save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
+    loaded = load_checkpoint(tmp_path / "agent").network
+    assert not any("auxiliary" in name for name in loaded.state_dict())
+    assert torch.equal(loaded(observations)[0], network(observations)[0])
+    with torch.no_grad():
+        network.stem.weight.zero_()
+        network.auxiliary["ownership"].of_cell.weight.fill_(3)
+    network.load_playing_state_dict(loaded.state_dict())
+    assert torch.equal(network.stem.weight, loaded.stem.weight)
+    assert (network.auxiliary["ownership"].of_cell.weight == 3).all()
+
+
+# -- The registry ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinearConfig(NetworkConfig):
+    scale: float = 1.0
+
+
+class LinearNetwork(BoardNetwork):
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        self.policy = torch.nn.Conv2d(architecture.observation_planes, architecture.action_planes, 1)
+        self.rest = torch.nn.Linear(architecture.observation_planes, architecture.global_actions + 3)
+
+    def logits_and_value(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        rest = self.rest(observations.mean((2, 3))) * self.architecture.config.scale
+        return torch.cat([self.policy(observations).flatten(1), rest[:, 3:]], 1), rest[:, :3]
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        logits, outcomes = self.logits_and_value(observations)
+        return logits, torch.softmax(outcomes, 1) @ torch.tensor([1.0, 0.0, -1.0])
+
+
+@pytest.fixture
+def linear() -> Iterator[None]:
+    register_network("linear", LinearNetwork, LinearConfig)
+    yield
+    NETWORKS.remove("linear")
+
+
+@pytest.mark.usefixtures("linear")
+def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> None:
+    game = load_game("laido(size=3)")
+    network = make_network(Architecture.of_game(game, kind="linear", scale=2.0))
+    save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
+    loaded = load_checkpoint(tmp_path / "agent", load_game("laido(size=4)")).network
+    assert isinstance(loaded, LinearNetwork)
+    assert loaded.architecture.config == LinearConfig("linear", 2.0)
+    observations = some_observations("laido(size=4)", 2)
+    assert torch.equal(loaded(observations)[0], network(observations)[0])
+
+
+def test_a_network_that_does_not_keep_the_contract_is_refused() -> None:
+    with pytest.raises(RegistrationError, match="already registered"):
+        register_network("board_network", LinearNetwork, LinearConfig)
+    register_network("wrong", torch.nn.Linear, LinearConfig)
+    try:
+        with pytest.raises(RegistrationError, match="subclass of BoardNetwork"):
+            make_network(Architecture.of_game(load_game("vadus(size=2)"), kind="wrong"))
+    finally:
+        NETWORKS.remove("wrong")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "nothing"}, "kind must be one of .*board_network.*'nothing'"),
+        ({"kind": ["x"]}, "kind must be one of"),
+        ({"channels": 3}, "kind must be one of .*None"),
+        ({"kind": "board_network", "heads": 3}, "heads .* channels, blocks"),
+        ({"kind": "board_network", "channels": 10**9}, "channels must be .* 1000000000"),
+        ({"kind": "board_network", "blocks": -1}, "blocks must be .* -1"),
+    ],
+)
+def test_hyperparameters_that_are_not_allowed_are_named(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        network_config(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,10 @@ def network_in_words(network: BoardNetwork) -> str:
     """Return the size of a network in words."""
     architecture = network.architecture
     weights = sum(parameter.numel() for parameter in network.parameters())
-    blocks = "1 residual block" if architecture.blocks == 1 else f"{architecture.blocks} residual blocks"
-    return f"{blocks} of {architecture.channels} channels, {weights:,} weights"
+    hyperparameters = ", ".join(
+        f"{name} {value}" for name, value in asdict(architecture.config).items() if name != "kind"
+    )
+    return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
 
 
 def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:

@@ -6,13 +6,15 @@ import copy
 import math
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
-
+from stoneworks.extras import require_extra
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.positions import TrainingBatch
+
+with require_extra("train", "training runs"):
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional
 
 
 @dataclass(frozen=True)

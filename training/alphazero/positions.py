@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from stoneworks.envs.rules import Game, templates
+from stoneworks.extras import require_extra
+
+with require_extra("train", "training runs"):
+    import torch
+    from torch import Tensor
 
 #: The actions of a policy that are kept; the probability of all others together is kept as one.
 NUM_POLICY_ENTRIES = 32

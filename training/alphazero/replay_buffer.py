@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import CheckpointError
 
 
@@ -66,10 +67,9 @@ class ReplayBuffer:
         if not len(positions):
             return
         file = self._folder / f"{self.num_added:012d}.npy"
-        unfinished = file.with_name(f".{file.name}")
-        with unfinished.open("wb") as target:
-            np.save(target, positions, allow_pickle=False)
-        os.replace(unfinished, file)
+        content = io.BytesIO()
+        np.save(content, positions, allow_pickle=False)
+        write_whole(file, content.getvalue())
         self._put(self.num_added, positions)
         self.num_added += len(positions)
         files = self._files()

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 import yaml
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State
+from stoneworks.extras import require_extra
+from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero import plots
@@ -29,7 +30,9 @@ from stoneworks.training.alphazero.finished_run import (
 )
 from stoneworks.training.arena.match import random_opening
 from stoneworks.training.arena.records import GameRecord, read_records
-from stoneworks.training.runs.files import write_whole
+
+with require_extra("train", "training runs"):
+    import torch
 
 REPORT_FILE = "report.md"
 #: The folder, inside the run's, of the report's plots and pictures.

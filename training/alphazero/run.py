@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch.utils.tensorboard import SummaryWriter
 
 from stoneworks.envs.rules import load_game
+from stoneworks.extras import require_extra
+from stoneworks.files import write_whole
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
@@ -47,8 +47,11 @@ from stoneworks.training.alphazero.sources import (
 from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import check_unchanged, config_as_dict, dump_config
-from stoneworks.training.runs.files import write_whole
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+
+with require_extra("train", "training runs"):
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
 
 #: Keys of a configuration that may change when training goes on.
 CHANGEABLE = (
@@ -258,7 +261,7 @@ class Run:
         self.iterations += 1
         played_by = time.perf_counter()
         losses = self._learn()
-        source.update(self.learner.acting_network.state_dict(), self.progress)
+        source.update(self.learner.acting_network.playing_state_dict(), self.progress)
         end = time.perf_counter()
         self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
         busy = max(1e-9, self_play_seconds + end - played_by)
@@ -382,7 +385,7 @@ class Run:
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         training = checkpoint.training
-        self.learner.acting_network.load_state_dict(checkpoint.network.state_dict())
+        self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(load_training_state(self.checkpoint))
         self.generator.bit_generator.state = training["random_state"]
         self.games = training["games"]

@@ -15,15 +15,18 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
+from stoneworks.extras import require_extra
 from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+
+with require_extra("train", "training runs"):
+    import torch
+    from torch import Tensor
 
 
 class SelfPlayError(RuntimeError):
@@ -156,7 +159,7 @@ class SelfPlayProcesses:
             )
             for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
         ]
-        self.update(network.state_dict(), progress)
+        self.update(network.playing_state_dict(), progress)
         for process in self._processes:
             process.start()
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.files import write_whole
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.records import GameRecord, RecordError, read_records, write_records
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
-from stoneworks.training.runs.files import write_whole
 
 _SETTINGS = "arena.json"
 

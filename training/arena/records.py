@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.files import write_whole
 from stoneworks.models.errors import BotForfeit
-from stoneworks.training.runs.files import write_whole
 
 #: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
 FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from stoneworks.files import write_whole
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings
-from stoneworks.training.runs.files import write_whole
 
 #: File names of pictures end in one of these.
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")

@@ -14,10 +14,10 @@ from typing import Any
 
 from rich.table import Table
 
+from stoneworks.files import write_whole
 from stoneworks.models.processors import processor_name
 from stoneworks.training.bench.contestant import Measured, Spread, ratio, take_turns
 from stoneworks.training.bench.suite import Comparison, all_comparisons
-from stoneworks.training.runs.files import write_whole
 
 
 @dataclass(frozen=True)

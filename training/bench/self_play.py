@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import torch
 
 from stoneworks.envs.rules import load_game
+from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import SelfPlay
 from stoneworks.training.alphazero.sources import make_evaluator
 from stoneworks.training.runs.config import parse_config
+
+with require_extra("train", "networks"):
+    import torch
 
 
 def shares_of_self_play(

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.extras import require_extra
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.ppo.config import OpponentsConfig
+
+with require_extra("train", "training runs"):
+    from torch import Tensor
 
 _PAST = "past-"
 _BOTS = ("random", "greedy")
@@ -120,7 +123,7 @@ class OpponentPool:
             self._add(name, self._learner.state_dict())
 
     def _add(self, name: str, weights: Mapping[str, Tensor]) -> None:
-        network = BoardNetwork(self._learner.architecture)
+        network = make_network(self._learner.architecture)
         network.load_state_dict({key: tensor.detach().clone() for key, tensor in weights.items()})
         network.eval()
         for parameter in network.parameters():

@@ -15,15 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import Logger, configure
-from stable_baselines3.common.utils import set_random_seed
-from torch import Tensor
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.vector import SavedGames, VectorEnv
+from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models import load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
@@ -43,6 +38,14 @@ from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
 from stoneworks.training.runs.config import check_unchanged, config_as_dict
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+
+with require_extra("train", "training runs"):
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import Logger, configure
+    from stable_baselines3.common.utils import set_random_seed
+    from torch import Tensor
 
 #: Keys of a configuration that may change when training goes on.
 CHANGEABLE = ("frames", "checkpoint_frames", "threads", "evaluation")

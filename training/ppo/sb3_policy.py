@@ -1,18 +1,21 @@
-"""``BoardPolicy``: a :class:`BoardNetwork` as a policy of sb3-contrib's MaskablePPO."""
+"""``BoardPolicy``: a network as a policy of sb3-contrib's MaskablePPO."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy.typing as npt
-import torch
 from gymnasium import spaces
-from sb3_contrib.common.maskable.distributions import MaskableDistribution
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.type_aliases import Schedule
-from torch import Tensor
 
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.extras import require_extra
+from stoneworks.models.network import Architecture, make_network
+
+with require_extra("train", "training runs"):
+    import torch
+    from sb3_contrib.common.maskable.distributions import MaskableDistribution
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.type_aliases import Schedule
+    from torch import Tensor
 
 #: The logit of an illegal action: its probability is exactly 0, and 0 times its logarithm is 0 and not NaN.
 _ILLEGAL_LOGIT = -1e9
@@ -44,7 +47,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
         super().__init__(observation_space, action_space, lr_schedule, **arguments)
 
     def _build(self, lr_schedule: Schedule) -> None:
-        self.network = BoardNetwork(self._architecture)
+        self.network = make_network(self._architecture)
         self.optimizer = self.optimizer_class(
             self.network.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]

@@ -6,8 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from stoneworks.extras import require_extra
 
-import torch
+with require_extra("train", "training runs"):
+    import torch
+
 
 from stoneworks.models.processors import processor_name
 

@@ -365,7 +365,7 @@ def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkeypa
     path.write_text("before")
 
     def refuse(source: object, target: object) -> None:
-        raise OSError("no room")
+        raise OSError(28, "no room")
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(OSError, match="no room"):

@@ -12,7 +12,7 @@ from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def game() -> Game:
 def network(game: Game) -> BoardNetwork:
     """A network with a policy that is far from uniform."""
     torch.manual_seed(2)
-    network = BoardNetwork(Architecture.of_game(game, channels=8, blocks=1))
+    network = make_network(Architecture.of_game(game, channels=8, blocks=1))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.12 * torch.randn_like(parameter))

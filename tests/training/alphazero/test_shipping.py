@@ -81,7 +81,7 @@ def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero
     verdict = "reached" if score >= 0.99 else "missed"
     assert f"policy against random: the aim is 99.0 %, the score {100 * score:.1f} %: {verdict}." in card
     assert "## Known weaknesses\n\nIt knows nothing.\n" in card
-    assert "1 residual block of 4 channels" in card
+    assert "win_draw_loss_network: channels 4, blocks 1" in card
     assert 'load_bot("vadus@64", "vadus(size=2)")' in card
     assert "| positions | time | policy against random | policy against greedy | policy@4 against random |" in card
     assert "algorithm: alphazero" in card

@@ -20,7 +20,7 @@ import pytest
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.arena import (
     ArenaFolderError,
     ArenaPlayError,
@@ -249,7 +249,7 @@ def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_pat
 @pytest.mark.parametrize("search", ["", "@2"])
 def test_a_checkpoint_that_was_trained_on_is_another_player(search: str, tmp_path: Path) -> None:
     game = load_game(GAME)
-    network = BoardNetwork(Architecture.of_game(game, channels=4, blocks=1))
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     agent = tmp_path / "agent"
     settings = ArenaSettings(GAME, ((f"{agent}{search}", "random"),), 2)
     save_checkpoint(agent, game=game, network=network, training={"frames": 1})

@@ -20,7 +20,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training import demo
 from stoneworks.training.arena.match import play_match
 from stoneworks.training.arena.records import read_records
@@ -244,7 +244,7 @@ def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
 def make_pool() -> Callable[..., tuple[OpponentPool, BoardNetwork, VectorEnv]]:
     def make(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
         game = load_game("vadus", size=2)
-        network = BoardNetwork(Architecture.of_game(game, channels=4, blocks=1))
+        network = make_network(Architecture.of_game(game, channels=4, blocks=1))
         return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
 
     return make

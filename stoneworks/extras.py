@@ -1,0 +1,34 @@
+"""Optional dependencies: importing one that is not installed is an error that names the extra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class MissingDependencyError(ImportError):
+    """Raised when a feature needs a package that is not installed. The message names the package and the extra."""
+
+
+@contextmanager
+def require_extra(extra: str, feature: str) -> Iterator[None]:
+    """Turn a failed import in the ``with`` block into an error that names the extra.
+
+    Args:
+        extra: the extra of stoneworks that installs what the block imports.
+        feature: what needs it, in the plural, such as ``"networks"``.
+
+    Raises:
+        MissingDependencyError: a package is not installed.
+    """
+    try:
+        yield
+    except MissingDependencyError:
+        raise
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "stoneworks"):
+            raise
+        raise MissingDependencyError(
+            f"{feature} need {package}; install stoneworks[{extra}]", name=error.name
+        ) from error
