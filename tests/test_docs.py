@@ -56,7 +56,7 @@ def test_a_page_states_the_facts_of_its_game(page: GamePage) -> None:
     assert facts["Game string"] == str(game)
     assert facts["Number of actions"] == str(game.num_distinct_actions())
     assert facts["Observation shape"] == str(game.observation_tensor_shape())
-    assert facts["Greatest length"] == f"{game.max_game_length()} actions"
+    assert facts["Maximum game length"] == f"{game.max_game_length()} actions"
     assert facts["Symmetries"] == str(len(game.symmetries))
     assert facts["Version"] == str(game.version)
     assert f"`{name}_v{game.version}`" in page.text
@@ -120,7 +120,7 @@ def test_every_ruling_is_cited_by_a_test_of_the_rules(page: GamePage) -> None:
 
 
 def test_the_examples_of_actions_have_the_indices_that_a_page_gives(page: GamePage) -> None:
-    rows = page.table("text", "index", "what")
+    rows = page.table("text", "index", "description")
     for text, (index, _) in rows.items():
         assert page.game.string_to_action(text) == int(index)
         assert page.game.action_to_string(int(index)) == text
@@ -145,7 +145,7 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in ("vadus", "laido", "taugo") if name in game_names()])
 def test_the_table_of_sizes_holds(name: str) -> None:
-    for size, row in GamePage(name).table("size", "points", "actions", "observation", "greatest length").items():
+    for size, row in GamePage(name).table("size", "points", "actions", "observation", "maximum length").items():
         game: Game = load_game(name, size=int(size))
         assert row == [
             str(int(game.grid.on_board.sum())),

@@ -373,5 +373,5 @@ def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
     if "finish_at_random" in game.kernels:
         return game.kernels
     if type(game) not in _FINISHING:
-        _FINISHING[type(game)] = kernels.specialised_kernel(templates.finish_at_random, game.name, game.kernels)
+        _FINISHING[type(game)] = kernels.specialized_kernel(templates.finish_at_random, game.name, game.kernels)
     return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}

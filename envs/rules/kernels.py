@@ -142,7 +142,7 @@ def specialize(
     return cast(Callable[..., Any], compiled)
 
 
-def specialised_kernel(
+def specialized_kernel(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
     """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialize`` compiles to call."""
