@@ -54,6 +54,11 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     )
 
 
+def default_bot(game: Game) -> str:
+    """Return the name of a quick bot for ``game`` that plays better than at random: the opponent where none is asked for."""
+    return playable_bots(("greedy", "mcts:100"), game)[0]
+
+
 def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
     """Return those of some bots' names that can play ``game``: without an evaluation some cannot."""
     return tuple(name for name in names if has_evaluation(game) or not _needs_evaluation(name))

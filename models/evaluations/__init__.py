@@ -23,7 +23,7 @@ def require_evaluation(game: Game, what: str) -> None:
     """Raise ``MissingEvaluationError`` if ``game`` has no evaluation, which ``what`` needs."""
     if not has_evaluation(game):
         raise MissingEvaluationError(
-            f"{what} needs an evaluation, and {game.name} has none; register the game with evaluation='module' to add one"
+            f"{game.name} has no evaluation, and {what} needs one; a game gets one with register_game(..., evaluation=...)"
         )
 
 
@@ -51,7 +51,7 @@ def evaluation_scale(game: Game) -> float:
 
 def _attribute(game: Game, name: str) -> Any:
     """Return what the evaluation of ``game`` defines under a name."""
-    require_evaluation(game, "this")
+    require_evaluation(game, "this bot or search")
     entry = game_entry(game.name)
     try:
         return getattr(entry.load("evaluation"), name)

@@ -164,13 +164,14 @@ def make_ladder(
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps what was played; the same command goes on."""
+    from stoneworks.models.bots.loading import playable_bots
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
     from stoneworks.training.arena.schedule import neighbors, round_robin
     from stoneworks.training.arena.settings import ArenaSettings
 
     if not output.is_dir():
         raise ValueError(f"output is {str(output)!r}; allowed is a folder that exists")
-    anchors = players or ANCHORS
+    anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = ArenaSettings(
         game,
         round_robin(anchors) if next_ones is None else neighbors(anchors, next_ones),

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules import RegistrationError, game_names, load_game
 from stoneworks.training.cli import arena as arena_commands
 from stoneworks.training.cli import bench as bench_commands
 from stoneworks.training.cli.replay import replay
@@ -39,14 +39,36 @@ def stoneworks() -> None:
 @app.command()
 def games() -> None:
     """List the games with their options and their number of actions."""
-    table = Table("game", "options and defaults", "actions", "observation")
+    table = Table("game", "version", "options and defaults", "actions", "observation")
     for name in game_names():
-        game = load_game(name)
+        try:
+            game = load_game(name)
+        except RegistrationError as error:  # another package's game must not hide the rest
+            print(f"stoneworks: {error}", file=sys.stderr)
+            continue
         options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
         table.add_row(
-            name, options, str(game.num_distinct_actions()), " x ".join(map(str, game.observation_tensor_shape()))
+            name,
+            str(game.version),
+            options,
+            str(game.num_distinct_actions()),
+            " x ".join(map(str, game.observation_tensor_shape())),
         )
     Console().print(table)
+
+
+@app.command()
+def bots() -> None:
+    """List the kinds of bots and the shipped checkpoints, which are bots as well."""
+    from stoneworks.models import shipped
+    from stoneworks.models.bots.registry import BOTS
+
+    table = Table("bot", "plays")
+    for entry in BOTS.loadable():
+        table.add_row(entry.usage, "games with an evaluation" if entry.needs_evaluation else "all games")
+    for name in shipped.names():
+        table.add_row(f"{name}, {name}@<simulations>", f"{name.partition('-')[0]}, as a checkpoint")
+    Console(markup=False).print(table)
 
 
 @app.command()
@@ -156,23 +178,29 @@ def play(
         list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
     ] = None,
     size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
-    opponent: Annotated[str, typer.Option(help="A bot: random, greedy, vadus@64, a checkpoint folder ...")] = "greedy",
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help="A bot: random, greedy, vadus@64, a checkpoint folder ...; greedy by default, or mcts:100 where "
+            "the game has no evaluation."
+        ),
+    ] = None,
     seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
 ) -> None:
     """Play against a bot in the terminal, with undo and hint."""
     from stoneworks.models import load_bot
+    from stoneworks.models.bots.loading import default_bot
     from stoneworks.training.arena.records import GameRecord, write_records
     from stoneworks.training.cli.terminal_play import TerminalGame
 
     _check_folder_of(save)
     given = [*(option or []), *([f"size={size}"] if size is not None else [])]
     loaded = load_game(game, **_game_options(given))
-    bot = load_bot(opponent, loaded, seed)
-    state = TerminalGame(
-        loaded, bot, load_bot("greedy", loaded, seed), seat=seat, source=sys.stdin, target=sys.stdout
-    ).play()
+    bot = load_bot(opponent or default_bot(loaded), loaded, seed)
+    adviser = load_bot(default_bot(loaded), loaded, seed)
+    state = TerminalGame(loaded, bot, adviser, seat=seat, source=sys.stdin, target=sys.stdout).play()
     if save is not None:
         players = ("human", bot.name) if seat == 0 else (bot.name, "human")
         write_records(save, [GameRecord.of_state(state, players, seed)])

@@ -8,7 +8,7 @@ from stoneworks.envs.rules import Game, IllegalActionError, State
 from stoneworks.models import Bot
 
 HELP = """Type an action, or one of these:
-  hint  what the greedy bot would play
+  hint  what a bot would play
   undo  go back to your last decision
   help  this text
   quit  leave the game"""

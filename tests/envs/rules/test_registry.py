@@ -1,0 +1,375 @@
+"""The registries of games and bots: what other packages add, in whatever order things are imported, and bad entries."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stoneworks
+from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
+from stoneworks.envs.rules.games import GAMES
+from stoneworks.models import Bot, BotEntry, UnknownBotError
+from stoneworks.models.bots.registry import BOTS
+
+VADUS = "stoneworks.envs.rules.vadus:Vadus"
+
+
+class FirstBot(Bot):
+    """Plays the first legal action."""
+
+    def __init__(self, game: Any, seed: int | None) -> None:
+        self.seed = seed
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        action = state.legal_actions()[0]
+        return [(action, 1.0)], action
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """Forget afterwards what a test registers."""
+    games, bots = set(GAMES.names()), set(BOTS.names())
+    yield
+    for registry, before in ((GAMES, games), (BOTS, bots)):
+        for name in set(registry.names()) - before:
+            registry.remove(name)
+
+
+# -- Entries -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"name": "Vadus"}, "'Vadus'"),
+        ({"name": "for"}, "'for'"),
+        ({"name": "9x"}, "'9x'"),
+        ({"name": ""}, "''"),
+        ({"name": None}, "None"),
+        ({"rules": "module"}, "rules must be 'module:attribute', got 'module'"),
+        ({"rules": "no module:Class"}, "rules"),
+        ({"rules": 5}, "got 5"),
+        ({"version": -1}, "version must be an integer >= 0, got -1"),
+        ({"version": True}, "version must be an integer >= 0, got True"),
+        ({"version": "1"}, "version must be an integer >= 0, got '1'"),
+        ({"drawing": "a:b:c"}, "drawing"),
+        ({"evaluation": 3}, "evaluation"),
+        ({"samples": ["other(size=3)"]}, "samples must be a tuple"),
+        ({"samples": ("vadus(size=3)",)}, "samples must be game strings of other, got 'vadus.size=3.'"),
+        ({"samples": ("other(",)}, "'other.' is not a valid game string"),
+    ],
+)
+def test_a_bad_entry_of_a_game_is_refused(arguments: dict[str, Any], named: str) -> None:
+    names = stoneworks.game_names()
+    with pytest.raises(RegistrationError, match=named):
+        stoneworks.register_game(**{"name": "other", "rules": VADUS, **arguments})
+    assert stoneworks.game_names() == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"name": "First"}, "'First'"),
+        ({"bot": "module"}, "bot must be 'module:attribute', got 'module'"),
+        ({"bot": None}, "got None"),
+        ({"usage": 1}, "usage must be a string, got 1"),
+        ({"needs_evaluation": 1}, "needs_evaluation must be True or False, got 1"),
+        ({"name": "vadus"}, "'vadus'.*shipped checkpoint"),
+    ],
+)
+def test_a_bad_entry_of_a_bot_is_refused(arguments: dict[str, Any], named: str) -> None:
+    names = stoneworks.bot_names()
+    with pytest.raises(RegistrationError, match=named):
+        stoneworks.register_bot(**{"name": "other", "bot": "a:B", **arguments})
+    assert stoneworks.bot_names() == names
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_name_is_registered_once_and_the_same_entry_as_often_as_one_likes() -> None:
+    for _ in range(2):
+        stoneworks.register_bot("first", FirstBot)
+    assert stoneworks.bot_names().count("first") == 1
+    for name in ("first", "greedy"):
+        with pytest.raises(RegistrationError, match=f"'{name}' is already registered"):
+            stoneworks.register_bot(name, "other:Class")
+    with pytest.raises(RegistrationError, match="'vadus' is already registered"):
+        stoneworks.register_game("vadus", "other:Class")
+    for wrong in (VADUS, BotEntry("x", "a:B")):
+        with pytest.raises(RegistrationError, match="a game must be a GameEntry"):
+            GAMES.add(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        ("no_such_module:Class", "cannot import 'no_such_module:Class': ModuleNotFoundError"),
+        ("stoneworks.envs.rules.vadus:NoClass", "NoClass"),
+        ("stoneworks.envs.rules.vadus:reset", "must be a subclass of stoneworks.Game"),
+        (VADUS, "must have the name 'other', got 'vadus'"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_an_error_when_the_game_is_loaded(rules: str, named: str) -> None:
+    stoneworks.register_game("other", rules)
+    with pytest.raises(RegistrationError, match=named):
+        load_game("other(size=3)")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_bot_works_by_name() -> None:
+    stoneworks.register_bot("first", FirstBot)
+    stoneworks.register_bot("broken", "no_such_module:Bot")
+    stoneworks.register_bot("no_bot", "pathlib:Path")
+    bot = stoneworks.load_bot("first", "vadus(size=2)", seed=3)
+    assert isinstance(bot, FirstBot)
+    assert bot.seed == 3
+    with pytest.raises(UnknownBotError, match="argument"):
+        stoneworks.load_bot("first:5", "vadus(size=2)")
+    with pytest.raises(UnknownBotError, match="'first'"):
+        stoneworks.load_bot("second", "vadus(size=2)")
+    with pytest.raises(RegistrationError, match="no_such_module"):
+        stoneworks.load_bot("broken", "vadus(size=2)")
+    with pytest.raises(RegistrationError, match=r"subclass of stoneworks\.Bot"):
+        stoneworks.load_bot("no_bot", "vadus(size=2)")
+
+
+def test_an_unknown_game_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownGameError, match="unknown game 'chess'; known games: vadus, laido"):
+        load_game("chess")
+
+
+def test_every_game_has_what_an_entry_promises(repository: Path) -> None:
+    for name in GAMES.built_in_names():
+        entry = GAMES[name]
+        assert entry.game_class().name == name
+        assert load_game(name).version == entry.version
+        assert hasattr(entry.load("drawing"), "compose")
+        assert hasattr(entry.load("evaluation"), "rate_actions")
+        options = [load_game(sample).options for sample in entry.samples]
+        for option, default in load_game(name).options.items():
+            values = {str(of_sample[option]) for of_sample in options}
+            assert len(values - {str(default)}) > 0, f"no sample of {name} has another {option} than {default}"
+        assert (repository / "docs" / f"{name}.md").is_file()
+        assert (repository / "docs" / "images" / f"{name}.svg").is_file()
+
+
+def test_a_new_version_of_one_game_changes_its_names_and_no_others(run_python: Callable[..., str]) -> None:
+    code = """
+import dataclasses, sys
+from stoneworks.envs.rules.games import GAMES
+GAMES._built_in["vadus"] = dataclasses.replace(GAMES["vadus"], version=1)
+import gymnasium, pettingzoo, stoneworks
+from stoneworks.envs import vadus_v1, laido_v0
+assert stoneworks.load_game("vadus").version == 1
+assert stoneworks.load_game("laido").version == 0
+assert vadus_v1.env(size=3).metadata["name"] == "vadus_v1"
+for name in ("stoneworks/Vadus-v1", "stoneworks/Laido-v0"):
+    gymnasium.make(name, size=3)
+    pettingzoo.make("aec", name.lower(), size=3)
+assert "stoneworks/Vadus-v0" not in gymnasium.registry
+try:
+    from stoneworks.envs import vadus_v0
+except ImportError as error:
+    print(error)
+"""
+    assert "use vadus_v1" in run_python(code)
+
+
+# -- Entry points of installed packages ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> Callable[..., str]:
+    """``run_python(code, *folders)`` runs code with folders on the path, and returns what it prints."""
+
+    def run(code: str, *folders: Path) -> str:
+        path = os.pathsep.join([*map(str, folders), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": path},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    return run
+
+
+def install(folder: Path, package: str, entry_points: str, **modules: str) -> Path:
+    """Lay down what an installed package consists of: modules and metadata."""
+    metadata = folder / f"{package.replace('-', '_')}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(entry_points, encoding="utf-8")
+    for name, source in modules.items():
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    return folder
+
+
+TWO_IN_A_ROW = """
+from stoneworks.envs.rules import GameEntry
+from stoneworks.envs.rules.laido import Laido
+from stoneworks.models import Bot, BotEntry
+
+class Twin(Laido):
+    name = "twin"
+
+class LastBot(Bot):
+    def __init__(self, game, seed):
+        pass
+    def step_with_policy(self, state):
+        return [(state.legal_actions()[-1], 1.0)], state.legal_actions()[-1]
+
+GAME = GameEntry("twin", "twins:Twin", version=3, samples=("twin(size=2)",))
+BOT = BotEntry("last", "twins:LastBot")
+"""
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> Path:
+    """A package with a game and a bot, declared by entry points."""
+    declared = "[stoneworks.games]\ntwin = twins:GAME\n[stoneworks.bots]\nlast = twins:BOT\n"
+    return install(tmp_path / "twins", "stoneworks-twins", declared, twins=TWO_IN_A_ROW)
+
+
+def test_a_game_and_a_bot_of_an_installed_package_work_by_name_everywhere(
+    run_python: Callable[..., str], twins: Path, tmp_path: Path
+) -> None:
+    code = """
+import sys, stoneworks
+assert "twins" not in sys.modules
+assert stoneworks.game_names()[-1] == "twin" and stoneworks.bot_names()[-1] == "last"
+assert "twins" not in sys.modules, "names are known without importing the package"
+game = stoneworks.load_game("twin(size=2)")
+assert game.version == 3
+import gymnasium, pettingzoo, pickle
+assert pickle.loads(pickle.dumps(game)) == game
+env = gymnasium.make("stoneworks.envs:stoneworks/Twin-v3", size=2, opponent="last")
+env.reset()
+from stoneworks.envs import twin_v3
+twin_v3.env(size=2).reset()
+pettingzoo.make("aec", "stoneworks/twin-v3", size=2).reset()
+from stoneworks.envs import draw
+assert draw(game.new_initial_state()).svg.startswith("<svg")
+"""
+    run_python(code, twins)
+    arena = f"""
+from stoneworks.training.cli.main import main
+main(["arena", "last", "random", "--game", "twin(size=2)", "--pairs", "4", "--workers", "2", "--folder", {str(tmp_path / "arena")!r}])
+"""
+    assert "last" in run_python(arena, twins)
+    assert "twin" in run_python("from stoneworks.training.cli.main import main; main(['games'])", twins)
+    assert "last" in run_python("from stoneworks.training.cli.main import main; main(['bots'])", twins)
+
+
+def test_a_broken_package_disturbs_nobody_until_its_game_is_asked_for(
+    run_python: Callable[..., str], twins: Path, tmp_path: Path
+) -> None:
+    declared = "[stoneworks.games]\nbroken = broken:GAME\nwrong = wrong:GAME\nvadus = wrong:GAME\n"
+    declared += "[stoneworks.bots]\nbroken = broken:BOT\n"
+    sources = {"broken": "raise RuntimeError('out of order')", "wrong": "GAME = 5"}
+    folder = install(tmp_path / "broken", "stoneworks-broken", declared, **sources)
+    declared_too = "[stoneworks.games]\ntwin = other_twins:GAME\n"
+    claimant = install(tmp_path / "claimant", "other-twins", declared_too)
+    code = """
+import stoneworks
+from stoneworks.envs.rules import RegistrationError
+assert {"broken", "wrong", "vadus"} <= set(stoneworks.game_names())
+import gymnasium, stoneworks.envs
+gymnasium.make("stoneworks/Vadus-v0", size=3)
+stoneworks.load_bot("random", "vadus(size=3)")
+for name in ("broken", "wrong", "twin"):
+    try:
+        stoneworks.load_game(name)
+    except RegistrationError as error:
+        print("ERROR", error)
+for name in ("broken", "nobody"):
+    try:
+        stoneworks.load_bot(name, "vadus")
+    except ValueError as error:
+        print("ERROR", type(error).__name__, error)
+from stoneworks.training.cli.main import main
+main(["games"])
+"""
+    out = run_python(code, folder, twins, claimant)
+    errors = [line for line in out.splitlines() if line.startswith("ERROR")]
+    broken, wrong, twin, bot, nobody = errors
+    assert "'broken = broken:GAME' of package stoneworks-broken: RuntimeError: out of order" in broken
+    assert "must refer to a GameEntry named 'wrong', got 5" in wrong
+    assert "stoneworks-twins" in twin
+    assert "other-twins" in twin
+    assert bot.startswith("ERROR RegistrationError")
+    assert nobody.startswith("ERROR UnknownBotError")
+    assert "ignoring entry point 'vadus = wrong:GAME'" in out
+    assert "laido" in out.split("ERROR")[-1], "the command line lists the others"
+
+
+# -- Names in the libraries' registries, in whatever order things are imported ---------------------------------------------
+
+
+USE = """
+env = gymnasium.make("stoneworks/Vadus-v0", size=3)
+assert env.reset(seed=0)[0].shape == (6, 5, 5)
+assert gymnasium.make_vec("stoneworks/Laido-v0", num_envs=2, size=3).num_envs == 2
+import pettingzoo
+pettingzoo.make("aec", "stoneworks/vadus-v0", size=3).reset()
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import gymnasium, stoneworks.envs",
+        "import stoneworks.envs, gymnasium",
+        "import stoneworks.envs.rules, gymnasium",
+        "import stoneworks, gymnasium; stoneworks.load_game('vadus')",
+        "import stoneworks; stoneworks.load_game('vadus'); import gymnasium",
+        "import pettingzoo, gymnasium; import stoneworks.envs",
+        "import gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
+        "import stoneworks.envs.rules, gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
+        "import importlib.util, stoneworks.envs; importlib.util.find_spec('gymnasium'); import gymnasium",
+    ],
+)
+def test_the_environments_are_registered_in_whatever_order_things_are_imported(
+    run_python: Callable[..., str], imports: str
+) -> None:
+    out = run_python(
+        f"{imports}\n{USE}\nimport sys\nprint([f for f in sys.meta_path if 'Register' in type(f).__name__])"
+    )
+    assert out.splitlines()[-1] == "[]", "no finder stays behind"
+    assert "Overriding" not in out
+
+
+def test_where_gymnasium_is_missing_the_error_is_pythons(run_python: Callable[..., str]) -> None:
+    code = """
+import sys
+sys.modules["gymnasium"] = None
+import stoneworks.envs
+try:
+    from stoneworks.envs import vadus_v0
+except ImportError as error:
+    print(error)
+"""
+    assert "gymnasium" in run_python(code)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_game_registered_later_has_its_names_at_once() -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    import stoneworks.envs
+
+    GAMES.add(dataclasses.replace(GAMES["vadus"], name="later", samples=()))
+    spec = gymnasium.registry.pop("stoneworks/Later-v0")
+    assert spec.kwargs == {"game": "later"}
+    assert "later_v0" in dir(stoneworks.envs)
+    assert isinstance(GAMES["later"], GameEntry)
