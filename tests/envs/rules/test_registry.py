@@ -265,7 +265,8 @@ assert draw(game.new_initial_state()).svg.startswith("<svg")
     run_python(code, twins)
     arena = f"""
 from stoneworks.training.cli.main import main
-main(["arena", "last", "random", "--game", "twin(size=2)", "--pairs", "4", "--workers", "2", "--folder", {str(tmp_path / "arena")!r}])
+words = "arena last random --game twin(size=2) --pairs 4 --workers 2 --folder".split()
+main([*words, {str(tmp_path / "arena")!r}])
 """
     assert "last" in run_python(arena, twins)
     assert "twin" in run_python("from stoneworks.training.cli.main import main; main(['games'])", twins)
