@@ -1,7 +1,8 @@
 """Plain evaluations of positions, one for each game or for games that share one, and the search of a turn with them.
 
 An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
-:mod:`stoneworks.models.search.turn_search`. They call kernels of this package and of the rules only.
+:mod:`stoneworks.models.search.turn_search`, and ``SCALE``, which makes its values expected results. It may have the kernel
+``may_win`` of :mod:`stoneworks.models.search.turn_wins`. Kernels call those of this package and of the rules only.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ def evaluation_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
         RegistrationError: the evaluation of another package's game cannot be loaded.
     """
     return {name: _attribute(game, name) for name in ("evaluate", "rate_actions")}
+
+
+def may_win_kernel(game: Game) -> Callable[..., Any] | None:
+    """Return the kernel ``may_win`` of the evaluation of ``game``; None where there is none."""
+    return getattr(game_entry(game.name).load("evaluation"), "may_win", None) if has_evaluation(game) else None
 
 
 def evaluation_scale(game: Game) -> float:

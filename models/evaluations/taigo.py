@@ -236,3 +236,20 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
         if num_holes > 0 and state.cones_left[0] + state.cones_left[1] > 0:
             rating += rate_holes(board, state, own_cell, other_cell, holes[:num_holes], worth)
         ratings[action] = rating
+
+
+@kernel
+def may_win(board: Record, state: Record, action: int) -> bool:
+    """Return whether the turn may win (G5): the tile makes five of the mover's color, or a hole for a cone that may."""
+    plane = action // board.num_cells
+    if plane >= DARK_CONE_PLANE:
+        return True
+    dark_cell = action - plane * board.num_cells
+    light_cell = board.neighbours[dark_cell, plane]
+    mover = state.current_player
+    if makes_five(board, state, dark_cell if mover == 0 else light_cell, mover):
+        return True
+    if state.cones_left[mover] == 0:
+        return False
+    holes = np.empty(8, np.int64)
+    return find_holes(board, state, dark_cell, light_cell, holes) > 0

@@ -359,3 +359,9 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     for action in range(5 * num_cells):
         ratings[action] += WEIGHT_OF_OBSTRUCTION * obstruction[action % num_cells]
     ratings[5 * num_cells] = np.inf
+
+
+@kernel
+def may_win(board: Record, state: Record, action: int) -> bool:
+    """Return whether the turn may win: only a second pass in a row ends the game (T8)."""
+    return state.consecutive_passes == 1 and action == board.num_actions - 1

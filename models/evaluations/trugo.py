@@ -44,6 +44,9 @@ URGENCY = 3.0
 #: What it is worth to have the other side at one's mercy: less than a win, more than anything else.
 LAST_PIECES = 1e5
 
+#: So many pieces of the opponent on the board are few enough to look for a turn that takes all of them.
+FEW_PIECES = 3
+
 # Columns of a table of groups.
 COLOR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
 NUM_COLUMNS = 4
@@ -343,3 +346,12 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
             ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
         else:
             ratings[action] = ratings[action - num_cells]
+
+
+@kernel
+def may_win(board: Record, state: Record, action: int) -> bool:
+    """Return whether the turn may win (R8): the opponent has a few pieces left, which one turn may take.
+
+    A turn could take more than ``FEW_PIECES``; to look for that costs more than it finds.
+    """
+    return state.pool <= 1 and state.num_pieces[1 - state.current_player] <= FEW_PIECES

@@ -29,3 +29,9 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
     """Rate points by the walls that run through them."""
     rate_points(board, state, state.current_player, stones_left_in_turn(state), ratings)
+
+
+@kernel
+def may_win(board: Record, state: Record, action: int) -> bool:
+    """Return whether the turn may win: only a second pass in a row ends the game (V5)."""
+    return state.consecutive_passes == 1 and action >= board.num_cells

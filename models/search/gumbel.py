@@ -23,6 +23,7 @@ from stoneworks.models.search.tree import (
     Float32s,
     Nodes,
     Parameters,
+    is_lost,
     mean_value,
     next_unvisited,
     sign_of,
@@ -183,22 +184,48 @@ def choose_edge(
 def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, wanted_visits: int) -> int:
     """Return the root's edge of greatest g(a) + logits(a) + sigma(q(a)) among those taken ``wanted_visits`` times.
 
-    That is algorithm 1, lines 4 and 7; sigma is equation 8.
+    That is algorithm 1, lines 4 and 7; sigma is equation 8. An edge that is proven to lose comes after all others.
     """
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
     best = -1
     best_score = -np.inf
+    best_is_lost = True
     for edge in range(game.num_considered):
         child = edges[edge].child
         visits = 0 if child == NO_NODE else nodes[child].visits
         if visits != wanted_visits:
             continue
         score = edges[edge].noise + scale * (value if child == NO_NODE else mean_value(nodes, child, sign))
-        if score > best_score:
+        lost = is_lost(nodes, child, sign)
+        if score > best_score or (best_is_lost and not lost):
+            if lost and not best_is_lost:
+                continue
             best = edge
             best_score = score
+            best_is_lost = lost
+    return best
+
+
+@kernel
+def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
+    """Return the root's edge to play: the best of those taken most often, but none that is proven to lose.
+
+    Where all edges that were considered lose, it is the most probable one of the others. The root is not solved, so there is one.
+    """
+    sign = sign_of(nodes[0].player)
+    most_visits = 0
+    for edge in range(game.num_considered):
+        child = edges[edge].child
+        if child != NO_NODE and not is_lost(nodes, child, sign):
+            most_visits = max(most_visits, nodes[child].visits)
+    if most_visits > 0:
+        return best_considered(nodes, edges, game, parameters, most_visits)
+    best = -1
+    for edge in range(nodes[0].num_edges):
+        if edges[edge].child == NO_NODE and (best < 0 or edges[edge].prior > edges[best].prior):
+            best = edge
     return best
 
 
@@ -221,4 +248,4 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
         total_weight += weight
     for edge in range(nodes[0].num_edges):
         policy[edges[edge].action] /= total_weight
-    return edges[best_considered(nodes, edges, game, parameters, most_visits)].action
+    return edges[best_not_lost(nodes, edges, game, parameters)].action

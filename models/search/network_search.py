@@ -13,6 +13,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
+from stoneworks.models.search.turn_wins import winning_turn_kernel
 
 #: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to act see them, to
 #: logits ``float32[n, num_actions]`` and expected results for the players to act, ``float32[n]`` in [-1, 1].
@@ -92,6 +93,8 @@ class NetworkSearch:
         max_simulations: int,
         guide: Guide | None = None,
         guide_weight: float = 0.0,
+        discount: float = 1.0,
+        solve: bool = True,
     ) -> None:
         """Make room.
 
@@ -103,10 +106,14 @@ class NetworkSearch:
             max_simulations: greatest number of simulations of one search, at least 1.
             guide: what judges leaves beside the network.
             guide_weight: its weight at first.
+            discount: of values, for each action: what a win in n actions is worth is its n-th power. More than 0, at most 1.
+            solve: whether to pass up proven results, and to look for wins within a turn at every leaf.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
+        if not 0 < discount <= 1:
+            raise ValueError(f"discount must be > 0 and <= 1, got {discount!r}")
         self.evaluate = evaluate
         self.policy = policy
         self.guide_weight = guide_weight
@@ -116,6 +123,7 @@ class NetworkSearch:
         self.num_simulations_done = 0
         self._game = game
         self._guide = guide
+        self._rules = float(discount), bool(solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Memory that is not written to is not taken: the bound of the edges is never near.
@@ -126,7 +134,7 @@ class NetworkSearch:
         self._planes = np.empty((max_games, *game.flat_observation_shape), np.float32)
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant)
-        self._expand = game.compiled(tree.expand)
+        self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(game)})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._descend = game.compiled(tree.descend, policy.kernels)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
@@ -165,7 +173,9 @@ class NetworkSearch:
         noise = policy.noise((num_games, self._game.num_actions), generator)
         self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
-            num_asked = self._descend(board, states, nodes, edges, games, parameters, schedule, self._planes, asked)
+            num_asked = self._descend(
+                board, states, nodes, edges, games, parameters, schedule, self._planes, asked, *self._rules
+            )
             if num_asked:
                 self._answer(num_asked, arrays, seeds)
 
@@ -232,7 +242,7 @@ class NetworkSearch:
             judged = self._guide.judge(states, games, asked, num_asked, seeds)
             self.num_leaves_judged += num_asked
             values = values + np.float32(self.guide_weight) * (judged - values)
-        if self._expand(*arrays, num_asked, logits, values):
+        if self._expand(*arrays, num_asked, logits, values, *self._rules):
             raise ValueError(
                 "the network's answers are not all numbers: its weights are damaged, or its training diverged"
             )

@@ -20,6 +20,7 @@ from stoneworks.models.search.tree import (
     Float32s,
     Nodes,
     Parameters,
+    is_lost,
     mean_value,
     next_unvisited,
     sign_of,
@@ -105,12 +106,18 @@ def choose_edge(
 
 @kernel
 def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals."""
+    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals.
+
+    An action that is proven to lose is returned only where no other was taken.
+    """
+    sign = sign_of(nodes[0].player)
     best = 0
     total_visits = nodes[0].visits - 1
     for edge in range(nodes[0].num_visited):
         visits = nodes[edges[edge].child].visits
         policy[edges[edge].action] = visits / total_visits
-        if visits > nodes[edges[best].child].visits:
+        lost = is_lost(nodes, edges[edge].child, sign)
+        best_is_lost = is_lost(nodes, edges[best].child, sign)
+        if (visits > nodes[edges[best].child].visits and lost == best_is_lost) or (best_is_lost and not lost):
             best = edge
     return edges[best].action

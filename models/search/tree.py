@@ -7,6 +7,13 @@ two halves, each a template: :func:`descend` goes from the roots to the leaves a
 
 Values in a tree are player 0's, in [-1, 1]; whoever acts at a node looks at them with its own sign. Nothing assumes
 that players alternate.
+
+A search may solve (Winands, Björnsson and Saito: Monte-Carlo tree search solver, 2008): an end of the game is solved, and so is
+a position with an action that wins for who acts there, and one all of whose actions are solved. A position that who acts can
+win within its turn is solved as soon as the network has been asked about it (see :mod:`stoneworks.models.search.turn_wins`).
+
+Values may be discounted: one that is passed up counts ``discount`` times as much for each action. So a win is worth more the
+sooner it comes, and a loss less.
 """
 
 from __future__ import annotations
@@ -29,11 +36,14 @@ from stoneworks.envs.rules.kernels import (
     StateTable,
     kernel,
 )
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe
+from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions, observe
+from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
 #: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
-#: is the sum, ``network_value`` the first, of the values that came up through the node. ``over``: the game ends there.
+#: is the sum, ``network_value`` the first, of the values that came up through the node. ``solved``: ``network_value`` is what the
+#: position is worth, exactly. ``num_unsolved``: edges that do not lead to a solved node; ``solved_value`` is the greatest value
+#: of the others for who acts here.
 NODE = np.dtype(
     [
         ("first_edge", np.int32),
@@ -43,9 +53,11 @@ NODE = np.dtype(
         ("visits", np.int32),
         ("parent", np.int32),
         ("player", np.int8),
-        ("over", np.int8),
+        ("solved", np.int8),
+        ("num_unsolved", np.int32),
         ("total_value", np.float32),
         ("network_value", np.float32),
+        ("solved_value", np.float32),
     ]
 )
 
@@ -54,7 +66,8 @@ NODE = np.dtype(
 EDGE = np.dtype([("action", np.int32), ("child", np.int32), ("prior", np.float32), ("noise", np.float32)])
 
 #: One game of a search: nodes and edges in use, the leaf that waits for the network (``NO_NODE`` for none), the simulations
-#: done, and the number of edges of the root that are considered, where the search considers but some.
+#: done, the number of edges of the root that are considered, where the search considers but some, and the action that begins
+#: the win last found within a turn.
 GAME = np.dtype(
     [
         ("num_nodes", np.int32),
@@ -62,6 +75,7 @@ GAME = np.dtype(
         ("leaf", np.int32),
         ("simulations", np.int32),
         ("num_considered", np.int32),
+        ("winning_action", np.int32),
     ]
 )
 
@@ -90,7 +104,7 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 def choose_edge(
     nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
 ) -> int:
-    """Return the index in ``edges`` of the edge that a descent takes from ``node``, where the game is not over."""
+    """Return the index in ``edges`` of the edge that a descent takes from ``node``, which is not solved."""
     raise NotImplementedError
 
 
@@ -110,7 +124,9 @@ def sign_of(player: int) -> int:
 
 @kernel
 def mean_value(nodes: Nodes, node: int, sign: int) -> float:
-    """Return the mean of the values that came up through ``node``, seen with ``sign``."""
+    """Return the value of ``node``, seen with ``sign``: the mean of those that came up through it, or the exact one."""
+    if nodes[node].solved:
+        return sign * nodes[node].network_value
     return sign * nodes[node].total_value / nodes[node].visits
 
 
@@ -182,13 +198,59 @@ def swap_edges(edges: Edges, one: int, other: int) -> None:
 
 
 @kernel
-def back_up(nodes: Nodes, leaf: int, value: float) -> None:
-    """Count ``value``, player 0's, for ``leaf`` and everything above it."""
+def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
+    """Return whether ``node`` is a node that is solved, and lost for the player of ``sign``."""
+    return node != NO_NODE and nodes[node].solved and sign * nodes[node].network_value < 0
+
+
+@kernel
+def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved: bool) -> None:
+    """Count ``value``, player 0's, for ``leaf`` and everything above it, and pass up what ``newly_solved`` ``leaf`` solves."""
     node = leaf
-    while node != NO_NODE:
+    while True:
         nodes[node].visits += 1
         nodes[node].total_value += value
-        node = nodes[node].parent
+        parent = nodes[node].parent
+        if parent == NO_NODE:
+            break
+        value *= discount
+        if newly_solved:
+            sign = sign_of(nodes[parent].player)
+            child_value = discount * nodes[node].network_value
+            nodes[parent].num_unsolved -= 1
+            nodes[parent].solved_value = max(nodes[parent].solved_value, sign * child_value)
+            newly_solved = sign * child_value > 0 or nodes[parent].num_unsolved == 0
+            if newly_solved:
+                nodes[parent].solved = 1
+                nodes[parent].network_value = sign * nodes[parent].solved_value
+                value = nodes[parent].network_value
+        node = parent
+
+
+@kernel
+def conclude_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
+    """Write the priors of the actions of greatest value at a solved root, and return the most probable one of them."""
+    if nodes[0].num_visited == 0:
+        policy[game.winning_action] = 1
+        return game.winning_action
+    sign = sign_of(nodes[0].player)
+    greatest = -np.inf
+    for edge in range(nodes[0].num_edges):
+        child = edges[edge].child
+        if child != NO_NODE and nodes[child].solved:
+            greatest = max(greatest, mean_value(nodes, child, sign))
+    best = -1
+    total = 0.0
+    for edge in range(nodes[0].num_edges):
+        child = edges[edge].child
+        if child != NO_NODE and nodes[child].solved and mean_value(nodes, child, sign) == greatest:
+            policy[edges[edge].action] = edges[edge].prior
+            total += edges[edge].prior
+            if best < 0 or edges[edge].prior > edges[best].prior:
+                best = edge
+    for edge in range(nodes[0].num_edges):
+        policy[edges[edge].action] /= total
+    return edges[best].action
 
 
 @kernel
@@ -203,9 +265,11 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
     nodes[node].visits = 0
     nodes[node].parent = parent
     nodes[node].player = player
-    nodes[node].over = 0
+    nodes[node].solved = 0
+    nodes[node].num_unsolved = 0
     nodes[node].total_value = 0
     nodes[node].network_value = 0
+    nodes[node].solved_value = -np.inf
     return node
 
 
@@ -258,6 +322,8 @@ def expand(
     num_asked: int,
     logits: Float32Table,
     values: Float32s,
+    discount: float,
+    solve: bool,
 ) -> int:
     """Give the leaves that were asked about their edges, and pass their values up.
 
@@ -271,6 +337,8 @@ def expand(
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
         values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
+        discount: of values, for each action.
+        solve: whether to look for actions that win within the turn.
 
     Returns:
         The number of answers that no search can use: values that are not finite, logits that are no numbers.
@@ -281,6 +349,8 @@ def expand(
     weights = np.empty(num_actions, np.float32)
     powers_of_2 = np.empty(num_actions, np.int32)
     num_unusable = 0
+    turn = np.empty(MAX_TURN_ACTIONS, states.dtype)
+    turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
     for answer in range(num_asked):
         row = asked[answer]
         game = games[row]
@@ -307,11 +377,22 @@ def expand(
         if not (total >= 1 and abs(values[answer]) < np.inf):
             num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
+        nodes[row, leaf].num_unsolved = num_edges
         game.num_edges += num_edges
         game.leaf = NO_NODE
-        value = sign_of(nodes[row, leaf].player) * values[answer]
+        sign = sign_of(nodes[row, leaf].player)
+        value = sign * values[answer]
+        solved = False
+        if solve:
+            turn[0] = states[row, leaf]
+            num_left, action = winning_turn(board[0], turn, mask, turn_masks)
+            if action != NO_ACTION:
+                solved = True
+                value = sign * discount**num_left
+                nodes[row, leaf].solved = 1
+                game.winning_action = action
         nodes[row, leaf].network_value = value
-        back_up(nodes[row], leaf, value)
+        back_up(nodes[row], leaf, value, discount, solved)
     return num_unusable
 
 
@@ -341,10 +422,12 @@ def descend(
     schedule: Int32Table,
     planes: Float32Tables,
     asked: Int64s,
+    discount: float,
+    solve: bool,
 ) -> int:
     """Go down each tree once, add the node where the descent leaves it, and write what the network is asked about it.
 
-    A descent that ends where the game is over asks nothing; its value is passed up at once.
+    A descent that ends at a solved node asks nothing; its value is passed up at once. Nothing is done where the root is solved.
 
     Args:
         board: the board constants.
@@ -356,6 +439,8 @@ def descend(
         schedule: ``int32[_, _]``, the search's own.
         planes: ``float32[num_games, planes, height * width]``: the first entries are written.
         asked: ``int64[num_games]``, likewise: whose each of them is.
+        discount: of values, for each action.
+        solve: whether ends of the game are passed up as solved.
 
     Returns:
         The number of questions.
@@ -363,8 +448,12 @@ def descend(
     num_asked = 0
     for row in range(games.shape[0]):
         game = games[row]
+        if nodes[row, 0].solved:
+            game.simulations += 1
+            continue
         node = 0
-        while not nodes[row, node].over:
+        newly_solved = False
+        while not nodes[row, node].solved:
             edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
             child = edges[row, edge].child
             if child != NO_NODE:
@@ -384,11 +473,12 @@ def descend(
                 asked[num_asked] = row
                 num_asked += 1
                 break
-            nodes[row, node].over = 1
+            newly_solved = solve
+            nodes[row, node].solved = 1
             if state.winner != NO_WINNER:
                 nodes[row, node].network_value = sign_of(state.winner)
-        if nodes[row, node].over:
-            back_up(nodes[row], node, nodes[row, node].network_value)
+        if nodes[row, node].solved:
+            back_up(nodes[row], node, nodes[row, node].network_value, discount, newly_solved)
         game.simulations += 1
     return num_asked
 
@@ -417,13 +507,19 @@ def conclude_all(
         actions: ``int64[num_games]``, written: the action to play.
         values: ``float32[num_games]``, written: the mean value for the player to act.
         policies: ``float32[num_games, num_actions]``, written: the policy that a network is to learn.
-        visits: ``int32[num_games, num_actions]``, written: how often each action was taken.
+        visits: ``int32[num_games, num_actions]``, written: how often each action was taken; 1 for one that wins within the
+            turn, where that has been found before the first simulation.
     """
     for row in range(games.shape[0]):
         policies[row, :] = 0
         visits[row, :] = 0
-        actions[row] = conclude(nodes[row], edges[row], games[row], parameters, policies[row])
+        if nodes[row, 0].solved:
+            actions[row] = conclude_solved(nodes[row], edges[row], games[row], policies[row])
+        else:
+            actions[row] = conclude(nodes[row], edges[row], games[row], parameters, policies[row])
         values[row] = mean_value(nodes[row], 0, sign_of(nodes[row, 0].player))
         for edge in range(nodes[row, 0].num_edges):
             if edges[row, edge].child != NO_NODE:
                 visits[row, edges[row, edge].action] = nodes[row, edges[row, edge].child].visits
+        if nodes[row, 0].solved and nodes[row, 0].num_visited == 0:
+            visits[row, actions[row]] = 1

@@ -43,6 +43,8 @@ class SearchConfig:
         guide_weight: its weight at the start, against 1 of guide and network together.
         guide_share: the share of the run after which it has none; the weight falls in a straight line.
         guide_playouts: random playouts from each leaf, for ``guide: playouts``.
+        discount: of values and results, for each action: a win in n actions is worth its n-th power, so that who is ahead
+            makes an end and who is behind plays on.
         exploration: c_init of a PUCT search.
         noise_concentration: of the Dirichlet noise of a PUCT search.
     """
@@ -59,6 +61,7 @@ class SearchConfig:
     guide_weight: float = between_0_and_1(default=1.0)
     guide_share: float = between_0_and_1(default=0.4)
     guide_playouts: int = at_least(1, default=4)
+    discount: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=1.0)
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
 

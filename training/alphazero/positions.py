@@ -24,7 +24,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
 
     Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
     greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
-    player to act, in [-1, 1].
+    player to act, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     return np.dtype(
@@ -34,6 +34,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("probabilities", np.float32, entries),
             ("value", np.float32),
             ("result", np.int8),
+            ("actions_left", np.uint16),
         ]
     )
 
@@ -71,7 +72,8 @@ class TrainingBatch:
         legal: ``bool[n, num_actions]``.
         actions: ``int64[n, entries]``, see :func:`position_dtype`.
         probabilities: ``float32[n, entries]``.
-        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned.
+        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned;
+            what a discount takes off a win or a loss counts as a draw.
     """
 
     observations: Tensor
@@ -84,15 +86,17 @@ class TrainingBatch:
 class BatchMaker:
     """Turns positions into tensors, each under a random symmetry of its game."""
 
-    def __init__(self, game: Game, search_value_share: float = 0.0) -> None:
+    def __init__(self, game: Game, search_value_share: float = 0.0, discount: float = 1.0) -> None:
         """Make it.
 
         Args:
             game: the game.
             search_value_share: the share of the search's value in the outcomes; the rest is the game's result.
+            discount: of results, for each action to the end of the game.
         """
         self._game = game
         self._search_value_share = search_value_share
+        self._discount = discount
         self._fill = game.compiled(templates.fill_batch)
         symmetries = game.symmetries
         self._action_images = np.stack([symmetry.actions for symmetry in symmetries])
@@ -124,7 +128,10 @@ class BatchMaker:
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return what the value is to learn: the result, and a win or a loss with the search's expectation."""
         result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
-        outcomes = (1 - share) * np.stack([result == 1, result == 0, result == -1], axis=1).astype(np.float32)
+        decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
+        outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
+        outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
+        outcomes *= 1 - share
         outcomes[:, 0] += share * (1 + value) / 2
         outcomes[:, 2] += share * (1 - value) / 2
         return outcomes

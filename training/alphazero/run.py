@@ -185,7 +185,7 @@ class Run:
                 )
             )
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
-        self.batches = BatchMaker(self.game, config.learner.search_value_share)
+        self.batches = BatchMaker(self.game, config.learner.search_value_share, config.search.discount)
         self.generator = np.random.default_rng(self._seed(_LEARNING))
         self.games = 0
         self.iterations = 0

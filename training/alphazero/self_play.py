@@ -59,6 +59,7 @@ class SelfPlay:
             max_simulations=config.search.simulations,
             guide=make_guide(config.search.guide, game, config.search.guide_playouts),
             guide_weight=config.search.guide_weight_at(0.0),
+            discount=config.search.discount,
         )
         self.num_actions_played = 0
         self.generator = np.random.default_rng(seed)
@@ -86,6 +87,7 @@ class SelfPlay:
         result = self.search.run(self._states, simulations, self.generator)
         if learned:
             for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
+                position["actions_left"] = len(self._actions[row])  # so far; see _finish
                 self._positions[row].append(position)
         actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
 
@@ -128,6 +130,7 @@ class SelfPlay:
     def _finish(self, row: int, winner_by_resignation: int | None) -> PlayedGame:
         winner = int(self._states["winner"][row]) if winner_by_resignation is None else winner_by_resignation
         positions = np.array(self._positions[row], self._dtype)
+        positions["actions_left"] = len(self._actions[row]) - positions["actions_left"]
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
         played = PlayedGame(

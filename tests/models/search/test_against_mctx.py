@@ -146,7 +146,9 @@ def test_the_whole_search_is_that_of_mctx(table: Table, settings: Gumbel, num_si
     theirs = table.search_with_mctx(roots, settings, num_simulations)
     ours = NoiseOf(settings.max_considered, settings.visit_offset, settings.value_scale, settings.gumbel_scale)
     object.__setattr__(ours, "given", np.array(theirs.search_tree.extra_data.root_gumbel, np.float32))
-    searching = NetworkSearch(table.game, table.evaluate, ours, max_games=64, max_simulations=num_simulations)
+    searching = NetworkSearch(
+        table.game, table.evaluate, ours, max_games=64, max_simulations=num_simulations, solve=False
+    )
     records = np.array([table.states[root].record for root in roots], table.game.state_dtype)
     result = searching.run(records, num_simulations, np.random.default_rng(0))
 

@@ -109,7 +109,8 @@ def search(
 ) -> SearchResult:
     states = [states] if isinstance(states, State) else states
     game = states[0].get_game()
-    searching = NetworkSearch(game, evaluate, policy, max_games=len(states), max_simulations=simulations, **settings)
+    room = {"max_games": len(states), "max_simulations": simulations}
+    searching = NetworkSearch(game, evaluate, policy, **{"solve": False, **room, **settings})
     roots = np.array([state.record for state in states], game.state_dtype)
     return searching.run(roots, simulations, np.random.default_rng(seed))
 
