@@ -245,7 +245,7 @@ def may_win(board: Record, state: Record, action: int) -> bool:
     if plane >= DARK_CONE_PLANE:
         return True
     dark_cell = action - plane * board.num_cells
-    light_cell = board.neighbours[dark_cell, plane]
+    light_cell = board.neighbors[dark_cell, plane]
     mover = state.current_player
     if makes_five(board, state, dark_cell if mover == 0 else light_cell, mover):
         return True

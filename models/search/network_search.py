@@ -47,12 +47,14 @@ class SearchResult:
         values: ``float32[num_games]``, the mean value for the player to act.
         policies: ``float32[num_games, num_actions]``, what a network is to learn: better than its own policy.
         visits: ``int32[num_games, num_actions]``, how often each action was taken.
+        solved: ``bool[num_games]``, whether the value is proven, and the action one that reaches it.
     """
 
     actions: npt.NDArray[np.int64]
     values: npt.NDArray[np.float32]
     policies: npt.NDArray[np.float32]
     visits: npt.NDArray[np.int32]
+    solved: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ class NetworkSearch:
             np.empty(num_games, np.float32),
             np.empty((num_games, self._game.num_actions), np.float32),
             np.empty((num_games, self._game.num_actions), np.int32),
+            nodes[:, 0]["solved"] != 0,
         )
         self._conclude_all(
             board,

@@ -83,7 +83,7 @@ def choose_edge(
 ) -> int:
     """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
 
-    N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
+    Actions that are proven to lose are left out. N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
     that of greatest prior.
     """
     sign = sign_of(nodes[node].player)
@@ -97,6 +97,8 @@ def choose_edge(
         best_score = mean_value(nodes, node, sign) + factor * edges[best].prior
     for edge in range(first, first + nodes[node].num_visited):
         child = edges[edge].child
+        if is_lost(nodes, child, sign):
+            continue
         score = mean_value(nodes, child, sign) + factor * edges[edge].prior / (1 + nodes[child].visits)
         if score > best_score:
             best = edge

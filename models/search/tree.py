@@ -41,9 +41,9 @@ from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
 #: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
-#: is the sum, ``network_value`` the first, of the values that came up through the node. ``solved``: ``network_value`` is what the
-#: position is worth, exactly. ``num_unsolved``: edges that do not lead to a solved node; ``solved_value`` is the greatest value
-#: of the others for who acts here.
+#: is the sum, ``network_value`` the first, of the values that came up through the node. ``solved``: 0, or ``PROVEN`` or
+#: ``ENDED`` where ``network_value`` is what the position is worth, exactly. ``num_unsolved``: edges that do not lead to a
+#: proven node; ``solved_value`` is the greatest value of the others for who acts here.
 NODE = np.dtype(
     [
         ("first_edge", np.int32),
@@ -88,6 +88,9 @@ Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
 
 NO_NODE = -1
+
+# Why the value of a node is exact: it is proven, or an end of the game in a search that does not solve.
+PROVEN, ENDED = 1, 2
 
 #: The least prior probability that an edge has.
 LEAST_PRIOR = np.float32(1e-30)
@@ -199,8 +202,8 @@ def swap_edges(edges: Edges, one: int, other: int) -> None:
 
 @kernel
 def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
-    """Return whether ``node`` is a node that is solved, and lost for the player of ``sign``."""
-    return node != NO_NODE and nodes[node].solved and sign * nodes[node].network_value < 0
+    """Return whether ``node`` is a node that is proven to be lost for the player of ``sign``."""
+    return node != NO_NODE and nodes[node].solved == PROVEN and sign * nodes[node].network_value < 0
 
 
 @kernel
@@ -221,7 +224,7 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
             nodes[parent].solved_value = max(nodes[parent].solved_value, sign * child_value)
             newly_solved = sign * child_value > 0 or nodes[parent].num_unsolved == 0
             if newly_solved:
-                nodes[parent].solved = 1
+                nodes[parent].solved = PROVEN
                 nodes[parent].network_value = sign * nodes[parent].solved_value
                 value = nodes[parent].network_value
         node = parent
@@ -389,7 +392,7 @@ def expand(
             if action != NO_ACTION:
                 solved = True
                 value = sign * discount**num_left
-                nodes[row, leaf].solved = 1
+                nodes[row, leaf].solved = PROVEN
                 game.winning_action = action
         nodes[row, leaf].network_value = value
         back_up(nodes[row], leaf, value, discount, solved)
@@ -474,7 +477,7 @@ def descend(
                 num_asked += 1
                 break
             newly_solved = solve
-            nodes[row, node].solved = 1
+            nodes[row, node].solved = PROVEN if solve else ENDED
             if state.winner != NO_WINNER:
                 nodes[row, node].network_value = sign_of(state.winner)
         if nodes[row, node].solved:

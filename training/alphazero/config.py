@@ -160,6 +160,8 @@ class AlphaZeroConfig:
         game: the game string.
         positions: how many to learn from. Whole games are played, so it may be a few more.
         algorithm: ``alphazero``.
+        init_from: the folder of a checkpoint of the game, of any scale, or the name of a shipped one, whose weights the network
+            starts with; empty to start from nothing. Its network must be as ``network`` says.
         seed: of everything random.
         positions_per_iteration: new positions from one round of learning, and one new acting network, to the next.
         checkpoint_seconds: time from one checkpoint to the next; what is newer is lost where the run is killed.
@@ -179,6 +181,7 @@ class AlphaZeroConfig:
     game: str
     positions: int = at_least(1)
     algorithm: str = number("alphazero", lambda value: value == "alphazero", default="alphazero")
+    init_from: str = ""
     seed: int = at_least(0, default=0)
     positions_per_iteration: int = at_least(1, default=2048)
     checkpoint_seconds: float = above_0(default=60.0)

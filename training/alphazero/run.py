@@ -29,8 +29,9 @@ from stoneworks.models.checkpoint import (
     recover,
     save_checkpoint,
 )
-from stoneworks.models.network import Architecture, make_network
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
+from stoneworks.models.shipped import find
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.metrics import tensorboard_scalars
@@ -174,16 +175,7 @@ class Run:
         earlier = self._read_earlier(resume)
         for name in (*config.matches.opponents, *config.matches.search_opponents):
             load_bot(name, self.game)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self._seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
-            network = make_network(
-                Architecture.of_game(
-                    self.game,
-                    channels=config.network.channels,
-                    blocks=config.network.blocks,
-                    kind="win_draw_loss_network",
-                )
-            )
+        network = earlier.network if earlier is not None else self._initial_network()
         self.learner = Learner(network, config.learner, *device_and_dtype(config))
         self.batches = BatchMaker(self.game, config.learner.search_value_share, config.search.discount)
         self.generator = np.random.default_rng(self._seed(_LEARNING))
@@ -198,6 +190,23 @@ class Run:
             folder / "positions", position_dtype(self.game), config.learner.buffer_bytes, positions
         )
         write_whole(folder / "config.yaml", dump_config(config))
+
+    def _initial_network(self) -> BoardNetwork:
+        """Return the network that a new run starts with."""
+        config = self.config
+        architecture = Architecture.of_game(
+            self.game, channels=config.network.channels, blocks=config.network.blocks, kind="win_draw_loss_network"
+        )
+        if config.init_from:
+            network = load_checkpoint(find(config.init_from) or config.init_from, self.game).network
+            if network.architecture != architecture:
+                raise CheckpointError(
+                    f"init_from must be a checkpoint of the network {architecture}, got {network.architecture}"
+                )
+            return network
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(self._seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
+            return make_network(architecture)
 
     def train(self, report: Callable[[TrainingStatus], None], stop: threading.Event) -> TrainingResult:
         """See :func:`train`."""

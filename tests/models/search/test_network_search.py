@@ -752,6 +752,121 @@ def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -
     return list(positions.values())
 
 
+@pytest.mark.parametrize(
+    ("game_name", "earliest"),
+    [
+        ("vadus(size=2)", 2),
+        ("laido(size=2)", 4),
+        ("taugo(size=3)", 10),
+        ("trugo(tiles=4,pieces=2,max_turns=8,radius=2)", 2),
+    ],
+)
+@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_what_is_solved_is_right(game_name: str, earliest: int, settings: Any, discount: float) -> None:
+    """The network knows nothing and has firm opinions; what is proven does not depend on them."""
+    game = load_game(game_name)
+    solver = Solver()
+    positions = decisive_positions(game, solver, earliest, number=24)
+    num_solved = []
+    for simulations in (1, 30, 300):
+        result = search(positions, MadeUpNetwork(game), settings, simulations, solve=True, discount=discount)
+        num_solved.append(int(result.solved.sum()))
+        for row in np.flatnonzero(result.solved):
+            position, action = positions[row], int(result.actions[row])
+            expected = solver.value(position)
+            value = result.values[row] * (1 - 2 * position.current_player())
+            assert np.sign(value) == expected
+            assert abs(value) <= discount * abs(expected) + 1e-6
+            assert solver.value(position.child(action)) == expected
+            assert result.policies[row].sum() == pytest.approx(1, abs=1e-5)
+            for other in np.flatnonzero(result.policies[row]).tolist():
+                assert solver.value(position.child(other)) == expected
+    assert num_solved[0] <= num_solved[1] <= num_solved[2]
+    assert num_solved[2] > len(positions) // 2
+
+
+@pytest.mark.parametrize("settings", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"])
+def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(settings: Any) -> None:
+    """The network likes the pass with which the game ends and is lost."""
+    root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
+    passing = root.string_to_action("pass")
+    network = TableNetwork(root, depth=3)
+    network.logits[()] = {passing: 30.0}
+    for simulations in (1, 2, 10):
+        result = search(root, network, settings, simulations, solve=True)
+        if settings == Gumbel(gumbel_scale=0) or simulations > 2:
+            assert result.actions[0] != passing
+
+
+def winning_turns(state: State, player: int) -> bool:
+    """Whether ``player``, who is to move, can win before the other one moves."""
+    if state.is_terminal():
+        return state.player_return(player) == 1
+    return state.current_player() == player and any(
+        winning_turns(state.child(action), player) for action in state.legal_actions()
+    )
+
+
+@pytest.mark.parametrize(
+    ("game_name", "least"),
+    [
+        ("vadus(size=2)", 10),
+        ("laido(size=2)", 10),
+        ("taugo(size=3)", 10),
+        ("taigo(tiles=12,cones=2,radius=3)", 10),
+        ("trugo(tiles=4,pieces=1,max_turns=30,radius=2)", 10),
+    ],
+)
+def test_a_win_within_the_turn_is_never_missed(game_name: str, least: int) -> None:
+    """One simulation, and the network likes everything better than what wins: the whole turn is played right."""
+    game = load_game(game_name)
+    rng = np.random.default_rng(6)
+    num_won = longest = 0
+    for _ in range(400):
+        states = [game.new_initial_state()]
+        while not states[-1].is_terminal():
+            states.append(states[-1].child(int(rng.choice(states[-1].legal_actions()))))
+        for state in states[-6:-1]:
+            player = state.current_player()
+            if not winning_turns(state, player):
+                continue
+            length = 0
+            while not state.is_terminal():
+                result = search(state, MadeUpNetwork(game, spread=30.0), Gumbel(), 1, solve=True, discount=0.9)
+                assert result.solved[0]
+                assert 0 < result.values[0] <= 0.9
+                state = state.child(int(result.actions[0]))
+                length += 1
+                assert state.is_terminal() or state.current_player() == player
+            assert state.player_return(player) == 1
+            num_won += 1
+            longest = max(longest, length)
+        if num_won >= least and (longest > 1 or not game_name.startswith(("taigo", "trugo"))):
+            return
+    assert num_won >= least
+    assert longest > 1, "no turn of several actions among them"
+
+
+@pytest.mark.parametrize("discount", [0, -0.5, 1.1, math.nan])
+def test_a_discount_is_above_0_and_at_most_1(discount: float) -> None:
+    game = load_game("vadus(size=2)")
+    with pytest.raises(ValueError, match="discount must be > 0 and <= 1"):
+        NetworkSearch(game, no_network(game), Gumbel(), max_games=1, max_simulations=1, discount=discount)
+
+
+@BOTH
+def test_values_are_discounted_by_the_actions_between(policy: SearchPolicy) -> None:
+    root = played("vadus(size=2)", "b2")
+    action = root.legal_actions()[0]
+    assert root.child(action).current_player() == root.current_player()
+    network = TableNetwork(root, depth=1)
+    network.logits[()] = {action: 5.0}
+    network.values = {(): 0.25, (action,): 0.75}
+    result = search(root, network, policy, 1, discount=0.8)
+    assert result.values[0] == pytest.approx((0.25 + 0.8 * 0.75) / 2)
+
+
 # -- Networks that answer badly ----------------------------------------------------------------------------------------
 
 

@@ -191,3 +191,16 @@ def test_the_search_has_its_share_of_the_outcomes(share: float) -> None:
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
+
+
+def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:
+    game = load_game("vadus(size=2)")
+    states = random_states(game, 3)
+    positions = positions_of(game, states, random_policies(states))
+    positions["result"] = [1, 0, -1]
+    positions["actions_left"] = [1, 5, 3]
+    positions["value"] = 0.5
+    outcomes = BatchMaker(game, discount=0.9).make(positions, None).outcomes.numpy()
+    np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
+    shared = BatchMaker(game, 0.25, 0.9).make(positions, None).outcomes.numpy()
+    np.testing.assert_allclose(shared, 0.75 * outcomes + 0.25 * np.array([0.75, 0, 0.25]), atol=1e-6)

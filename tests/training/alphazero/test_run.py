@@ -6,6 +6,7 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,6 +193,38 @@ def test_a_checkpoint_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
     train(tiny(positions=60), tmp_path)
     with pytest.raises(CheckpointError, match="is a checkpoint already"):
         train(tiny(positions=60), tmp_path)
+
+
+def test_a_run_starts_from_another_checkpoint_of_the_game(tmp_path: Path) -> None:
+    train(tiny(), tmp_path / "school")
+    school = load_checkpoint(tmp_path / "school" / "checkpoint").network
+    stop = threading.Event()
+    stop.set()
+    larger = tiny(game="vadus(size=3)", init_from=str(tmp_path / "school" / "checkpoint"))
+    train(larger, tmp_path / "run", stop=stop)
+    start = load_checkpoint(tmp_path / "run" / "checkpoint").network
+    for name, weights in start.state_dict().items():
+        assert torch.equal(weights, school.state_dict()[name])
+    shutil.rmtree(tmp_path / "school")
+    assert train(larger, tmp_path / "run", resume=True).finished
+    assert any(
+        not torch.equal(weights, start.state_dict()[name])
+        for name, weights in load_checkpoint(tmp_path / "run" / "checkpoint").network.state_dict().items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"init_from": "vadus"}, "init_from must be a checkpoint of the network"),
+        ({"init_from": "laido"}, "laido"),
+        ({"init_from": "no such folder"}, "no such folder"),
+    ],
+)
+def test_a_run_does_not_start_from_what_does_not_fit(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(CheckpointError, match=message):
+        train(tiny(**changes), tmp_path / "run")
+    assert not (tmp_path / "run" / "checkpoint").exists()
 
 
 def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:

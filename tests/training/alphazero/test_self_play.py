@@ -157,6 +157,15 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
         assert num_judged == {(True, guided), (False, guided)}
 
 
+@pytest.mark.parametrize("game_name", GAMES)
+def test_positions_know_how_far_the_end_is(game_name: str) -> None:
+    game = load_game(game_name)
+    for played in play(tiny(game_name, {"simulations": 2, "full_share": 0.6}, {"random_opening_share": 0.5}), 6):
+        states = replayed(game, played)
+        for position in played.positions:
+            assert State.from_record(game, position["state"]) == states[-1 - int(position["actions_left"])]
+
+
 def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
