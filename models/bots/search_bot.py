@@ -29,6 +29,7 @@ class SearchBot(Bot):
         *,
         simulations: int = 64,
         policy: SearchPolicy | None = None,
+        discount: float = 1.0,
         name: str = "search",
     ) -> None:
         """Make the bot.
@@ -39,6 +40,7 @@ class SearchBot(Bot):
             seed: of the search; None draws one.
             simulations: of each search, at least 1.
             policy: how the search chooses; a Gumbel search without noise by default, which plays without chance.
+            discount: of values for each action, as in the training of the network (see :class:`NetworkSearch`).
             name: what results call the bot.
         """
         if isinstance(simulations, bool) or not isinstance(simulations, (int, np.integer)) or simulations < 1:
@@ -49,6 +51,7 @@ class SearchBot(Bot):
         self._generator = np.random.default_rng(seed)
         self._evaluate = evaluate
         self._policy = policy or Gumbel(gumbel_scale=0)
+        self._discount = discount
         self._searches: dict[int, NetworkSearch] = {}
 
     @classmethod
@@ -66,8 +69,12 @@ class SearchBot(Bot):
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
         """
-        evaluate = NetworkEvaluator(load_checkpoint(folder, game).network)
-        return cls(evaluate, game, seed, simulations=simulations, name=name or f"{folder}@{simulations}")
+        checkpoint = load_checkpoint(folder, game)
+        evaluate = NetworkEvaluator(checkpoint.network)
+        discount = checkpoint.training.get("config", {}).get("search", {}).get("discount", 1.0)
+        return cls(
+            evaluate, game, seed, simulations=simulations, discount=discount, name=name or f"{folder}@{simulations}"
+        )
 
     @property
     def name(self) -> str:
@@ -111,6 +118,11 @@ class SearchBot(Bot):
         room = 1 << (len(roots) - 1).bit_length()
         if room not in self._searches:
             self._searches[room] = NetworkSearch(
-                self._game, self._evaluate, self._policy, max_games=room, max_simulations=self.simulations
+                self._game,
+                self._evaluate,
+                self._policy,
+                max_games=room,
+                max_simulations=self.simulations,
+                discount=self._discount,
             )
         return self._searches[room].run(roots, self.simulations, self._generator)

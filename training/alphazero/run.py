@@ -337,7 +337,17 @@ class Run:
         for opponent in settings.search_opponents:
             name = f"policy@{settings.simulations}"
             pairings.append(
-                (name, SearchBot(evaluator, self.game, simulations=settings.simulations, name=name), opponent)
+                (
+                    name,
+                    SearchBot(
+                        evaluator,
+                        self.game,
+                        simulations=settings.simulations,
+                        discount=self.config.search.discount,
+                        name=name,
+                    ),
+                    opponent,
+                )
             )
         for number, (kind, bot, opponent) in enumerate(pairings):
             of_bot, of_openings = map(int, self._seed(_MATCHES, self.iterations, number).generate_state(2))

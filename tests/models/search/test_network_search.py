@@ -815,7 +815,7 @@ def winning_turns(state: State, player: int) -> bool:
         ("laido(size=2)", 10),
         ("taugo(size=3)", 10),
         ("taigo(tiles=12,cones=2,radius=3)", 10),
-        ("trugo(tiles=4,pieces=1,max_turns=30,radius=2)", 10),
+        ("trugo(tiles=7,pieces=3,max_turns=80,radius=2)", 10),
     ],
 )
 def test_a_win_within_the_turn_is_never_missed(game_name: str, least: int) -> None:
