@@ -83,8 +83,8 @@ def choose_edge(
 ) -> int:
     """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
 
-    Actions that are proven to lose are left out. N counts the visits of the node; an action not taken has the node's mean value for its Q, so that the best of them is
-    that of greatest prior.
+    Actions that are proven to lose are left out. N counts the visits of the node; an action not taken has the node's mean
+    value for its Q, so that the best of them is that of greatest prior.
     """
     sign = sign_of(nodes[node].player)
     visits = nodes[node].visits

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import Int8s, Int8Table, Record, kernel, specialised_kernel
+from stoneworks.envs.rules.kernels import Int8s, Int8Table, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
 from stoneworks.models.evaluations import may_win_kernel
 
@@ -86,5 +86,5 @@ def winning_turn_kernel(game: Game) -> Callable[..., Any]:
     """Return :func:`winning_turn` as a kernel of the game."""
     if type(game) not in _KERNELS:
         kernels = {**game.kernels, "may_win": may_win_kernel(game) or never_wins}
-        _KERNELS[type(game)] = specialised_kernel(winning_turn, game.name, kernels)
+        _KERNELS[type(game)] = specialized_kernel(winning_turn, game.name, kernels)
     return _KERNELS[type(game)]
