@@ -6,7 +6,7 @@ from stoneworks.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.batch import Batch
-    from stoneworks.envs.rules.errors import IllegalActionError, RegistrationError, UnknownGameError
+    from stoneworks.envs.rules.errors import IllegalActionError, RecordError, RegistrationError, UnknownGameError
     from stoneworks.envs.rules.game import Game, Symmetry
     from stoneworks.envs.rules.games import GameEntry, game_names, load_game, register_game
     from stoneworks.envs.rules.state import Outcome, State
@@ -20,6 +20,7 @@ __all__ = [
     "GameEntry",
     "IllegalActionError",
     "Outcome",
+    "RecordError",
     "RegistrationError",
     "State",
     "Symmetry",
@@ -37,6 +38,7 @@ _MODULES = {
     "GameEntry": "games",
     "IllegalActionError": "errors",
     "Outcome": "state",
+    "RecordError": "errors",
     "RegistrationError": "errors",
     "State": "state",
     "Symmetry": "game",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -11,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.games import load_game
 from stoneworks.envs.rules.random_numbers import independent_seeds
+from stoneworks.envs.rules.records import TAG, blank_records, check_records
 from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import NO_ACTION
 
@@ -22,8 +26,10 @@ class Batch:
     """``num_games`` games of ``game``.
 
     The arrays are views that every ``step`` and ``reset`` fills anew; copy what you keep. They cannot be written to.
+    Copies, by ``copy.deepcopy`` or ``pickle``, are equal and independent.
 
     Attributes:
+        game: the game.
         states: records ``[num_games]`` of ``game.state_dtype``.
         observations: ``float32[num_games, planes, height, width]``, as the player to act sees each game (player 0 once it is over).
         action_masks: ``int8[num_games, num_distinct_actions]``, zeros once a game is over.
@@ -35,7 +41,7 @@ class Batch:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         num_games: int,
         *,
         auto_reset: bool = False,
@@ -45,44 +51,56 @@ class Batch:
         """Start ``num_games`` games.
 
         Args:
-            game: the game.
+            game: the game, or its game string.
             num_games: how many, at least 1.
             auto_reset: start a game anew in the step that ends it. Rewards and flags are the old game's, the rest the new one's.
             num_threads: threads that share the games; results do not depend on it.
             seed: of ``random_actions`` and ``random_playouts``; None draws one.
+
+        Raises:
+            ValueError: an argument that is not allowed; it names what is.
         """
+        if isinstance(game, str):
+            game = load_game(game)
+        if not isinstance(game, Game):
+            raise ValueError(f"game must be a Game or a game string, got {game!r}")
         for name, value in (("num_games", num_games), ("num_threads", num_threads)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
         self.game = game
         self.num_games = int(num_games)
         self.auto_reset = bool(auto_reset)
-        planes, height, width = game.observation_tensor_shape()
-        self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
-        self._planes = np.zeros((num_games, planes, height * width), np.float32)
+        self._num_threads = int(num_threads)
+        self._states = blank_records(game, self.num_games)
+        self._planes = np.zeros((num_games, *game.flat_observation_shape), np.float32)
         self._masks = np.zeros((num_games, game.num_distinct_actions()), np.int8)
         self._current_players = np.zeros(num_games, np.int8)
         self._rewards = np.zeros((num_games, 2), np.float32)
         self._terminated = np.zeros(num_games, np.bool_)
         self._truncated = np.zeros(num_games, np.bool_)
         self._seeds = independent_seeds(seed, num_games)
+        self._prepare()
+        self.reset()
 
+    def _prepare(self) -> None:
+        """Make what follows from the arrays and arguments: views, slices, threads, compiled functions."""
+        game = self.game
         self.states = _read_only(self._states)
-        self.observations = _read_only(self._planes.reshape(num_games, planes, height, width))
+        self.observations = _read_only(self._planes.reshape(self.num_games, *game.observation_shape))
         self.action_masks = _read_only(self._masks)
         self.current_players = _read_only(self._current_players)
         self.rewards = _read_only(self._rewards)
         self.terminated = _read_only(self._terminated)
         self.truncated = _read_only(self._truncated)
 
-        bounds = np.linspace(0, num_games, min(num_threads, num_games) + 1).astype(int)
+        bounds = np.linspace(0, self.num_games, min(self._num_threads, self.num_games) + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
-        self._threads = ThreadPoolExecutor(len(self._slices)) if len(self._slices) > 1 else None
+        self._threads: ThreadPoolExecutor | None = None
+        self._process_of_threads = 0
         self._first_illegal = game.compiled(templates.first_illegal)
         self._step = game.compiled(templates.step_batch)
         self._fill = game.compiled(templates.fill_batch)
         self._reset = game.compiled(templates.reset_batch)
-        self.reset()
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
         """Start the games ``rows`` anew, all without ``rows``; their rewards and flags become 0 and False."""
@@ -93,12 +111,30 @@ class Batch:
         self._truncated[chosen] = False
         self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
 
-    def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void]) -> None:
-        """Make the games ``rows`` go on from the positions ``records``; their rewards become 0."""
+    def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void], *, trusted: bool = False) -> None:
+        """Make the games ``rows`` go on from the positions ``records``; their rewards become 0.
+
+        Args:
+            rows: indices or booleans.
+            records: one record of ``game.state_dtype``, or one for each row.
+            trusted: take records of this layout without a check. A record that is not a position then crashes the process
+                or gives nonsense.
+
+        Raises:
+            RecordError: a record is not a position of the game; no game has changed.
+            IndexError: a row that the batch does not have.
+        """
         chosen = self._rows(rows)
-        if records.dtype != self.game.state_dtype:
-            raise ValueError(f"{self.game}: the records have another layout; allowed are records of game.state_dtype")
-        self._states[chosen] = records
+        if getattr(records, "dtype", None) != self.game.state_dtype:
+            raise RecordError(f"{self.game}: the records have another layout; expected records of game.state_dtype")
+        given = np.array(records, ndmin=1)
+        if given.shape not in ((1,), chosen.shape):
+            raise ValueError(f"records must be one or {len(chosen)}, got shape {given.shape}")
+        if trusted:
+            given[TAG] = self.game.record_tag
+        else:
+            check_records(self.game, given)
+        self._states[chosen] = given
         self._rewards[chosen] = 0
         over = self._states["ending"][chosen] != 0
         self._truncated[chosen] = over & (self._states["truncated"][chosen] != 0)
@@ -158,8 +194,15 @@ class Batch:
         return returns, num_actions
 
     def state(self, row: int) -> State:
-        """Return a copy of one game's position as a ``State``; its history is empty."""
-        return State.from_record(self.game, self._states[row])
+        """Return a copy of one game's position as a ``State``; its history is empty.
+
+        Raises:
+            IndexError: a row that the batch does not have.
+        """
+        index = operator.index(row)
+        if not 0 <= index < self.num_games:
+            raise IndexError(f"row must be from 0 to {self.num_games - 1}, got {row}")
+        return State.from_record(self.game, self._states[row], trusted=True)
 
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
@@ -178,17 +221,45 @@ class Batch:
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
         """Call ``function(board, *arguments)`` for each thread's part of the games, and wait for all."""
         calls = [(self.game.board, *arguments_of(part)) for part in self._slices]
-        if self._threads is None:
+        if len(calls) == 1:
             function(*calls[0])
-        else:
-            for done in [self._threads.submit(function, *arguments) for arguments in calls]:
-                done.result()
+            return
+        if self._threads is None or self._process_of_threads != os.getpid():  # a fork has no threads but its own
+            self._threads = ThreadPoolExecutor(len(calls))
+            self._process_of_threads = os.getpid()
+        for done in [self._threads.submit(function, *arguments) for arguments in calls]:
+            done.result()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _COPIED}
+
+    def __setstate__(self, copied: dict[str, Any]) -> None:
+        for name in _COPIED:
+            setattr(self, name, copied[name])
+        self._prepare()
 
     def __len__(self) -> int:
         return self.num_games
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_games} games of {self.game}>"
+
+
+#: The attributes that a copy needs; all others follow from them.
+_COPIED = (
+    "game",
+    "num_games",
+    "auto_reset",
+    "_num_threads",
+    "_states",
+    "_planes",
+    "_masks",
+    "_current_players",
+    "_rewards",
+    "_terminated",
+    "_truncated",
+    "_seeds",
+)
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

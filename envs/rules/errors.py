@@ -14,3 +14,7 @@ class UnknownGameError(ValueError):
 
 class RegistrationError(ValueError):
     """Raised when an entry of a registry is invalid, has a name that is taken, or cannot be loaded."""
+
+
+class RecordError(ValueError):
+    """A record that is not a position of the game, or of another game. The message names the record and its field."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import kernels, templates
+from stoneworks.envs.rules import kernels, records, templates
 from stoneworks.envs.rules.errors import IllegalActionError
 from stoneworks.envs.rules.games import GAMES, game_entry, load_added_game, load_game
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 #: The fields that the records of all games begin with. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
 #: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of its reason in ``Game.reasons``.
-STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1")]
+#: ``game_tag`` says of which game the record is (see :mod:`stoneworks.envs.rules.records`); no kernel writes it.
+STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1"), ("game_tag", "u4")]
 
 #: The fields that the board constants of all games begin with.
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
@@ -196,6 +197,16 @@ class Game(ABC):
     def perft(self, depth: int) -> int:
         """Return the number of different sequences of ``depth`` actions from the start; a game that is over has none."""
         return self.new_initial_state().perft(depth)
+
+    @cached_property
+    def record_tag(self) -> int:
+        """What the field ``game_tag`` of the game's records holds."""
+        return records.record_tag(self)
+
+    @property
+    def can_check_records(self) -> bool:
+        """Whether the game has a kernel ``check_record``, so that it takes records from outside."""
+        return "check_record" in self.kernels
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
 

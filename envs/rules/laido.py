@@ -148,13 +148,16 @@ class Laido(HexhexStonesGame):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, and one that finishes games at random."""
+        """The four kernels, one that finishes games at random, and the check of records."""
+        from stoneworks.envs.rules.record_checks.hexhex_stones import check_laido_record
+
         return {
             "reset": reset,
             "legal_actions": legal_actions,
             "apply_action": apply_action,
             "observe": observe,
             "finish_at_random": finish_at_random,
+            "check_record": check_laido_record,
         }
 
     def color_of(self, state: State, player: int) -> int:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.errors import IllegalActionError
+from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.records import TAG, blank_records, check_records
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
@@ -32,7 +33,7 @@ class State:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._records: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
+        self._records = blank_records(game, 1)
         game.reset_state(game.board, self._records)
         self._current_player = int(self._records["current_player"][0])
         self._history: list[int] = []
@@ -166,16 +167,30 @@ class State:
         return self._records[0].copy()  # type: ignore[no-any-return]
 
     @classmethod
-    def from_record(cls, game: Game, record: np.void) -> State:
-        """Return the state of a record; its history is empty. Raises ``ValueError`` for a record of another dtype."""
+    def from_record(cls, game: Game, record: np.void, *, trusted: bool = False) -> State:
+        """Return the state of a record; its history is empty.
+
+        Args:
+            game: the game.
+            record: a record of ``game.state_dtype``.
+            trusted: take a record of this layout without a check, and as one of this game. A record that is not a position
+                then crashes the process or gives nonsense.
+
+        Raises:
+            RecordError: the record is not a position of this game.
+        """
         if getattr(record, "dtype", None) != game.state_dtype:
-            raise ValueError(
-                f"{game}: the record is {type(record).__name__} of another layout; allowed is a record of game.state_dtype"
+            raise RecordError(
+                f"{game}: the record is {type(record).__name__} of another layout; expected a record of game.state_dtype"
             )
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)
         state._records[0] = record
+        if trusted:
+            state._records[TAG] = game.record_tag
+        else:
+            check_records(game, state._records)
         state._current_player = int(state._records["current_player"][0])
         state._history = []
         return state

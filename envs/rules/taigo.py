@@ -315,8 +315,16 @@ class Taigo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels."""
-        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+        """The four kernels, and the check of records."""
+        from stoneworks.envs.rules.record_checks.taigo import check_record
+
+        return {
+            "reset": reset,
+            "legal_actions": legal_actions,
+            "apply_action": apply_action,
+            "observe": observe,
+            "check_record": check_record,
+        }
 
     def max_game_length(self) -> int:
         """Return a bound on the length of a game, in which all tiles and cones are used as far as there is room.

@@ -32,6 +32,8 @@ NO_WINNER = -1
 ILLEGAL = -1
 #: The action of a game that is left as it is, in a batch.
 NO_ACTION = -1
+#: More than any record has fields.
+MAX_FIELDS = 256
 
 
 # -- The contract: every game has these four kernels ---------------------------------------------------------------
@@ -72,6 +74,15 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
         apply_action(board, state, random_legal_action(mask, seeds, game))
         played += 1
     return played
+
+
+def check_record(board: Record, state: Record) -> int:
+    """Return 0 if ``state`` is a position that the game's kernels can work on, else the number of its first wrong field.
+
+    Fields are numbered from 1 in the order of the dtype. The record may hold anything, so nothing in it may be used as an
+    index before it has been checked. A game that has no kernel of this name takes no records from outside.
+    """
+    raise NotImplementedError
 
 
 # -- One state ---------------------------------------------------------------------------------------------------
@@ -152,6 +163,15 @@ def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
             next_action[level] = 0
             legal_actions(board[0], path[level], masks[level])
     return total
+
+
+def first_wrong_record(board: BoardArray, states: StateArray) -> int:
+    """Return ``MAX_FIELDS * row + field`` for the first record that is not a position, or -1."""
+    for row in range(states.shape[0]):
+        field = check_record(board[0], states[row])
+        if field != 0:
+            return MAX_FIELDS * row + field
+    return -1
 
 
 # -- Many games ----------------------------------------------------------------------------------------------------

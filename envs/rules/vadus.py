@@ -121,13 +121,16 @@ class Vadus(HexhexStonesGame):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, and one that finishes games at random."""
+        """The four kernels, one that finishes games at random, and the check of records."""
+        from stoneworks.envs.rules.record_checks.hexhex_stones import check_vadus_record
+
         return {
             "reset": reset,
             "legal_actions": legal_actions,
             "apply_action": apply_action,
             "observe": observe,
             "finish_at_random": finish_at_random,
+            "check_record": check_vadus_record,
         }
 
     def max_game_length(self) -> int:

@@ -225,7 +225,9 @@ def play_match(
     pair_of = np.arange(2 * num_pairs) // 2
     seat_of_a = np.arange(2 * num_pairs) % 2
     batch.load(
-        np.arange(2 * num_pairs), np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of]
+        np.arange(2 * num_pairs),
+        np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of],
+        trusted=True,
     )
     histories = [list(openings[pair].history()) for pair in pair_of]
 

@@ -295,8 +295,16 @@ class Taugo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels."""
-        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+        """The four kernels, and the check of records."""
+        from stoneworks.envs.rules.record_checks.taugo import check_record
+
+        return {
+            "reset": reset,
+            "legal_actions": legal_actions,
+            "apply_action": apply_action,
+            "observe": observe,
+            "check_record": check_record,
+        }
 
     def max_game_length(self) -> int:
         """Return 3 N^2 + 8 N + 2 for N intersections a side.

@@ -327,8 +327,16 @@ class Trugo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels."""
-        return {"reset": reset, "legal_actions": legal_actions, "apply_action": apply_action, "observe": observe}
+        """The four kernels, and the check of records."""
+        from stoneworks.envs.rules.record_checks.trugo import check_record
+
+        return {
+            "reset": reset,
+            "legal_actions": legal_actions,
+            "apply_action": apply_action,
+            "observe": observe,
+            "check_record": check_record,
+        }
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         name = self.grid.cell_names[cell]

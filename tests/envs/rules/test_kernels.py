@@ -146,20 +146,22 @@ def test_a_damaged_cache_file_is_compiled_again(
 ) -> None:
     cache = rules_copy.folder / damage
     shutil.copytree(rules_copy.cache, cache)
-    file = next(file for file in kernel_files(cache) if "try_action" in file.name)
-    content = file.read_bytes()
-    middle = len(content) // 2
-    file.write_bytes(
-        {
-            "truncated": content[:middle],
-            "empty": b"",
-            "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
-            "not a cache file": b"x" * 1000,
-        }[damage]
-    )
+    # One of them is of the rules that another test has edited.
+    files = [file for file in kernel_files(cache) if "try_action" in file.name]
+    for file in files:
+        content = file.read_bytes()
+        middle = len(content) // 2
+        file.write_bytes(
+            {
+                "truncated": content[:middle],
+                "empty": b"",
+                "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+                "not a cache file": b"x" * 1000,
+            }[damage]
+        )
     mended = rules_copy.run(PLAY, cache=damage)
     assert mended.stdout == cold_run.stdout, mended.stderr
-    assert file.name in mended.stderr
+    assert sum(file.name in mended.stderr for file in files) == 1
     again = rules_copy.run(PLAY, cache=damage)
     assert (again.stdout, again.stderr) == (cold_run.stdout, "")
 

@@ -54,6 +54,7 @@ def record_of(game: Game, naive: Any) -> np.void:
         return np.array(words, np.uint64)
 
     record = np.zeros(1, game.state_dtype)[0]
+    record["game_tag"] = game.record_tag
     over = naive.result is not None
     record["current_player"] = -4 if over else naive.to_act
     record["winner"] = naive.result if naive.result in (0, 1) else -1
@@ -83,7 +84,7 @@ class Both:
     def __init__(self, game: Game, naive: Any) -> None:
         self.game = game
         self.naive = naive
-        self.state = State.from_record(game, record_of(game, naive))
+        self.state = State.from_record(game, record_of(game, naive), trusted=True)
 
     def legal(self) -> set[str]:
         texts = {self.state.action_to_string(action) for action in self.state.legal_actions()}

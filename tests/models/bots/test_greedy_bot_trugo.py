@@ -62,7 +62,7 @@ def waxing_position(pieces: Mapping[str, str], to_act: int) -> State:
                 record["contents"][hexes[cell]] |= code << (2 + 3 * kind)
     letters = "".join(pieces.values())
     record["num_pieces"] = letters.count("X"), letters.count("O")
-    state = State.from_record(game, record)
+    state = State.from_record(game, record, trusted=True)
     shown = game.position(state)
     assert (shown.top >= 0).sum() == len(pieces), "every piece stands on a junction"
     return state

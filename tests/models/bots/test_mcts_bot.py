@@ -172,7 +172,7 @@ def taigo_position(tiles: str, mover: int) -> State:
     record = game.deserialize_state(tiles.replace(" ", "\n")).record
     record["current_player"] = mover
     record["cones_left"] = 5
-    return State.from_record(game, record)
+    return State.from_record(game, record, trusted=True)
 
 
 def after(game: str, texts: str) -> Callable[[], State]:

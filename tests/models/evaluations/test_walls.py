@@ -61,7 +61,7 @@ def with_stones(game: Game, black: str, white: str) -> State:
             assert record["stones"][cell] == 0
             record["stones"][cell] = stone
             record["num_stones"] += 1
-    return State.from_record(game, record)
+    return State.from_record(game, record, trusted=True)
 
 
 @pytest.mark.parametrize("name", ["vadus(size=2)", "vadus(size=4)", "vadus(size=6)", "laido(size=5)"])
@@ -122,6 +122,6 @@ def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost(
     record = with_stones(game, "a3 b3 c3 d3 e3", "c1 d1").record
     record["consecutive_passes"] = 1
     record["current_player"] = 0  # White has passed, and Black is ahead
-    assert evaluation(State.from_record(game, record), 0) == walls.CAN_END_AS_WINNER
+    assert evaluation(State.from_record(game, record, trusted=True), 0) == walls.CAN_END_AS_WINNER
     record["current_player"] = 1  # Black has passed, and White is behind
-    assert 0 < evaluation(State.from_record(game, record), 0) < walls.CAN_END_AS_WINNER
+    assert 0 < evaluation(State.from_record(game, record, trusted=True), 0) < walls.CAN_END_AS_WINNER

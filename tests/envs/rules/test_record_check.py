@@ -1,0 +1,161 @@
+"""Records from outside: every position passes the check, everything else is refused or safe to play on."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game
+from stoneworks.envs.rules.records import check_records
+
+Positions = Callable[..., Iterator[State]]
+
+NUM_FLIPS = 1500
+
+
+def positions_of_games(game: Game, num_games: int, seed: int) -> npt.NDArray[np.void]:
+    """Return all records of random games, from the first to the last."""
+    batch = Batch(game, num_games, seed=seed)
+    found = [batch.states.copy()]
+    while (batch.current_players >= 0).any():
+        batch.step(batch.random_actions())
+        found.append(batch.states.copy())
+    return np.concatenate(found)
+
+
+def with_flipped_bits(
+    records: npt.NDArray[np.void], number: int, random: np.random.Generator
+) -> Iterator[npt.NDArray[np.void]]:
+    """Yield records with one to three flipped bits outside of the tag."""
+    dtype = records.dtype
+    tag = range(dtype.fields["game_tag"][1], dtype.fields["game_tag"][1] + 4)
+    for _ in range(number):
+        flipped = records[random.integers(len(records))].reshape(1).copy()
+        content = flipped.view(np.uint8)
+        for _ in range(random.integers(1, 4)):
+            place = int(random.integers(dtype.itemsize))
+            if place not in tag:
+                content[place] ^= 1 << random.integers(8)
+        yield flipped
+
+
+def is_refused(game: Game, record: npt.NDArray[np.void]) -> bool:
+    try:
+        check_records(game, record)
+    except RecordError:
+        return True
+    return False
+
+
+def test_every_position_of_random_games_passes(game: Game, positions_of_random_game: Positions) -> None:
+    check_records(game, positions_of_games(game, 40, 1))
+    for weight in (0.0, 0.1, 0.6):
+        records = [state.record for state in positions_of_random_game(game, 7, weight)]
+        check_records(game, np.array(records, game.state_dtype))
+
+
+def test_a_record_with_flipped_bits_is_refused_or_plays_on_as_any_position(game: Game) -> None:
+    random = np.random.default_rng(3)
+    num_refused = 0
+    for record in with_flipped_bits(positions_of_games(game, 10, 2), NUM_FLIPS, random):
+        if is_refused(game, record):
+            num_refused += 1
+            with pytest.raises(RecordError):
+                Batch(game, 1).load([0], record)
+            continue
+        batch = Batch(game, 1, seed=5)
+        batch.load([0], record)
+        num_played = 0
+        while batch.current_players[0] >= 0:
+            assert batch.action_masks.any()
+            batch.step(batch.random_actions())
+            check_records(game, batch.states)
+            num_played += 1
+        assert num_played <= game.max_game_length()
+        State.from_record(game, record[0]).score()
+        str(State.from_record(game, record[0]))
+    assert num_refused > NUM_FLIPS / 2
+
+
+def test_random_bytes_are_refused(game: Game) -> None:
+    random = np.random.default_rng(4)
+    for _ in range(300):
+        record = np.frombuffer(random.bytes(game.state_dtype.itemsize), game.state_dtype).copy()
+        record["game_tag"] = game.record_tag
+        if random.random() < 0.5:  # past the header
+            record["current_player"], record["winner"], record["ending"], record["truncated"] = 0, -1, 0, 0
+        assert is_refused(game, record)
+
+
+def test_every_field_is_checked_and_named(game: Game) -> None:
+    records = positions_of_games(game, 5, 6)
+    assert game.state_dtype.names is not None
+    for field in game.state_dtype.names:
+        record = records[len(records) // 2].reshape(1).copy()
+        record[field] = -7 if field == "turns" else 99
+        with pytest.raises(RecordError, match="another game" if field == "game_tag" else "record 0 is not a position"):
+            check_records(game, record)
+    scalar = records[:2].copy()
+    scalar["ending"][1] = 99
+    with pytest.raises(RecordError, match=r"record 1 is not a position: its field ending = 99"):
+        check_records(game, scalar)
+
+
+@pytest.mark.parametrize(
+    ("of", "given_to"),
+    [
+        ("vadus(size=3)", "laido(size=3)"),
+        ("laido(size=3)", "vadus(size=3)"),
+        ("vadus(size=3)", "vadus(size=4)"),
+        ("laido(size=3)", "laido(pie_rule=False,size=3)"),
+        ("taigo(radius=3)", "taigo(radius=3,tiles=30)"),
+        ("trugo(radius=3,tiles=12)", "trugo(radius=3,stacking=False,tiles=12)"),
+    ],
+)
+def test_a_position_of_another_game_or_other_options_is_refused(of: str, given_to: str) -> None:
+    record = load_game(of).new_initial_state().record
+    other = load_game(given_to)
+    with pytest.raises(RecordError, match="another game"):
+        State.from_record(other, record)
+    batch = Batch(other, 2)
+    before = batch.states.tobytes()
+    with pytest.raises(RecordError, match="another game"):
+        batch.load([0], record)
+    assert batch.states.tobytes() == before
+
+
+def test_a_damaged_pickle_of_a_state_is_refused(positions_of_random_game: Positions) -> None:
+    game = load_game("taugo(size=3)")
+    state = [state.clone() for state in positions_of_random_game(game, 1)][5]
+    content = bytearray(pickle.dumps(state))
+    start = content.find(state.record.tobytes())
+    content[start + game.state_dtype.fields["strings"][1] + 9] ^= 64  # type: ignore[index]
+    with pytest.raises(RecordError, match="strings"):
+        pickle.loads(bytes(content))
+
+
+class GameWithoutCheck(type(load_game("vadus"))):  # type: ignore[misc]
+    """Vadus as a game would be that has no kernel ``check_record``."""
+
+    @property
+    def kernels(self) -> Any:
+        return {name: kernel for name, kernel in super().kernels.items() if name != "check_record"}
+
+
+def test_a_game_that_cannot_check_takes_trusted_records_alone() -> None:
+    game = GameWithoutCheck(size=3)
+    record = game.new_initial_state().record
+    with pytest.raises(RecordError, match="trusted=True"):
+        State.from_record(game, record)
+    batch = Batch(game, 2)
+    with pytest.raises(RecordError, match="trusted=True"):
+        batch.load([0], record)
+    batch.load([0], record, trusted=True)
+    assert State.from_record(game, record, trusted=True) == game.new_initial_state() == batch.state(0)
+    assert copy.deepcopy(batch.state(1)) == batch.state(1)
