@@ -35,8 +35,8 @@ def check_cell(board: Record, state: Record, cell: int) -> bool:
     code = state.cells[cell]
     num_occupied = 0
     for direction in range(6):
-        neighbour = board.neighbours[cell, direction]
-        num_occupied += neighbour >= 0 and _is_occupied(state.cells[neighbour])
+        neighbor = board.neighbors[cell, direction]
+        num_occupied += neighbor >= 0 and _is_occupied(state.cells[neighbor])
     if code >= 0:
         return code == num_occupied  # type: ignore[no-any-return]
     kind = _kind(code)
@@ -47,7 +47,7 @@ def check_cell(board: Record, state: Record, cell: int) -> bool:
         return num_occupied == HOLE
     if joint > 6:
         return False
-    other = board.neighbours[cell, joint - 1]
+    other = board.neighbors[cell, joint - 1]
     if other < 0:
         return False
     of_other = state.cells[other]
@@ -76,8 +76,8 @@ def check_record(board: Record, state: Record) -> int:
             num_holes += 1
         if code >= 0:
             for direction in range(3):
-                neighbour = board.neighbours[cell, direction]
-                num_open_pairs += neighbour >= 0 and state.cells[neighbour] >= 0
+                neighbor = board.neighbors[cell, direction]
+                num_open_pairs += neighbor >= 0 and state.cells[neighbor] >= 0
         elif _kind(code) == DARK:
             num_tiles += _joint(code) != CONE
             num_dark_cones += _joint(code) == CONE

@@ -31,9 +31,9 @@ def check_stones(board: Record, state: Record) -> int:
     for cell in range(board.num_cells):
         code = state.stones[cell]
         if (code == BLACK or code == WHITE) and board.intersection[cell]:
-            above, right = board.neighbours[cell, NORTH], board.neighbours[cell, EAST]
-            across = board.neighbours[above, EAST]
-            # A stone on an edge point is never part of a knot, and has no neighbour across.
+            above, right = board.neighbors[cell, NORTH], board.neighbors[cell, EAST]
+            across = board.neighbors[above, EAST]
+            # A stone on an edge point is never part of a knot, and has no neighbor across.
             inside = board.intersection[above] and board.intersection[right] and board.intersection[across]
             alike = state.stones[above] == code and state.stones[right] == code and state.stones[across] == code
             if inside and alike:
@@ -67,10 +67,10 @@ def check_strings(board: Record, state: Record) -> int:
             if state.strings[stone] != start:
                 return STRINGS
             for direction in range(4):
-                neighbour = board.neighbours[stone, direction]
-                if state.stones[neighbour] == code and not seen[neighbour]:
-                    seen[neighbour] = 1
-                    members[size] = neighbour
+                neighbor = board.neighbors[stone, direction]
+                if state.stones[neighbor] == code and not seen[neighbor]:
+                    seen[neighbor] = 1
+                    members[size] = neighbor
                     size += 1
     return 0
 
@@ -83,9 +83,9 @@ def check_rows(board: Record, state: Record) -> int:
         code = state.stones[cell]
         if code == BLACK or code == WHITE:
             rows[code - 1, board.row[cell] + 1] |= 1 << board.column[cell]
-    for colour in range(2):
+    for color in range(2):
         for row in range(len(board.points)):
-            if state.rows[colour, row] != rows[colour, row]:
+            if state.rows[color, row] != rows[color, row]:
                 return ROWS
     return 0
 
@@ -104,12 +104,12 @@ def check_line(board: Record, state: Record) -> int:
     if state.consecutive_passes:
         return CONSECUTIVE_PASSES
     if state.direction != NONE:
-        if state.stones[board.neighbours[last, (state.direction + 2) % 4]] != own:
+        if state.stones[board.neighbors[last, (state.direction + 2) % 4]] != own:
             return DIRECTION
     else:
         num_beside = 0
         for direction in range(4):
-            num_beside += state.stones[board.neighbours[last, direction]] == own
+            num_beside += state.stones[board.neighbors[last, direction]] == own
         if num_beside == 0:  # a stone alone ends the turn (T4)
             return LAST_STONE
     return 0 if line_can_go_on(board, state) else LAST_STONE

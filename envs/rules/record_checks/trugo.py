@@ -9,7 +9,7 @@ from stoneworks.envs.rules.record_checks.header import ENDING, TRUNCATED, WINNER
 from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.templates import NO_WINNER
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.captures import has_open_neighbour, surrounded_group
+from stoneworks.envs.rules.trugo.captures import has_open_neighbor, surrounded_group
 from stoneworks.envs.rules.trugo.game import BY_PIECES, NOTHING_PICKED, TOO_LONG, state_dtype
 from stoneworks.envs.rules.trugo.moves import has_destination
 from stoneworks.envs.rules.trugo.plane import DOUBLE, NO_JUNCTION, SINGLE, corner_code, has_tile, has_top
@@ -107,7 +107,7 @@ def check_pieces(board: Record, state: Record) -> int:
             if code >= DOUBLE:
                 num_white += (code >> 1 & 1) == 0
                 num_blue += (code >> 1 & 1) == 1
-            closed_in = code >= SINGLE and not has_open_neighbour(board, state, corner)
+            closed_in = code >= SINGLE and not has_open_neighbor(board, state, corner)
             if closed_in and surrounded_group(board, state, corner, code & 1, members) > 0:
                 return CONTENTS
             if code >= DOUBLE and board.highest_landing < SINGLE:  # R6, without stacking
