@@ -16,8 +16,8 @@ from typing import Any
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
+from stoneworks.files import write_whole
 from stoneworks.training.arena.records import GameRecord, read_records
-from stoneworks.training.runs.files import write_whole
 
 #: Where a picture is cut into parts, most of which it shares with the one before.
 _CUT = re.compile(r"(?=<)|(?=M-?[0-9])")
