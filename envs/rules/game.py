@@ -270,6 +270,19 @@ class Game(ABC):
         """Return 2."""
         return 2
 
+    def new_initial_states(self) -> list[State]:
+        """Return the only initial state, in a list."""
+        return [self.new_initial_state()]
+
+    def observation_tensor_size(self) -> int:
+        """Return the number of entries of an observation."""
+        planes, height, width = self.observation_shape
+        return planes * height * width
+
+    def max_chance_outcomes(self) -> int:
+        """Return 0: there is no chance."""
+        return 0
+
     def max_utility(self) -> float:
         """Return the return of a win, 1."""
         return 1.0
@@ -296,9 +309,9 @@ class Game(ABC):
             pyspiel.GameType.RewardModel.TERMINAL,
             max_num_players=2,
             min_num_players=2,
-            provides_information_state_string=False,
+            provides_information_state_string=True,
             provides_information_state_tensor=False,
-            provides_observation_string=False,
+            provides_observation_string=True,
             provides_observation_tensor=True,
         )
 

@@ -297,6 +297,22 @@ class State:
         """Return the number of action indices of the game."""
         return self._game.num_distinct_actions()
 
+    def is_player_node(self) -> bool:
+        """Return whether a player is to move: True until the game is over."""
+        return not self.is_terminal()
+
+    def history_str(self) -> str:
+        """Return the indices of the actions that led here, ``"3, 14"``."""
+        return ", ".join(map(str, self._history))
+
+    def information_state_string(self, player: int | None = None) -> str:
+        """Return what a player knows, the same for both: the history."""
+        return self.history_str()
+
+    def observation_string(self, player: int | None = None) -> str:
+        """Return what a player sees, the same for both: the position."""
+        return str(self)
+
 
 def _restore(game: Game, record: bytes, history: list[int]) -> State:
     state = State.from_record(game, np.frombuffer(record, game.state_dtype)[0])

@@ -63,6 +63,7 @@ _BUILT_IN = (
         "alphabeta", "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot", "alphabeta:<turns>", needs_evaluation=True
     ),
     BotEntry("exec", "stoneworks.models.bots.external_bot:ExternalBot", "exec:<command>"),
+    BotEntry("policy", "stoneworks.models.bots.exported_policy_bot:ExportedPolicyBot", "policy:<file>"),
 )
 
 #: The registry of bots.

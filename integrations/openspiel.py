@@ -1,0 +1,163 @@
+"""All games as OpenSpiel games: ``register_games()``, then ``pyspiel.load_game("stoneworks_vadus(size=4)")``.
+
+OpenSpiel's Python algorithms that only call methods of a game and its states also run on a ``stoneworks.envs.rules.Game``
+itself, which is faster. The registered games are for what needs an object of OpenSpiel's: its C++ algorithms for Python games,
+``rl_environment.Environment`` by name, observers, and other libraries' wrappers of OpenSpiel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.integrations.missing_library import require
+
+pyspiel = require("pyspiel", "open_spiel")
+
+PREFIX = "stoneworks_"
+#: What separates the parts of an option that is a tuple, for which OpenSpiel's parameters have no type.
+TUPLE_SEPARATOR = ":"
+
+
+def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Register games with OpenSpiel and return their names there, such as ``"stoneworks_vadus"``.
+
+    A game's options are its parameters; a tuple is written with colons: ``"stoneworks_taigo(handicap=2:1)"``. Registering a
+    game again does nothing.
+
+    Args:
+        names: the games; all registered ones by default.
+
+    Raises:
+        UnknownGameError: there is no such game.
+    """
+    registered = set(pyspiel.registered_names())
+    result = []
+    for name in game_names() if names is None else names:
+        spiel_name = PREFIX + name
+        result.append(spiel_name)
+        if spiel_name not in registered:
+            pyspiel.register_game(_game_type(load_game(name)), _game_class(name))
+    return tuple(result)
+
+
+def _game_type(game: Game, options: Mapping[str, Any] | None = None) -> Any:
+    known = game.get_type()
+    return pyspiel.GameType(
+        PREFIX + game.name,
+        known.long_name,
+        known.dynamics,
+        known.chance_mode,
+        known.information,
+        known.utility,
+        known.reward_model,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={name: _encoded(option.default) for name, option in game.option_types.items()},
+    )
+
+
+def _game_class(name: str) -> type:
+    class SpielGame(pyspiel.Game):
+        """A game as OpenSpiel sees it."""
+
+        def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
+            given = {key: _decoded(value) for key, value in (parameters or {}).items()}
+            self.rules = load_game(name, **given)
+            info = pyspiel.GameInfo(
+                num_distinct_actions=self.rules.num_actions,
+                max_chance_outcomes=0,
+                num_players=2,
+                min_utility=-1.0,
+                max_utility=1.0,
+                utility_sum=0.0,
+                max_game_length=self.rules.max_game_length(),
+            )
+            super().__init__(_game_type(self.rules), info, dict(parameters or {}))
+
+        def new_initial_state(self, state: Any = None) -> Any:
+            return SpielState(self)
+
+        def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
+            if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+                return PlanesObserver(self.rules, params)
+            from open_spiel.python.observation import IIGObserverForPublicInfoGame
+
+            return IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+    SpielGame.__name__ = SpielGame.__qualname__ = f"{name.capitalize()}SpielGame"
+    return SpielGame
+
+
+class SpielState(pyspiel.State):  # type: ignore[misc,name-defined]
+    """A position as OpenSpiel sees it.
+
+    Attributes:
+        rules_state: the position, a ``stoneworks.envs.rules.State``.
+    """
+
+    def __init__(self, game: Any) -> None:
+        super().__init__(game)
+        self.rules_state: State = game.rules.new_initial_state()
+
+    def current_player(self) -> int:
+        """Return the player to move, or OpenSpiel's terminal player."""
+        return pyspiel.PlayerId.TERMINAL if self.rules_state.is_terminal() else self.rules_state.current_player()
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.rules_state.legal_actions(player)
+
+    def _apply_action(self, action: int) -> None:
+        self.rules_state.apply_action(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return self.rules_state.action_to_string(player, action)
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+        return self.rules_state.is_terminal()
+
+    def returns(self) -> list[float]:
+        """Return both players' returns."""
+        return self.rules_state.returns()
+
+    def __str__(self) -> str:
+        return str(self.rules_state)
+
+
+class PlanesObserver:
+    """The observer of a position: the planes, in ``tensor`` (flat) and in ``dict["observation"]``."""
+
+    def __init__(self, game: Game, params: Any = None) -> None:
+        if params:
+            raise ValueError(f"params of an observer must be empty, got {params!r}")
+        self.tensor = np.zeros(game.observation_tensor_size(), np.float32)
+        self.dict = {"observation": self.tensor.reshape(game.observation_shape)}
+
+    def set_from(self, state: SpielState, player: int) -> None:
+        """Fill the planes as ``player`` sees the position."""
+        self.dict["observation"][:] = state.rules_state.observation_tensor(player)
+
+    def string_from(self, state: SpielState, player: int) -> str:
+        """Return the position as text."""
+        return str(state.rules_state)
+
+
+def _encoded(value: Any) -> Any:
+    return TUPLE_SEPARATOR.join(map(str, value)) if isinstance(value, tuple) else value
+
+
+def _decoded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(int(part) for part in value.split(TUPLE_SEPARATOR))
+    except ValueError:
+        return value  # load_game names what is wrong with it

@@ -1,0 +1,210 @@
+"""Policies trained with other libraries, in one file that plays without them.
+
+A policy is a chain of layers from an observation to one number per action: logits, or action values. The file is a
+safetensors file; its metadata says which game and which version of its actions and observations the policy is for, and the
+layers. Nothing is pickled, and the library that trained the policy is not needed to play it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as save_tensors
+from torch import Tensor, nn
+
+from stoneworks.envs.rules import Game, load_game
+
+FORMAT_VERSION = 1
+#: How an action is chosen among the legal ones: drawn from the softmax of the numbers, or the one with the largest number.
+SELECTIONS = ("sample", "argmax")
+
+_METADATA_KEY = "stoneworks_policy"
+#: The kinds of layers, with the attributes that make one.
+_LAYERS: dict[str, tuple[type[nn.Module], tuple[str, ...]]] = {
+    "linear": (nn.Linear, ("in_features", "out_features")),
+    "conv2d": (nn.Conv2d, ("in_channels", "out_channels", "kernel_size", "stride", "padding")),
+    "layer_norm": (nn.LayerNorm, ("normalized_shape",)),
+    "flatten": (nn.Flatten, ()),
+    "relu": (nn.ReLU, ()),
+    "tanh": (nn.Tanh, ()),
+    "gelu": (nn.GELU, ()),
+    "silu": (nn.SiLU, ()),
+    "elu": (nn.ELU, ()),
+}
+
+
+class ExportedPolicyError(ValueError):
+    """Raised when a policy cannot be exported or loaded. The message names what does not fit and what is allowed."""
+
+
+class ExportedPolicy(nn.Module):
+    """A policy as a network: observations ``float32[batch, planes, height, width]`` to ``float32[batch, num_actions]``.
+
+    Attributes:
+        game: the game that the policy was trained on.
+        selection: one of ``SELECTIONS``.
+    """
+
+    def __init__(self, layers: nn.Sequential, game: Game, selection: str) -> None:
+        super().__init__()
+        self.layers = layers
+        self.game = game
+        self.selection = selection
+        self._flat = not isinstance(layers[0], nn.Conv2d | nn.Flatten)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, None]:
+        """Return the numbers of the actions, and None in the place of values."""
+        return self.layers(observations.flatten(1) if self._flat else observations), None
+
+
+def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game: Game, *, selection: str) -> None:
+    """Write a policy that ``load_bot("policy:<path>", game)`` plays.
+
+    Args:
+        path: the file, written as a whole or not at all.
+        layers: modules applied one after the other to observations of the layout ``"flat"``, or ``"CHW"`` where the first
+            is a convolution; an ``nn.Sequential``, also a nested one, is its parts. The result is ``[batch, num_actions]``.
+        game: the game that the policy was trained on.
+        selection: ``"sample"`` to draw actions from the softmax of the result (policy gradients), ``"argmax"`` to play the
+            legal action with the largest number (Q-learning).
+
+    Raises:
+        ExportedPolicyError: a layer cannot be saved, or the layers do not fit the game.
+    """
+    if selection not in SELECTIONS:
+        raise ExportedPolicyError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
+    chain = list(_chain(layers))
+    policy = ExportedPolicy(nn.Sequential(*chain), game, selection) if chain else None
+    if policy is None:
+        raise ExportedPolicyError("layers must contain at least one layer, got none")
+    _check_shapes(policy, "the layers")
+    description = {
+        "format_version": FORMAT_VERSION,
+        "game": str(game),
+        "environment_version": game.version,
+        "observation_planes": list(game.observation_planes),
+        "selection": selection,
+        "layers": [_description(layer) for layer in chain],
+    }
+    tensors = {
+        name: tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
+        for name, tensor in policy.layers.state_dict().items()
+    }
+    content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description)})
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> ExportedPolicy:
+    """Return a policy that ``save_policy`` wrote.
+
+    Args:
+        path: the file.
+        game: the game that it is to play, which must be the one it was trained on; None for that one.
+
+    Raises:
+        ExportedPolicyError: the file is missing or damaged, or the policy is for another game or another version of it.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            description = json.loads((file.metadata() or {})[_METADATA_KEY])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        version = description["format_version"]
+        if version != FORMAT_VERSION:
+            raise ExportedPolicyError(f"{path}: format_version must be {FORMAT_VERSION}, got {version!r}")
+        trained_on = load_game(description["game"])
+        if game is not None and game != trained_on:
+            raise ExportedPolicyError(
+                f"{path}: the game must be {trained_on}, which the policy was trained on, got {game}"
+            )
+        for key, present in (
+            ("environment_version", trained_on.version),
+            ("observation_planes", list(trained_on.observation_planes)),
+        ):
+            if description[key] != present:
+                raise ExportedPolicyError(
+                    f"{path}: {key} of {trained_on} must be {present!r}, got {description[key]!r}"
+                )
+        if description["selection"] not in SELECTIONS:
+            raise ExportedPolicyError(
+                f"{path}: selection must be one of {', '.join(SELECTIONS)}, got {description['selection']!r}"
+            )
+        layers = nn.Sequential(*map(_layer, description["layers"]))
+        policy = ExportedPolicy(layers, trained_on, description["selection"])
+        policy.layers.load_state_dict(tensors)
+    except ExportedPolicyError:
+        raise
+    except (OSError, SafetensorError, KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
+        raise ExportedPolicyError(f"{path}: a file written by save_policy is needed ({error!r})") from error
+    _check_shapes(policy, str(path))
+    policy.eval()
+    return policy
+
+
+def _chain(layers: Iterable[nn.Module]) -> Iterator[nn.Module]:
+    for layer in layers:
+        if isinstance(layer, nn.Sequential):
+            yield from _chain(layer)
+        elif isinstance(layer, nn.Identity | nn.Dropout):
+            continue  # they do nothing in play
+        else:
+            _kind(layer)
+            yield layer
+
+
+def _kind(layer: nn.Module) -> str:
+    for kind, (cls, _) in _LAYERS.items():
+        if isinstance(layer, cls):
+            return kind
+    names = ", ".join(cls.__name__ for cls, _ in _LAYERS.values())
+    raise ExportedPolicyError(f"layers must be {names}, or nn.Sequential of these, got {type(layer).__name__}")
+
+
+def _description(layer: nn.Module) -> dict[str, Any]:
+    kind = _kind(layer)
+    arguments = {name: getattr(layer, name) for name in _LAYERS[kind][1]}
+    if kind in ("linear", "conv2d"):
+        arguments["bias"] = layer.bias is not None
+    return {"kind": kind, **arguments}
+
+
+def _layer(description: dict[str, Any]) -> nn.Module:
+    cls, names = _LAYERS[description["kind"]]
+    arguments = {name: value for name, value in description.items() if name != "kind"}
+    if set(arguments) - {"bias"} != set(names):
+        raise ExportedPolicyError(f"a layer {description['kind']} must have {', '.join(names)}, got {arguments!r}")
+    return cls(**arguments)
+
+
+def _check_shapes(policy: ExportedPolicy, name: str) -> None:
+    game = policy.game
+    try:
+        with torch.no_grad():
+            shape = tuple(policy(torch.zeros(2, *game.observation_shape, device=_device(policy)))[0].shape)
+    except (RuntimeError, IndexError) as error:
+        raise ExportedPolicyError(
+            f"{name}: the layers must take observations {game.observation_shape} of {game} ({error})"
+        ) from error
+    if shape != (2, game.num_actions):
+        raise ExportedPolicyError(
+            f"{name}: the result must be [batch, {game.num_actions}] for {game}, got {list(shape)}"
+        )
+
+
+def _device(policy: nn.Module) -> torch.device:
+    return next((parameter.device for parameter in policy.parameters()), torch.device("cpu"))

@@ -1,0 +1,123 @@
+"""All games in OpenSpiel: registered there, and OpenSpiel's Python algorithms on our own objects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python import games, rl_environment  # noqa: E402, F401
+from open_spiel.python.algorithms import evaluate_bots, expected_game_score, get_all_states, mcts  # noqa: E402
+from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
+
+from stoneworks.envs.rules import game_names, load_game  # noqa: E402
+from stoneworks.integrations.openspiel import register_games  # noqa: E402
+
+SMALL = [
+    "vadus(size=2)",
+    "laido(pie_rule=False,size=3)",
+    "taugo(size=3)",
+    "taigo(handicap=1:0,radius=3)",
+    "trugo(radius=2,tiles=5)",
+]
+
+
+def test_every_game_is_registered_once() -> None:
+    names = register_games()
+    assert names == tuple(f"stoneworks_{name}" for name in game_names())
+    assert register_games() == names
+    assert set(names) <= set(pyspiel.registered_names())
+
+
+@pytest.mark.parametrize("game_string", SMALL)
+def test_open_spiels_own_test_of_a_game_passes(game_string: str) -> None:
+    register_games()
+    game = pyspiel.load_game(f"stoneworks_{game_string}")
+    pyspiel.random_sim_test(game, num_sims=3, serialize=False, verbose=False)
+
+
+@pytest.mark.parametrize("game_string", SMALL)
+def test_a_registered_game_is_the_game(game_string: str) -> None:
+    register_games()
+    spiel_game = pyspiel.load_game(f"stoneworks_{game_string}")
+    name, _, options = game_string.partition("(")
+    expected = load_game(f"{name}({options}".replace("1:0", "(1,0)"))
+    assert spiel_game.rules == expected
+    assert spiel_game.num_distinct_actions() == expected.num_actions
+    assert spiel_game.max_game_length() == expected.max_game_length()
+    spiel_state, state = spiel_game.new_initial_state(), expected.new_initial_state()
+    observer = spiel_game.make_py_observer()
+    generator = np.random.default_rng(1)
+    while not state.is_terminal():
+        assert spiel_state.current_player() == state.current_player()
+        assert spiel_state.legal_actions() == state.legal_actions()
+        for player in (0, 1):
+            observer.set_from(spiel_state, player)
+            np.testing.assert_array_equal(observer.dict["observation"], state.observation_tensor(player))
+        action = int(generator.choice(state.legal_actions()))
+        assert spiel_state.action_to_string(action) == state.action_to_string(action)
+        copy = spiel_state.clone()
+        spiel_state.apply_action(action)
+        assert str(copy) == str(state)
+        state.apply_action(action)
+    assert spiel_state.is_terminal()
+    assert spiel_state.returns() == state.returns()
+
+
+def test_options_that_are_not_allowed_are_refused() -> None:
+    register_games()
+    for game_string, option in (("stoneworks_vadus(size=1)", "size"), ("stoneworks_taigo(handicap=a:b)", "handicap")):
+        with pytest.raises(ValueError, match=option):
+            pyspiel.load_game(game_string)
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_python_algorithms_run(registered: bool) -> None:
+    register_games()
+    game = pyspiel.load_game("stoneworks_vadus(size=2)") if registered else load_game("vadus(size=2)")
+    policy = UniformRandomPolicy(game)
+    value = expected_game_score.policy_value(game.new_initial_state(), [policy, policy])
+    assert value[0] == pytest.approx(-value[1])
+    bots = [
+        mcts.MCTSBot(
+            game,
+            1.4,
+            20,
+            mcts.RandomRolloutEvaluator(1, np.random.RandomState(1)),
+            random_state=np.random.RandomState(1),
+        )
+        for _ in range(2)
+    ]
+    state = game.new_initial_state()
+    state.apply_action(bots[0].step(state))
+    if registered:  # its bots take objects of OpenSpiel's alone
+        random_bot = pyspiel.make_uniform_random_bot(1, 1)
+        returns = evaluate_bots.evaluate_bots(game.new_initial_state(), [bots[0], random_bot], np.random.RandomState(1))
+        assert sum(returns) == 0
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_tree_algorithms_run(registered: bool) -> None:
+    register_games()
+    game = pyspiel.load_game("stoneworks_vadus(size=2)") if registered else load_game("vadus(size=2)")
+    states = get_all_states.get_all_states(game, depth_limit=2, include_terminals=True, include_chance_states=False)
+    assert len(states) > 20
+
+
+def test_observations_of_the_rl_environment_are_the_planes() -> None:
+    game = load_game("vadus(size=2)")
+    env = rl_environment.Environment(game)
+    step = env.reset()
+    assert env.observation_spec()["info_state"] == (54,)
+    state = game.new_initial_state()
+    while not step.last():
+        player = step.observations["current_player"]
+        assert player == state.current_player()
+        np.testing.assert_array_equal(
+            np.ravel(step.observations["info_state"][player]), state.observation_tensor(player).ravel()
+        )
+        action = step.observations["legal_actions"][player][0]
+        step = env.step([action])
+        state.apply_action(action)
+    assert step.rewards == state.returns()

@@ -1,0 +1,106 @@
+"""Policies of other libraries: saved, loaded, played and rated without those libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from stoneworks.envs.rules import Batch, game_names, load_game
+from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
+
+GAME = load_game("vadus(size=2)")
+
+
+def mlp(num_inputs: int = 54, num_actions: int = 10) -> nn.Sequential:
+    torch.manual_seed(1)
+    hidden = nn.Sequential(nn.Linear(num_inputs, 16), nn.Tanh(), nn.LayerNorm(16), nn.Dropout(0.5))
+    return nn.Sequential(hidden, nn.Linear(16, 16, bias=False), nn.ReLU(), nn.Identity(), nn.Linear(16, num_actions))
+
+
+def convolutional() -> nn.Sequential:
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Conv2d(6, 4, 3, padding=1), nn.ELU(), nn.Flatten(), nn.Linear(36, 10))
+
+
+@pytest.mark.parametrize("make", [mlp, convolutional])
+def test_a_loaded_policy_computes_what_the_saved_one_did(make: type, tmp_path: Path) -> None:
+    layers = make().eval()
+    save_policy(tmp_path / "policies" / "p.safetensors", layers, GAME, selection="sample")
+    loaded = load_policy(tmp_path / "policies" / "p.safetensors")
+    observations = torch.rand(5, *GAME.observation_shape)
+    expected = layers(observations if make is convolutional else observations.flatten(1))
+    torch.testing.assert_close(loaded(observations)[0], expected)
+    assert loaded.game == GAME
+    assert [path.name for path in (tmp_path / "policies").iterdir()] == ["p.safetensors"]
+
+
+@pytest.mark.parametrize("selection", ["sample", "argmax"])
+def test_the_bot_plays_what_the_policy_says(selection: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.safetensors"
+    layers = nn.Sequential(nn.Linear(54, 10))
+    with torch.no_grad():
+        layers[0].weight.zero_()
+        layers[0].bias.copy_(torch.arange(10.0))
+    save_policy(path, layers, GAME, selection=selection)
+    bot = load_bot(f"policy:{path}", GAME, seed=1)
+    assert bot.name == f"policy:{path}"
+    state = GAME.new_initial_state()
+    policy, _ = bot.step_with_policy(state)
+    logits = np.array(state.legal_actions(), float)
+    expected = np.exp(logits - logits.max())
+    np.testing.assert_allclose([probability for _, probability in policy], expected / expected.sum(), rtol=1e-5)
+    actions = bot.step_batch(Batch(GAME, 200), np.arange(200))
+    assert set(actions.tolist()) <= set(state.legal_actions())
+    assert (len(set(actions.tolist())) == 1) == (selection == "argmax")
+    assert selection == "sample" or actions[0] == max(state.legal_actions())
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_every_game_can_be_played(name: str, tmp_path: Path) -> None:
+    game = load_game(name)
+    size = int(np.prod(game.observation_shape))
+    save_policy(tmp_path / "p", [nn.Linear(size, game.num_actions)], game, selection="sample")
+    bot = load_bot(f"policy:{tmp_path / 'p'}", game, seed=1)
+    state = game.new_initial_state()
+    for _ in range(3):
+        state.apply_action(bot.step(state))
+
+
+@pytest.mark.parametrize(
+    ("layers", "selection", "message"),
+    [
+        (mlp(), "best", "selection must be one of sample, argmax, got 'best'"),
+        ([], "sample", "at least one layer"),
+        ([nn.LSTM(54, 10)], "sample", "got LSTM"),
+        (mlp(num_inputs=55), "sample", "must take observations"),
+        (mlp(num_actions=9), "sample", r"must be \[batch, 10\] for vadus\(size=2\), got \[2, 9\]"),
+    ],
+)
+def test_what_does_not_fit_is_not_saved(layers: list[nn.Module], selection: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ExportedPolicyError, match=message):
+        save_policy(tmp_path / "p", layers, GAME, selection=selection)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_does_not_fit_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    with pytest.raises(UnknownBotError, match="cannot play"):
+        load_bot(f"policy:{path}", GAME)
+    path.write_bytes(b"not a policy")
+    with pytest.raises(ExportedPolicyError, match="written by save_policy"):
+        load_policy(path)
+    save_policy(path, mlp(), GAME, selection="sample")
+    with pytest.raises(UnknownBotError, match=r"must be vadus\(size=2\).*got vadus\(size=3\)"):
+        load_bot(f"policy:{path}", load_game("vadus(size=3)"))
+    content = path.read_bytes()
+    path.write_bytes(content[:-10])
+    with pytest.raises(ExportedPolicyError, match="written by save_policy"):
+        load_policy(path)
+    path.write_bytes(content.replace(b'\\"environment_version\\": 0', b'\\"environment_version\\": 7'))
+    with pytest.raises(ExportedPolicyError, match=r"environment_version .* must be 0, got 7"):
+        load_policy(path)
