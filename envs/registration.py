@@ -37,22 +37,21 @@ def _register_all(module: ModuleType, register_entry: Callable[[Any, GameEntry],
 
 
 def _register_in_gymnasium(gymnasium: Any, entry: GameEntry) -> None:
-    gymnasium.register(
-        f"stoneworks/{entry.name.capitalize()}-v{entry.version}",
-        entry_point="stoneworks.envs.single_agent:SingleAgentEnv",
-        vector_entry_point="stoneworks.envs.vector:VectorEnv",
-        kwargs={"game": entry.name},
-    )
+    name = f"stoneworks/{entry.name.capitalize()}-v{entry.version}"
+    if name not in gymnasium.registry:
+        gymnasium.register(
+            name,
+            entry_point="stoneworks.envs.single_agent:SingleAgentEnv",
+            vector_entry_point="stoneworks.envs.vector:VectorEnv",
+            kwargs={"game": entry.name},
+        )
 
 
 def _register_in_pettingzoo(pettingzoo: Any, entry: GameEntry) -> None:
-    if hasattr(pettingzoo, "register"):  # PettingZoo has had a registry since 1.27
-        pettingzoo.register(
-            "aec",
-            f"stoneworks/{entry.name}-v{entry.version}",
-            entry_point="stoneworks.envs.aec:BoardGameEnv",
-            kwargs={"game": entry.name},
-        )
+    name = f"stoneworks/{entry.name}-v{entry.version}"
+    # PettingZoo has had a registry since 1.27.
+    if hasattr(pettingzoo, "register") and name not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", name, entry_point="stoneworks.envs.aec:BoardGameEnv", kwargs={"game": entry.name})
 
 
 _REGISTER_ENTRY: dict[str, Callable[[Any, GameEntry], None]] = {

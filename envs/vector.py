@@ -14,6 +14,7 @@ from stoneworks.envs.batch_env import BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
+from stoneworks.envs.rules.records import check_tags
 from stoneworks.envs.single_agent import check_seat
 
 
@@ -236,7 +237,9 @@ class VectorEnv(BatchEnv):
         if saved.positions.shape != allowed:
             raise ValueError(f"the saved positions must have shape {allowed}, got {saved.positions.shape}")
         opponent_of_game = self._opponents.indices(saved.opponents)
-        self._batch.load(self._rows, np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs))
+        records = np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs)
+        check_tags(self.game, records)
+        self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
         self._seats[:] = saved.seats
         self._num_started[:] = saved.num_started
         self._ended[:] = False if saved.ended is None else saved.ended

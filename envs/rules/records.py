@@ -40,6 +40,15 @@ def blank_records(game: Game, number: int) -> npt.NDArray[np.void]:
     return records
 
 
+def check_tags(game: Game, records: npt.NDArray[np.void]) -> None:
+    """Check that records ``[n]`` of ``game.state_dtype`` say that they are of this game. Raises ``RecordError``."""
+    foreign = np.flatnonzero(records[TAG] != game.record_tag)
+    if foreign.size:
+        raise RecordError(
+            f"{game}: record {foreign[0]} is a position of another game, other options or another version"
+        )
+
+
 def check_records(game: Game, records: npt.NDArray[np.void]) -> None:
     """Check that records ``[n]`` are positions of the game that its kernels can work on.
 
@@ -48,11 +57,7 @@ def check_records(game: Game, records: npt.NDArray[np.void]) -> None:
     """
     if getattr(records, "dtype", None) != game.state_dtype:
         raise RecordError(f"{game}: the records have another layout; expected records of game.state_dtype")
-    foreign = np.flatnonzero(records[TAG] != game.record_tag)
-    if foreign.size:
-        raise RecordError(
-            f"{game}: record {foreign[0]} is a position of another game, other options or another version"
-        )
+    check_tags(game, records)
     if not game.can_check_records:
         raise RecordError(
             f"{game} has no check_record kernel, so records from outside cannot be checked; "

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
-from stoneworks.envs.rules.records import TAG, blank_records, check_records
+from stoneworks.envs.rules.records import TAG, blank_records, check_records, check_tags
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
@@ -315,6 +315,9 @@ class State:
 
 
 def _restore(game: Game, record: bytes, history: list[int]) -> State:
-    state = State.from_record(game, np.frombuffer(record, game.state_dtype)[0])
+    records = np.frombuffer(record, game.state_dtype)
+    check_tags(game, records)
+    # Without a kernel that checks it, the record is believed: whoever wrote the pickle could run any code anyway.
+    state = State.from_record(game, records[0], trusted=not game.can_check_records)
     state._history = list(history)
     return state

@@ -1,4 +1,4 @@
-"""Hex of examples/hex.py, registered while the tests of this folder run, as another package would register it."""
+"""Hex of examples/hex.py, registered while the tests of a module run, as another package would register it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from stoneworks.envs.rules.games import GAMES
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def hex_module(repository: Path) -> Iterator[ModuleType]:
     folder = str(repository / "examples")
     sys.path.insert(0, folder)
