@@ -1,0 +1,1 @@
+"""What all training algorithms share: configurations, display, hardware, interruption."""
