@@ -16,8 +16,8 @@ import yaml
 
 from stoneworks.envs.rules import load_game
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml
 from stoneworks.training.ppo.config import PPOConfig
+from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml
 
 Config: TypeAlias = PPOConfig | AlphaZeroConfig
 

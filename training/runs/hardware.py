@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
 from stoneworks.extras import require_extra
 
 with require_extra("train", "training runs"):
