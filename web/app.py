@@ -28,7 +28,7 @@ from stoneworks.web.changes import Changes
 from stoneworks.web.errors import RequestError
 from stoneworks.web.fields import Fields, parse_object, query_integer
 from stoneworks.web.limits import Limits
-from stoneworks.web.positions import Line, Positions, describe, game_descriptions
+from stoneworks.web.positions import Line, Positions, cells_of_policy, describe, game_descriptions
 from stoneworks.web.security import Guard
 from stoneworks.web.store import Store, StoredGame
 from stoneworks.web.watch import Watch
@@ -170,6 +170,7 @@ class Web:
                 if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
                     raise RequestError(f"heat must hold numbers from 0 to 1, got {value!r}")
                 heat[_action_index(game, text)] = value
+            heat = cells_of_policy(game, heat)
         return describe(line, heat=heat, shown_line=given.texts("line", 64, _ACTION_CHARACTERS))
 
     def _line(self, fields: Fields) -> Line:

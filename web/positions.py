@@ -124,7 +124,7 @@ def describe(
 
     Args:
         line: the position.
-        heat: a policy to draw as a heat map, ``float64[num_distinct_actions]``.
+        heat: what to draw as a heat map, ``float64[num_cells]`` in [0, 1], NaN for none.
         shown_line: actions that follow, drawn as numbered stones on the position that they lead to.
         interactive: whether to list the legal actions with their places.
 
@@ -146,6 +146,13 @@ def describe(
     if interactive:
         description |= _interaction(state)
     return description
+
+
+def cells_of_policy(game: Game, policy: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return ``float64[num_cells]``: the sum of a policy over the actions of each cell, the greatest scaled to 1; NaN for 0."""
+    of_planes = policy[: game.num_action_planes * game.grid.num_cells].reshape(game.num_action_planes, -1)
+    of_cells = np.where(game.grid.on_board, of_planes.sum(axis=0), 0)
+    return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan)
 
 
 def outcome_of(state: State) -> dict[str, Any] | None:

@@ -71,7 +71,7 @@ def analyze(state: State, name: str) -> dict[str, Any]:
     Returns:
         ``player``, the player to move; ``value`` in [-1, 1] for that player, or None where the bot has none; ``evaluation``,
         a number on the bot's own scale, or None; ``actions``, a list of objects with the ``action``, its ``probability``
-        in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most probable first; ``line``, the
+        in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most visited or most probable first; ``line``, the
         texts of the best line; ``simulations`` and ``seconds``.
     """
     begin = time.perf_counter()
@@ -79,7 +79,7 @@ def analyze(state: State, name: str) -> dict[str, Any]:
     found = _analysis(state, name)
     columns = found.pop("columns")
     policy = columns["probability"]
-    order = np.lexsort((-columns.get("visits", policy), -policy))
+    order = np.lexsort((-policy, -columns.get("visits", policy)))
     texts = [game.action_to_string(int(action)) for action in columns["action"]]
     rows = [
         {"action": texts[index]}

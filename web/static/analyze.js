@@ -1,1 +1,661 @@
-export async function showAnalysis(view) { view.textContent = 'coming'; }
+// The analysis board: any position, what agents think of it, variations and comments.
+
+import { botsFor, get, info, isAbort, post } from "./api.js";
+import { Board } from "./board.js";
+import { lineChart } from "./charts.js";
+import { announce, botLabel, button, h, labeled, percent, resultText, signed, sleep, toast } from "./dom.js";
+
+const ROWS = 8;
+
+export async function showAnalysis(view, { id, query, signal, go }) {
+  if (id === undefined && !query.has("game")) {
+    view.append(await positionForm(go));
+    document.title = "Analyze – Stoneworks";
+    return;
+  }
+  let tree;
+  if (id !== undefined) {
+    tree = Tree.stored(await get(`games/${id}/tree`, {}, signal));
+    const node = Number(query.get("node") ?? tree.current);
+    if (tree.nodes.has(node)) tree.cursor = node;
+  } else {
+    const actions = (query.get("moves") ?? "").split(",").filter(Boolean);
+    const position = await post("position", { game: query.get("game"), actions }, signal);
+    tree = Tree.ofLine(position.game, actions);
+  }
+  const known = await info();
+  const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, signal, go);
+  view.append(page.element);
+  await page.goTo(tree.cursor);
+  document.addEventListener("keydown", (event) => page.key(event), { signal });
+  signal.addEventListener("abort", () => page.stop());
+}
+
+/** Returns the policy to draw: shares of the visits where there are any. */
+function heatOf(found) {
+  const sum = found.actions.reduce((total, row) => total + (row.visits ?? 0), 0);
+  const share = (row) => (sum ? row.visits / sum : row.probability);
+  return Object.fromEntries(found.actions.filter((row) => share(row) > 1e-4).map((row) => [row.action, Math.min(1, share(row))]));
+}
+
+async function positionForm(go) {
+  const { games } = await info();
+  const game = h("input", { type: "text", required: true, value: "vadus(size=5)", list: "games", maxlength: "200", spellcheck: "false" });
+  const moves = h("input", { type: "text", placeholder: "e5 f2 g1", spellcheck: "false" });
+  return h(
+    "form",
+    {
+      class: "card narrow",
+      onsubmit: (event) => {
+        event.preventDefault();
+        const query = new URLSearchParams({ game: game.value, moves: moves.value.split(/[\s,]+/).filter(Boolean).join(",") });
+        go(`/analyze?${query}`);
+      },
+    },
+    h("h1", {}, "Analyze"),
+    h("p", {}, "Analyze a new board, or a game from the ", h("a", { href: "/" }, "list of games"), "."),
+    labeled("Game string", game),
+    h("datalist", { id: "games" }, games.map((known) => h("option", { value: known.name }))),
+    labeled("Moves so far", moves),
+    h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Open the board")),
+  );
+}
+
+/** The positions of a game: nodes by number, each with its parent, the action between them and a comment. */
+class Tree {
+  constructor(game, id) {
+    this.game = game;
+    this.id = id;
+    this.nodes = new Map([[0, { id: 0, parent: null, action: "", comment: "" }]]);
+    this.cursor = 0;
+    this.current = 0;
+    this.title = "";
+  }
+
+  static stored(fields) {
+    const tree = new Tree(fields.game, fields.id);
+    tree.title = fields.title;
+    tree.players = fields.players;
+    tree.take(fields.nodes);
+    tree.current = fields.current;
+    tree.cursor = fields.current;
+    return tree;
+  }
+
+  static ofLine(game, actions) {
+    const tree = new Tree(game, null);
+    tree.current = actions.reduce((node, action) => tree.add(node, action), 0);
+    tree.cursor = tree.current;
+    return tree;
+  }
+
+  take(rows) {
+    this.nodes = new Map(rows.map(([id, parent, action, comment]) => [id, { id, parent, action, comment }]));
+    this.childrenOf = null;
+  }
+
+  add(parent, action) {
+    const known = this.children(parent).find((child) => child.action === action);
+    if (known) return known.id;
+    const id = Math.max(...this.nodes.keys()) + 1;
+    this.nodes.set(id, { id, parent, action, comment: "" });
+    this.childrenOf = null;
+    return id;
+  }
+
+  remove(id) {
+    for (const child of this.children(id)) this.remove(child.id);
+    this.nodes.delete(id);
+    this.childrenOf = null;
+  }
+
+  path(id) {
+    const path = [];
+    for (let node = this.nodes.get(id); node.parent !== null; node = this.nodes.get(node.parent)) path.push(node);
+    return path.reverse();
+  }
+
+  actions(id) {
+    return this.path(id).map((node) => node.action);
+  }
+
+  /** Returns the nodes after one, that of the game itself first. */
+  children(id) {
+    if (!this.childrenOf) {
+      this.childrenOf = new Map();
+      const main = new Set(this.path(this.current).map((node) => node.id));
+      for (const node of this.nodes.values()) {
+        if (node.parent === null) continue;
+        const siblings = this.childrenOf.get(node.parent) ?? [];
+        if (main.has(node.id)) siblings.unshift(node);
+        else siblings.push(node);
+        this.childrenOf.set(node.parent, siblings);
+      }
+    }
+    return this.childrenOf.get(id) ?? [];
+  }
+
+  /** Returns the nodes from the start through one to the end of its line. */
+  lineThrough(id) {
+    const line = this.path(id);
+    for (let next = this.children(id)[0]; next; next = this.children(next.id)[0]) line.push(next);
+    return line;
+  }
+}
+
+class AnalysisPage {
+  constructor(tree, bots, limits, signal, go) {
+    this.tree = tree;
+    this.bots = bots;
+    this.limits = limits;
+    this.signal = signal;
+    this.go = go;
+    this.found = new Map();
+    this.values = new Map();
+    this.heat = null;
+    this.shownLine = null;
+    this.running = null;
+    this.curveRunning = null;
+    const name = tree.game.split("(")[0];
+    this.storage = `agents-${name}`;
+    const offered = new Set(bots.map((bot) => bot.name));
+    const remembered = JSON.parse(localStorage.getItem(this.storage) ?? "null");
+    const network = bots.find((bot) => bot.name.includes("@"));
+    this.agents = (remembered ?? [network?.name ?? "mcts:1000", "greedy"]).filter((agent) => offered.has(agent));
+    this.heat = this.agents[0] ?? null;
+    this.auto = localStorage.getItem("auto-analysis") !== "off";
+    this.curveAgent = bots.find((bot) => bot.values && !bot.name.includes(":") && !bot.name.includes("@"))?.name ?? "mcts:100";
+    this.build();
+  }
+
+  build() {
+    const { tree } = this;
+    document.title = `Analysis of ${tree.game} – Stoneworks`;
+    this.board = new Board((action) => this.play([action]));
+    this.share = h("div", { class: "share" });
+    this.shareText = h("span", { class: "share-text" });
+    this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
+    this.curve = h("div", { class: "curve" });
+    this.status = h("p", { class: "status" });
+    this.panels = h("div", { class: "agents" });
+    this.moves = h("div", { class: "tree", tabindex: "0", role: "group", "aria-label": "Moves and variations" });
+    this.comment = h("textarea", { rows: "2", maxlength: String(this.limits.comment_characters), onchange: () => this.saveComment() });
+    this.tools = h("div", { class: "row", role: "group", "aria-label": "Analysis" });
+    this.adding = h("select", { "aria-label": "Add an agent", onchange: () => this.addAgent(this.adding.value) });
+    this.curveChoice = h("select", {
+      "aria-label": "Agent of the value curve",
+      onchange: () => {
+        this.curveAgent = this.curveChoice.value;
+        this.updateCurve();
+      },
+    });
+    this.curveChoice.append(...this.bots.filter((bot) => bot.values).map((bot) => h("option", { value: bot.name, selected: bot.name === this.curveAgent }, bot.name)));
+    const auto = h("input", {
+      type: "checkbox",
+      checked: this.auto,
+      onchange: () => {
+        this.auto = auto.checked;
+        localStorage.setItem("auto-analysis", this.auto ? "on" : "off");
+        if (this.auto) this.think();
+        else this.stop();
+        this.showPanels();
+      },
+    });
+    const step = (text, label, key) => button(text, () => this.step(key), { "aria-label": label, title: label });
+    this.element = h(
+      "div",
+      { class: "game analysis" },
+      h(
+        "div",
+        { class: "stage" },
+        h("div", { class: "with-bar" }, this.bar, this.board.element),
+        h(
+          "div",
+          { class: "row center", role: "group", "aria-label": "Steps" },
+          step("«", "First position", "Home"),
+          step("‹", "Previous position", "ArrowLeft"),
+          step("›", "Next position", "ArrowRight"),
+          step("»", "Last position", "End"),
+        ),
+        h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve),
+      ),
+      h(
+        "div",
+        { class: "side" },
+        h("h1", {}, tree.title || tree.game),
+        this.status,
+        h("div", { class: "row" }, h("label", { class: "check" }, auto, " Analyze every position"), this.adding),
+        this.panels,
+        h("h2", {}, "Moves and variations"),
+        this.moves,
+        labeled("Comment on this position", this.comment, { class: "field comment" }),
+        this.tools,
+      ),
+    );
+    this.showAgentChoice();
+    this.showTree();
+  }
+
+  // -- The tree ----------------------------------------------------------------------------------------------------------
+
+  showTree() {
+    this.moveButtons = new Map();
+    this.moves.replaceChildren(this.lineOf(0, true));
+    if (this.moves.firstChild.childElementCount === 0) this.moves.append(h("p", { class: "faint" }, "Play an action on the board."));
+    this.markCursor();
+  }
+
+  /** Returns an element with the line after a node; its variations are elements within. */
+  lineOf(start, isMain, first = null) {
+    const line = h("div", { class: isMain ? "line" : "line variation" });
+    let depth = this.tree.path(start).length;
+    let node = start;
+    let only = first;
+    let numbered = false;
+    while (true) {
+      const children = only ? [only] : this.tree.children(node);
+      only = null;
+      if (!children.length) return line;
+      const [next, ...others] = children;
+      depth += 1;
+      if (!numbered || depth % 5 === 1) line.append(h("span", { class: "faint" }, `${depth}. `));
+      numbered = true;
+      const move = button(next.action, () => this.goTo(next.id), { class: "move" });
+      this.moveButtons.set(next.id, move);
+      line.append(move, " ");
+      if (next.comment) line.append(h("span", { class: "comment-text" }, next.comment), " ");
+      for (const other of others) line.append(this.lineOf(node, false, other));
+      if (others.length) numbered = false;
+      node = next.id;
+    }
+  }
+
+  markCursor() {
+    this.moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const current = this.moveButtons.get(this.tree.cursor);
+    current?.setAttribute("aria-current", "true");
+    if (current) {
+      const top = current.offsetTop - this.moves.offsetTop;
+      if (top < this.moves.scrollTop || top > this.moves.scrollTop + this.moves.clientHeight - 30) this.moves.scrollTop = top - this.moves.clientHeight / 2;
+    }
+  }
+
+  async goTo(node) {
+    this.tree.cursor = node;
+    this.shownLine = null;
+    this.markCursor();
+    this.comment.value = this.tree.nodes.get(node).comment;
+    this.showAddress();
+    this.showTools();
+    await this.showBoard();
+    this.think();
+    this.updateCurve();
+  }
+
+  async play(actions) {
+    const { tree } = this;
+    const known = actions.reduce((node, action) => (node === null ? null : (tree.children(node).find((child) => child.action === action)?.id ?? null)), tree.cursor);
+    if (known !== null) return this.goTo(known);
+    let node;
+    if (tree.id !== null) {
+      const answer = await post(`games/${tree.id}/variation`, { node: tree.cursor, actions }, this.signal);
+      tree.take(answer.nodes);
+      node = answer.node;
+    } else {
+      node = actions.reduce((at, action) => tree.add(at, action), tree.cursor);
+    }
+    this.showTree();
+    return this.goTo(node);
+  }
+
+  step(key) {
+    const { tree } = this;
+    const at = tree.nodes.get(tree.cursor);
+    const siblings = at.parent === null ? [] : tree.children(at.parent);
+    const place = siblings.findIndex((node) => node.id === at.id);
+    const to = {
+      Home: 0,
+      ArrowLeft: at.parent,
+      ArrowRight: tree.children(at.id)[0]?.id,
+      End: tree.lineThrough(at.id).at(-1)?.id,
+      ArrowUp: siblings[place - 1]?.id,
+      ArrowDown: siblings[place + 1]?.id,
+    }[key];
+    if (to !== null && to !== undefined && to !== at.id) this.goTo(to);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, .hit")) return;
+    if (!["Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+    this.step(event.key);
+  }
+
+  link() {
+    const query = new URLSearchParams({ game: this.tree.game, moves: this.tree.actions(this.tree.cursor).join(",") });
+    return `/analyze?${query}`;
+  }
+
+  showAddress() {
+    const { tree } = this;
+    history.replaceState(null, "", tree.id === null ? this.link() : `/analyze/${tree.id}?node=${tree.cursor}`);
+  }
+
+  async saveComment() {
+    const { tree } = this;
+    const node = tree.cursor;
+    const text = this.comment.value;
+    if (tree.id !== null) await post(`games/${tree.id}/comment`, { node, text }, this.signal);
+    tree.nodes.get(node).comment = text;
+    this.showTree();
+  }
+
+  showTools() {
+    const { tree } = this;
+    const onMainLine = new Set([0, ...tree.path(tree.current).map((node) => node.id)]).has(tree.cursor);
+    this.tools.replaceChildren(
+      ...[
+        button("Copy link", async () => {
+          const address = location.origin + this.link();
+          try {
+            await navigator.clipboard.writeText(address);
+            toast("The link is on the clipboard.");
+          } catch {
+            toast(address);
+          }
+        }),
+        button("Play from here", async () => {
+          const game = await post("games", { game: tree.game, players: [null, null], actions: tree.actions(tree.cursor), confirm: true });
+          this.go(`/play/${game.id}`);
+        }),
+        tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `/api/games/${tree.id}/record`, download: true }, "Record"),
+        tree.id === null ? null : h("a", { class: "button", href: `/play/${tree.id}` }, "Game"),
+        !onMainLine ? button("Delete variation", () => this.removeVariation()) : null,
+      ].filter(Boolean),
+    );
+  }
+
+  /** Keeps the whole tree as a game on the server. */
+  async save() {
+    const { tree } = this;
+    const game = await post("games", { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis" });
+    const places = new Map([[0, 0]]);
+    for (const node of [...tree.nodes.values()].sort((one, other) => one.id - other.id)) {
+      if (node.parent !== null) {
+        const answer = await post(`games/${game.id}/variation`, { node: places.get(node.parent), actions: [node.action] });
+        places.set(node.id, answer.node);
+      }
+      if (node.comment) await post(`games/${game.id}/comment`, { node: places.get(node.id), text: node.comment });
+    }
+    this.go(`/analyze/${game.id}?node=${places.get(tree.cursor)}`);
+  }
+
+  async removeVariation() {
+    const { tree } = this;
+    const main = new Set([0, ...tree.path(tree.current).map((node) => node.id)]);
+    const inVariation = tree.path(tree.cursor).filter((node) => !main.has(node.id));
+    const [first] = inVariation;
+    if (tree.id !== null) await post(`games/${tree.id}/prune`, { node: first.id }, this.signal);
+    tree.remove(first.id);
+    this.showTree();
+    await this.goTo(first.parent);
+  }
+
+  // -- The board ---------------------------------------------------------------------------------------------------------
+
+  async showBoard() {
+    const { tree } = this;
+    const fields = { game: tree.game, actions: tree.actions(tree.cursor) };
+    const node = tree.cursor;
+    const found = this.heat ? this.analysisOf(this.heat) : null;
+    if (this.shownLine) fields.line = this.shownLine;
+    else if (found) fields.heat = heatOf(found);
+    this.board.element.classList.toggle("quiet", Boolean(this.shownLine));
+    const asked = JSON.stringify(fields);
+    if (asked === this.shownFields) return;
+    const position = await post("position", fields, this.signal);
+    if (tree.cursor !== node) return;
+    this.shownFields = asked;
+    this.position = position;
+    this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
+    this.board.element.dataset.node = node;
+    this.showStatus();
+    this.showButtons();
+  }
+
+  showStatus() {
+    const { position } = this;
+    this.status.textContent = position.outcome ? resultText(position.outcome, position.colors) : `${position.colors[position.player]} to move`;
+    const score = position.score;
+    if (score && !Array.isArray(score[0])) this.status.textContent += ` · score ${score[0]} : ${score[1]}`;
+  }
+
+  showButtons() {
+    const buttons = (this.position.buttons ?? []).map((item) => button(item.action, () => this.play([item.action]), { "data-action": item.action }));
+    this.globalButtons?.remove();
+    this.globalButtons = buttons.length ? h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" }, buttons) : null;
+    if (this.globalButtons) this.status.after(this.globalButtons);
+  }
+
+  // -- Agents ------------------------------------------------------------------------------------------------------------
+
+  keyOf(agent) {
+    return `${agent}|${this.tree.actions(this.tree.cursor).join(" ")}`;
+  }
+
+  analysisOf(agent) {
+    const found = this.found.get(this.keyOf(agent));
+    return found && !found.error ? found : null;
+  }
+
+  showAgentChoice() {
+    this.adding.replaceChildren(
+      h("option", { value: "" }, "Add an agent …"),
+      ...this.bots.filter((bot) => !this.agents.includes(bot.name)).map((bot) => h("option", { value: bot.name }, botLabel(bot))),
+    );
+  }
+
+  addAgent(name) {
+    if (!name) return;
+    this.agents.push(name);
+    this.agentsChanged();
+  }
+
+  agentsChanged() {
+    localStorage.setItem(this.storage, JSON.stringify(this.agents));
+    if (!this.agents.includes(this.heat)) this.heat = this.agents[0] ?? null;
+    this.showAgentChoice();
+    this.showPanels();
+    this.think();
+  }
+
+  stop() {
+    this.running?.abort();
+    this.curveRunning?.abort();
+  }
+
+  async think(forced = false) {
+    this.running?.abort();
+    const own = new AbortController();
+    this.running = own;
+    this.showPanels();
+    this.showBar();
+    if (!this.position || this.position.outcome || (!this.auto && !forced)) return;
+    const missing = this.agents.filter((agent) => !this.found.has(this.keyOf(agent)));
+    if (missing.length && !forced) await sleep(120, own.signal).catch(() => {});
+    const actions = this.tree.actions(this.tree.cursor);
+    await Promise.all(
+      missing.map(async (agent) => {
+        if (own.signal.aborted) return;
+        const key = this.keyOf(agent);
+        try {
+          this.found.set(key, await post("analyze", { game: this.tree.game, actions, bot: agent }, own.signal));
+        } catch (error) {
+          if (isAbort(error)) return;
+          this.found.set(key, { error: error.message });
+        }
+        if (own.signal.aborted) return;
+        this.showPanels();
+        this.showBar();
+        if (agent === this.heat && !this.shownLine) await this.showBoard();
+      }),
+    );
+    if (!own.signal.aborted && missing.length) announce(this.barText ?? "");
+  }
+
+  showBar() {
+    const found = this.agents.map((agent) => this.analysisOf(agent)).find((analysis) => analysis?.value !== null && analysis?.value !== undefined);
+    let share = null;
+    if (this.position?.outcome) share = this.position.outcome.winner === null ? 0.5 : 1 - this.position.outcome.winner;
+    else if (found) share = (1 + found.value * (1 - 2 * found.player)) / 2;
+    const colors = this.position?.colors ?? ["", ""];
+    this.bar.classList.toggle("unknown", share === null);
+    this.share.style.height = `${100 * (share ?? 0.5)}%`;
+    this.share.className = `share ${colors[0].toLowerCase()}`;
+    this.shareText.textContent = share === null ? "" : (100 * share).toFixed(0);
+    this.barText = share === null ? "no value yet" : `${colors[0]} ${percent(share)}, ${found?.bot ?? "the result"}`;
+    this.bar.setAttribute("aria-label", `Value: ${this.barText}`);
+  }
+
+  showPanels() {
+    const focused = this.panels.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
+    this.panels.replaceChildren(...this.agents.map((agent) => this.panelOf(agent)));
+    if (focused) this.panels.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  panelOf(agent) {
+    const bot = this.bots.find((known) => known.name === agent);
+    const found = this.found.get(this.keyOf(agent));
+    const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}` });
+    const head = h("div", { class: "agent-head" }, h("h3", {}, agent), remove);
+    const panel = h("section", { class: "agent card", "aria-label": agent }, head);
+    if (bot && bot.rating !== null) panel.append(h("p", { class: "rating" }, `rated ${Math.round(bot.rating)} ± ${Math.round(bot.error)}`));
+    if (!found) {
+      const over = this.position?.outcome;
+      panel.append(
+        over
+          ? h("p", { class: "faint" }, "The game is over.")
+          : this.auto
+            ? h("p", { class: "faint" }, "Thinking …")
+            : button("Analyze", () => this.think(true)),
+      );
+      return panel;
+    }
+    if (found.error) {
+      panel.append(h("p", { class: "error" }, found.error));
+      return panel;
+    }
+    const colors = this.position?.colors ?? ["", ""];
+    const facts = [];
+    if (found.value !== null) facts.push(`${colors[found.player]} ${percent((1 + found.value) / 2, 1)}`);
+    if (found.evaluation !== null) facts.push(`evaluation ${signed(found.evaluation)}`);
+    if (found.proven !== null && found.proven !== undefined) facts.push({ "1": "proven win", "0": "proven draw", "-1": "proven loss" }[found.proven]);
+    if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
+    facts.push(`${found.seconds.toFixed(2)} s`);
+    const has = (name) => found.actions.some((row) => row[name] !== undefined);
+    const columns = [
+      ["policy", (row) => (100 * row.probability).toFixed(1), true],
+      ["prior", (row) => (100 * row.prior).toFixed(1), has("prior")],
+      ["visits", (row) => String(row.visits ?? ""), has("visits")],
+      ["win", (row) => (row.value === null || row.value === undefined ? "" : (50 + 50 * row.value).toFixed(0)), has("value")],
+      ["evaluation", (row) => signed(row.evaluation), has("evaluation")],
+    ].filter(([, , shown]) => shown);
+    panel.append(
+      h("p", { class: "faint" }, facts.join(" · ")),
+      h(
+        "div",
+        { class: "row tight" },
+        button("Heat map", () => this.showHeat(agent), { "aria-pressed": String(this.heat === agent && !this.shownLine), "data-name": `heat ${agent}` }),
+        found.line.length
+          ? button("Best line", () => this.showLine(agent, found.line), { "aria-pressed": String(this.lineAgent === agent && Boolean(this.shownLine)), "data-name": `line ${agent}` })
+          : null,
+        h("span", { class: "best-line" }, found.line.join(" ")),
+      ),
+      h(
+        "table",
+        { class: "tight" },
+        h("caption", {}, has("evaluation") ? "policy in %" : has("value") ? "policy, prior and win rate in %" : "policy in %"),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "action"), columns.map(([name]) => h("th", { scope: "col", class: "number" }, name)))),
+        h(
+          "tbody",
+          {},
+          found.actions.slice(0, ROWS).map((row) =>
+            h(
+              "tr",
+              {},
+              h("td", {}, button(row.action, () => this.play([row.action]), { class: "link" })),
+              columns.map(([, text]) => h("td", { class: "number" }, text(row))),
+            ),
+          ),
+        ),
+      ),
+    );
+    return panel;
+  }
+
+  removeAgent(agent) {
+    this.agents = this.agents.filter((other) => other !== agent);
+    this.agentsChanged();
+    this.showBoard();
+  }
+
+  async showHeat(agent) {
+    this.heat = this.heat === agent && !this.shownLine ? null : agent;
+    this.shownLine = null;
+    this.showPanels();
+    await this.showBoard();
+  }
+
+  async showLine(agent, line) {
+    const showing = this.lineAgent === agent && this.shownLine;
+    this.shownLine = showing ? null : line;
+    this.lineAgent = agent;
+    this.showPanels();
+    await this.showBoard();
+  }
+
+  // -- The value curve ---------------------------------------------------------------------------------------------------
+
+  async updateCurve() {
+    this.curveRunning?.abort();
+    const own = new AbortController();
+    this.curveRunning = own;
+    const line = this.tree.lineThrough(this.tree.cursor).map((node) => node.action);
+    const at = this.tree.path(this.tree.cursor).length;
+    const agent = this.curveAgent;
+    const keys = Array.from({ length: line.length + 1 }, (_, count) => `${agent}|${line.slice(0, count).join(" ")}`);
+    const draw = () => {
+      const ys = keys.map((key) => this.values.get(key) ?? null);
+      this.curve.replaceChildren(
+        lineChart([{ name: agent, xs: keys.map((_, index) => index), ys }], {
+          title: `Value for ${this.position?.colors[0] ?? "player 0"} after each action, by ${agent}`,
+          low: -1,
+          high: 1,
+          at,
+          height: 150,
+          pick: (x) => {
+            const nodes = [{ id: 0 }, ...this.tree.lineThrough(this.tree.cursor)];
+            this.goTo(nodes[Math.max(0, Math.min(nodes.length - 1, Math.round(x)))].id);
+          },
+        }),
+      );
+    };
+    draw();
+    try {
+      for (let first = 0; first < keys.length; ) {
+        if (this.values.has(keys[first])) {
+          first += 1;
+          continue;
+        }
+        const count = Math.min(this.limits.curve_positions, keys.length - first);
+        await sleep(60, own.signal);
+        const answer = await post("values", { game: this.tree.game, actions: line, bot: agent, first, count }, own.signal);
+        answer.values.forEach((value, index) => this.values.set(keys[first + index], value));
+        first += count;
+        draw();
+      }
+    } catch (error) {
+      if (!isAbort(error)) this.curve.append(h("p", { class: "error" }, error.message));
+    }
+  }
+}

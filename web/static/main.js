@@ -24,7 +24,7 @@ async function route() {
   visit += 1;
   const own = visit;
   const found = ROUTES.map(([pattern, show, tab]) => [location.pathname.match(pattern), show, tab]).find(([match]) => match);
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll("header nav a")) {
     if (link.getAttribute("href") === found?.[2]) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
