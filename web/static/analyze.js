@@ -509,7 +509,7 @@ class AnalysisPage {
     if (this.position?.outcome) share = this.position.outcome.winner === null ? 0.5 : 1 - this.position.outcome.winner;
     else if (found) share = (1 + found.value * (1 - 2 * found.player)) / 2;
     const colors = this.position?.colors ?? ["", ""];
-    this.bar.classList.toggle("unknown", share === null);
+    this.bar.className = `value-bar ${colors[1].toLowerCase()}${share === null ? " unknown" : ""}`;
     this.share.style.height = `${100 * (share ?? 0.5)}%`;
     this.share.className = `share ${colors[0].toLowerCase()}`;
     this.shareText.textContent = share === null ? "" : (100 * share).toFixed(0);
@@ -632,6 +632,7 @@ class AnalysisPage {
           low: -1,
           high: 1,
           at,
+          width: Math.max(320, this.curve.clientWidth),
           height: 150,
           pick: (x) => {
             const nodes = [{ id: 0 }, ...this.tree.lineThrough(this.tree.cursor)];

@@ -1,0 +1,121 @@
+"""A real server as a process, and clients that talk to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+#: The first kernels of a fresh machine are compiled while the tests wait.
+TIMEOUT_SECONDS = 120.0
+
+
+class Server:
+    """``stoneworks web`` as a process of its own."""
+
+    def __init__(self, data: Path, *arguments: str, port: int = 0) -> None:
+        self.data = data
+        command = [
+            sys.executable,
+            "-m",
+            "stoneworks",
+            "web",
+            "--data",
+            str(data),
+            "--port",
+            str(port),
+            "--workers",
+            "1",
+        ]
+        self.process = subprocess.Popen(
+            [*command, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:([0-9]+)/", line)
+        if found is None:
+            _, errors = self.process.communicate(timeout=30)
+            raise AssertionError(f"the server did not start: {line}{errors}")
+        self.port = int(found[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.errors: list[str] = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        self.errors.extend(self.process.stderr)
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS)
+
+    def kill(self) -> None:
+        """End the server without any warning."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self._reader.join()
+
+    def stop(self) -> None:
+        """End the server as Ctrl-C does."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait()
+        self._reader.join()
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Start servers that end with the test."""
+    started: list[Server] = []
+
+    def start(*arguments: str, data: Path | None = None, port: int = 0) -> Server:
+        started.append(Server(data or tmp_path / "data", *arguments, port=port))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for the tests that leave others' games alone."""
+    server = Server(tmp_path_factory.mktemp("shared"))
+    yield server
+    server.stop()
+    assert not [line for line in server.errors if "Traceback" in line], "".join(server.errors)
+
+
+@pytest.fixture
+def client(shared_server: Server) -> Iterator[httpx.Client]:
+    with shared_server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def post(client: httpx.Client) -> Callable[..., Any]:
+    """Post JSON and return the answer, which must be a success."""
+
+    def send(path: str, **fields: Any) -> Any:
+        response = client.post(f"/api/{path}", json=fields)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    return send

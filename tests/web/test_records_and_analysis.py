@@ -1,0 +1,99 @@
+"""Records in and out, variations and comments, and what agents say about positions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from stoneworks import load_game
+from stoneworks.training.arena.records import GameRecord
+
+
+def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:
+    view = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3"], title="a study")
+    branch = post(f"games/{view['id']}/variation", node=1, actions=["swap", "d3"])
+    post(f"games/{view['id']}/comment", node=branch["node"], text="better? ½ <b>")
+    record = client.get(f"/api/games/{view['id']}/record").text
+    (copy,) = post("import", text=record)["games"]
+    assert copy["title"] == "a study"
+    nodes = client.get(f"/api/games/{copy['id']}/tree").json()["nodes"]
+    by_number = {row[0]: row for row in nodes}
+    (commented,) = [row for row in nodes if row[3]]
+    assert commented[2:] == ["d3", "better? ½ <b>"]
+    assert by_number[commented[1]][2] == "swap"
+    assert client.get(f"/api/games/{copy['id']}/record").text == record
+
+
+def test_a_variation_is_deleted_and_the_game_itself_is_not(post: Any, client: Any) -> None:
+    view = post("games", game="laido(size=3)", players=[None, None], actions=["c3", "b3"])
+    branch = post(f"games/{view['id']}/variation", node=1, actions=["swap"])
+    assert client.post(f"/api/games/{view['id']}/prune", json={"node": 1}).status_code == 409
+    post(f"games/{view['id']}/prune", node=branch["node"])
+    assert len(client.get(f"/api/games/{view['id']}/tree").json()["nodes"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"actions": ["c3", "c3"]}, "line 2"),
+        ({"winner": 1, "reason": "groups"}, "line 2"),
+        ({"version": 77}, "version"),
+        ({"game": "chess"}, "chess"),
+        ({"game": "vadus(size=60)"}, "at most"),
+        ({"metadata": {"tree": [{"parent": 5, "action": "x"}]}}, "node 0"),
+        ({"metadata": {"tree": [{"parent": None, "action": ""}]}}, "begin with"),
+        ({"metadata": {"title": 5}}, "title"),
+    ],
+)
+def test_a_bad_record_imports_nothing(post: Any, client: Any, change: dict[str, Any], problem: str) -> None:
+    game = load_game("laido(size=3)")
+    state = game.deserialize_state("c3\nb3")
+    good = GameRecord.of_state(state, ("a", "b")).to_json()
+    bad = json.dumps(json.loads(good) | change)
+    before = client.get("/api/games").json()["total"]
+    response = client.post("/api/import", json={"text": f"{good}\n{bad}\n"})
+    assert response.status_code == 400
+    assert problem in response.json()["error"]["message"]
+    assert client.get("/api/games").json()["total"] == before
+
+
+@pytest.mark.parametrize("bot", ["random", "greedy", "mcts:50", "alphabeta:1", "vadus", "vadus@8"])
+def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
+    game = load_game("vadus(size=5)")
+    state = game.deserialize_state("e5\nf2\ng1")
+    found = post("analyze", game=str(game), actions=["e5", "f2", "g1"], bot=bot)
+    assert sorted(row["action"] for row in found["actions"]) == sorted(
+        map(game.action_to_string, state.legal_actions())
+    )
+    assert sum(row["probability"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
+    assert found["player"] == state.current_player()
+    for text in found["line"]:
+        state.apply_action(game.string_to_action(text))
+    if bot.startswith("mcts") or bot == "vadus@8":
+        assert sum(row["visits"] for row in found["actions"]) == found["simulations"] > 0
+        assert found["line"]
+    if bot.startswith(("mcts", "vadus")):
+        assert -1 <= found["value"] <= 1
+
+
+def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> None:
+    # Black's single stone is worth -1, White has none: White wins by hills, and a pass of Black ends the game.
+    actions = ["b2", "pass", "pass"]
+    found = post("values", game="laido(size=3)", actions=actions, bot="mcts:200", first=0, count=4)["values"]
+    state = load_game("laido(size=3)").deserialize_state("\n".join(actions))
+    assert found[-1] == state.returns()[0] == -1
+    analysis = post("analyze", game="laido(size=3)", actions=["b2"], bot="mcts:200")
+    assert analysis["player"] == 1
+    assert found[1] == pytest.approx(-analysis["value"], abs=0.4)
+
+
+def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> None:
+    plain = post("position", game="vadus(size=3)", actions=["c3"])
+    with_line = post("position", game="vadus(size=3)", actions=["c3"], line=["a3", "b3"])
+    assert 'aria-label="2"' in with_line["svg"]
+    assert 'class="numbers"' not in plain["svg"]
+    heated = post("position", game="vadus(size=3)", actions=["c3"], heat={"a3": 0.25, "b3": 0.5})
+    assert heated["svg"].count("<path") > plain["svg"].count("<path")
+    assert "#920d44" in heated["svg"]  # the greatest value has the strongest color

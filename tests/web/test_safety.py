@@ -1,0 +1,349 @@
+"""What the server refuses: other sites, paths, programs, floods; always with a message, never with a stack trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+GAME = "vadus(size=3)"
+
+
+def message_of(response: httpx.Response) -> str:
+    """Return the message of an error, which must be JSON without a trace."""
+    body = response.json()
+    assert body["error"]["status"] == response.status_code
+    assert "Traceback" not in response.text
+    assert ".py" not in response.text
+    return str(body["error"]["message"])
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "local host", "[::1"]
+)
+def test_other_hosts_are_refused(client: httpx.Client, host: str) -> None:
+    response = client.get("/api/info", headers={"host": host})
+    assert response.status_code == 403
+    assert "host" in message_of(response)
+
+
+def test_loopback_names_are_served(client: httpx.Client, shared_server: Any) -> None:
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        assert client.get("/api/info", headers={"host": f"{host}:{shared_server.port}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "http://[", ""]
+)
+def test_other_origins_cannot_write(client: httpx.Client, origin: str) -> None:
+    response = client.post("/api/games", json={"game": GAME, "players": [None, None]}, headers={"origin": origin})
+    assert response.status_code == 403
+    message_of(response)
+
+
+def test_the_own_origin_can_write(client: httpx.Client, shared_server: Any) -> None:
+    headers = {"origin": shared_server.url, "sec-fetch-site": "same-origin"}
+    response = client.post("/api/games", json={"game": GAME, "players": [None, None]}, headers=headers)
+    assert response.status_code == 200
+
+
+def test_requests_that_forms_and_other_pages_can_send_are_refused(client: httpx.Client) -> None:
+    body = json.dumps({"game": GAME, "players": [None, None]})
+    assert client.post("/api/games", content=body, headers={"content-type": "text/plain"}).status_code == 415
+    assert client.post("/api/games", content=body).status_code == 415
+    response = client.get("/api/games", headers={"sec-fetch-site": "cross-site"})
+    assert response.status_code == 403
+
+
+def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
+    for path in ("/", "/play/x", "/static/main.js", "/api/info", "/api/nothing", "/nothing"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_the_page_has_no_inline_code_and_loads_nothing_from_elsewhere() -> None:
+    static = Path(__file__).parents[2] / "web" / "static"
+    page = (static / "index.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "style=" not in page
+    assert "onclick=" not in page
+    for file in static.iterdir():
+        text = file.read_text(encoding="utf-8")
+        addresses = text.replace("http://www.w3.org/", "")
+        assert "http://" not in addresses, file.name
+        assert "https://" not in addresses, file.name
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static//etc/passwd",
+        "/api/../../etc/passwd",
+        "/api/watch/records?source=/etc/passwd",
+        "/api/watch/records?source=0/../../etc/passwd",
+        "/api/watch/record?source=0/..&index=0",
+        "/api/watch/arena?source=..",
+        "/api/watch/run?source=%00",
+        "/api/games/..%2f..%2fetc",
+        "/api/games/%00/record",
+    ],
+)
+def test_no_path_leads_out(shared_server: Any, path: str) -> None:
+    # A raw connection: clients tidy paths up.
+    with socket.create_connection(("127.0.0.1", shared_server.port), timeout=30) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+    status = int(answer.split(b" ")[1])
+    assert status in (400, 404), answer[:300]
+    assert b"root:" not in answer
+    assert b"import " not in answer
+
+
+@pytest.mark.parametrize(
+    "bot",
+    [
+        "exec:cat /etc/passwd",
+        "exec:true",
+        "/tmp",
+        ".",
+        "..",
+        "models/checkpoints/vadus",
+        "./vadus",
+        "vadus@0",
+        "vadus@999999",
+        "laido",
+        "mcts:0",
+        "mcts:999999999",
+        "mcts:9999s",
+        "mcts:10,parallel=root,threads=64",
+        "alphabeta:32",
+        "alphabeta:1,candidates=1000000",
+        "random:1",
+        "greedy\n",
+        "",
+        "x" * 10_000,
+        5,
+        ["random"],
+        {"name": "random"},
+        True,
+    ],
+)
+def test_programs_paths_and_large_budgets_are_out_of_reach(client: httpx.Client, bot: Any) -> None:
+    for path, fields in (
+        ("games", {"game": GAME, "players": [bot, None]}),
+        ("analyze", {"game": GAME, "actions": [], "bot": bot}),
+        ("values", {"game": GAME, "actions": [], "bot": bot, "first": 0}),
+    ):
+        response = client.post(f"/api/{path}", json=fields)
+        assert response.status_code == 400, (path, response.text)
+        message_of(response)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"game": "chess", "players": [None, None]},
+        {"game": "vadus(size=90)", "players": [None, None]},
+        {"game": "vadus(size=1e9)", "players": [None, None]},
+        {"game": "vadus(" * 30, "players": [None, None]},
+        {"game": "vadus(size=__import__('os'))", "players": [None, None]},
+        {"game": "vadus", "options": {"size": 10**30}, "players": [None, None]},
+        {"game": "vadus", "options": {"size": "5"}, "players": [None, None]},
+        {"game": "vadus", "options": {"wings": 2}, "players": [None, None]},
+        {"game": "vadus", "options": [], "players": [None, None]},
+        {"game": 5, "players": [None, None]},
+        {"game": GAME, "players": [None]},
+        {"game": GAME, "players": "greedy"},
+        {"game": GAME, "players": [None, None], "confirm": "yes"},
+        {"game": GAME, "players": [None, None], "title": "x" * 1000},
+        {"game": GAME, "players": [None, None], "title": "\ud800"},
+        {"game": GAME, "players": [None, None], "actions": ["c3", "c3"]},
+        {"game": GAME, "players": [None, None], "actions": [3]},
+        {"game": GAME, "players": [None, None], "actions": ["c" * 100]},
+        {"game": GAME, "players": [None, None], "more": 1},
+    ],
+)
+def test_bad_fields_are_named(client: httpx.Client, fields: dict[str, Any]) -> None:
+    response = client.post("/api/games", content=json.dumps(fields), headers={"content-type": "application/json"})
+    assert response.status_code == 400
+    assert len(message_of(response)) < 600
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"game": NaN}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+    ],
+)
+def test_bodies_that_are_no_objects_are_refused(client: httpx.Client, body: bytes) -> None:
+    response = client.post("/api/games", content=body, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+    message_of(response)
+
+
+def test_large_bodies_are_refused_with_and_without_a_length(client: httpx.Client) -> None:
+    headers = {"content-type": "application/json"}
+
+    def chunks() -> Any:
+        for _ in range(40):
+            yield b"x" * 50_000
+
+    for content in (b"x" * 2_000_000, chunks()):
+        try:
+            response = client.post("/api/games", content=content, headers=headers)
+        except (httpx.WriteError, httpx.ReadError):  # the server hung up before the whole body was sent
+            continue
+        assert response.status_code == 413
+        message_of(response)
+    assert client.get("/api/info").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("act", {"node": 0, "action": "zz99"}),
+        ("act", {"node": 0, "action": ""}),
+        ("act", {"node": "0", "action": "c3"}),
+        ("act", {"node": -1, "action": "c3"}),
+        ("act", {"node": 10**12, "action": "c3"}),
+        ("act", {"action": "c3"}),
+        ("comment", {"node": 99, "text": "x"}),
+        ("comment", {"node": 0, "text": "x" * 5000}),
+        ("comment", {"node": 0, "text": "\x00"}),
+        ("variation", {"node": 0, "actions": ["c3", "c3"]}),
+        ("variation", {"node": 99, "actions": []}),
+        ("prune", {"node": 0}),
+        ("confirm", {"confirm": 1}),
+        ("players", {"players": ["exec:true", None]}),
+        ("take-back", {"node": 0}),
+        ("undo", {"node": 0}),
+        ("bot", {"node": 0}),
+        ("delete", {"really": True}),
+        ("nothing", {}),
+    ],
+)
+def test_a_refused_change_changes_nothing(client: httpx.Client, post: Any, name: str, fields: dict[str, Any]) -> None:
+    view = post("games", game=GAME, players=[None, None])
+    response = client.post(f"/api/games/{view['id']}/{name}", json=fields)
+    assert 400 <= response.status_code < 500
+    message_of(response)
+    assert client.get(f"/api/games/{view['id']}").json() == view
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "games/nothing",
+        "games/x/record",
+        "games/x/wait?revision=0",
+        "games?first=-1",
+        "games?count=1e9",
+        "bots?game=chess",
+        "nothing",
+        "watch/records",
+        "games/x/wait?revision=abc",
+    ],
+)
+def test_bad_addresses_are_answered_with_json(client: httpx.Client, path: str) -> None:
+    response = client.get(f"/api/{path}")
+    assert response.status_code in (400, 404)
+    message_of(response)
+
+
+def test_other_methods_are_refused(client: httpx.Client) -> None:
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        response = client.request(method, "/api/games")
+        assert response.status_code == 405
+        message_of(response)
+
+
+def test_the_number_of_games_is_bounded(tmp_path: Path) -> None:
+    from stoneworks.web.errors import RequestError
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.play import new_game
+    from stoneworks.web.positions import Positions
+    from stoneworks.web.store import Store
+
+    positions = Positions(Limits())
+    game = positions.game(GAME)
+    new = new_game(game, positions.line(game, ()), (None, None), confirm=False)
+    store = Store(tmp_path, most_games=2, most_nodes=3)
+    store.create([new])
+    with pytest.raises(RequestError, match="most allowed"):
+        store.create([new, new])
+    assert len(store.all_ids()) == 1, "all or none"
+    long = new_game(game, positions.line(game, ("c3", "a3", "b3")), (None, None), confirm=False)
+    with pytest.raises(RequestError, match="at most 3 positions"):
+        store.create([long])
+    store.close()
+
+
+def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server: Any) -> None:
+    server = start_server("--thinking-seconds", "4")
+    with server.client() as client:
+        slow = client.post("/api/games", json={"game": "vadus(size=5)", "players": ["mcts:2s", None]}).json()
+        failures: list[Exception] = []
+
+        def give_up() -> None:
+            try:
+                with httpx.Client(base_url=server.url, timeout=0.3) as impatient:
+                    impatient.post(f"/api/games/{slow['id']}/bot", json={"node": 0})
+            except httpx.TimeoutException:
+                return
+            except Exception as error:  # told by the assertion below
+                failures.append(error)
+
+        thread = threading.Thread(target=give_up)
+        thread.start()
+        assert client.get("/api/info").status_code == 200
+        thread.join()
+        assert not failures
+        # The one worker is free again: its process was given up with the request.
+        quick = client.post("/api/analyze", json={"game": GAME, "actions": [], "bot": "random"})
+        assert quick.status_code == 200
+        assert client.get(f"/api/games/{slow['id']}").json()["turns"] == []
+        refused = client.post("/api/games", json={"game": GAME, "players": ["mcts:30s", None]})
+        assert refused.status_code == 400
+
+
+def test_a_bot_that_takes_too_long_is_given_up(start_server: Any) -> None:
+    server = start_server("--thinking-seconds", "1")
+    with server.client() as client:
+        late = client.post("/api/analyze", json={"game": "vadus(size=9)", "actions": [], "bot": "mcts:100000"})
+        assert late.status_code == 504
+        assert "1 seconds" in message_of(late)
+
+
+def test_it_listens_on_loopback_alone(shared_server: Any) -> None:
+    listening = [
+        line.split()[1]
+        for file in ("/proc/net/tcp", "/proc/net/tcp6")
+        if os.path.exists(file)
+        for line in Path(file).read_text(encoding="ascii").splitlines()[1:]
+        if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == shared_server.port
+    ]
+    assert listening == [f"0100007F:{shared_server.port:04X}"]
