@@ -71,8 +71,8 @@ def analyze(state: State, name: str) -> dict[str, Any]:
     Returns:
         ``player``, the player to move; ``value`` in [-1, 1] for that player, or None where the bot has none; ``evaluation``,
         a number on the bot's own scale, or None; ``actions``, a list of objects with the ``action``, its ``probability``
-        in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most visited or most probable first; ``line``, the
-        texts of the best line; ``simulations`` and ``seconds``.
+        in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most visited or else the most probable
+        first; ``line``, the texts of the best line; ``simulations`` and ``seconds``.
     """
     begin = time.perf_counter()
     game = state.get_game()
