@@ -12,6 +12,11 @@ from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
+def _has_boolean(answer: object) -> bool:
+    """Return whether a list of actions has a boolean, which numpy makes an integer among integers."""
+    return isinstance(answer, (list, tuple)) and any(isinstance(action, (bool, np.bool_)) for action in answer)
+
+
 class Opponents:
     """Who plays which game. Players stay until the last of their games is over, though new games have others."""
 
@@ -75,11 +80,17 @@ class Opponents:
         for index in np.unique(of_rows).tolist():
             player, its_rows = self._players[index], rows[of_rows == index]
             if hasattr(player, "step_batch"):
-                actions[its_rows] = player.step_batch(batch, its_rows)
+                answer = player.step_batch(batch, its_rows)
             else:
-                actions[its_rows] = [player.step(batch.state(row)) for row in its_rows.tolist()]
-            if (actions[its_rows] == NO_ACTION).any():
+                answer = [player.step(batch.state(row)) for row in its_rows.tolist()]
+            chosen = np.asarray(answer)
+            if chosen.dtype.kind not in "iu" or chosen.shape != its_rows.shape or _has_boolean(answer):
+                raise IllegalActionError(
+                    f"the opponent {self._names[index]!r} must return {len(its_rows)} integers, got {answer!r}"
+                )
+            if (chosen == NO_ACTION).any():
                 raise IllegalActionError(f"the opponent {self._names[index]!r} has played no action ({NO_ACTION})")
+            actions[its_rows] = chosen
         return actions
 
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:

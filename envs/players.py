@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.game import action_index
 
 #: The opponent that plays the policy handed over by ``set_policy``.
 SELF = "self"
@@ -50,7 +51,7 @@ class FunctionPlayer:
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return what the function returns for each of the games ``rows``."""
-        return np.array([self._function(batch.state(int(row))) for row in rows], np.int64)
+        return np.array([action_index(self._function(batch.state(int(row)))) for row in rows], np.int64)
 
     def restart(self) -> None:
         """Do nothing: a function remembers nothing."""

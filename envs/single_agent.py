@@ -167,7 +167,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         Raises:
             IllegalActionError: the action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``;
                 or the opponent has chosen an illegal action.
-            ResetNeeded: there is no game, or it is over.
+            ResetNeeded: there is no game, or it is over, or the opponent raised an error in it.
         """
         state = self._state
         if state is None or self._over:
@@ -189,12 +189,16 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return observation, reward, self._over and not state.is_truncated(), state.is_truncated(), info
 
     def _let_opponent_act(self, state: State) -> None:
-        while state.current_player() == 1 - self._learner:
-            action = self._opponent.step(state.clone())
-            if not state.try_apply_action(action):
-                raise IllegalActionError(
-                    f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
-                )
+        try:
+            while state.current_player() == 1 - self._learner:
+                action = self._opponent.step(state.clone())
+                if not state.try_apply_action(action):
+                    raise IllegalActionError(
+                        f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
+                    )
+        except BaseException:  # it is still the opponent's turn, so no action of the learner may follow
+            self._over = True
+            raise
 
     def _observation(self, state: State) -> tuple[Any, dict[str, Any]]:
         planes, mask = state.observation_and_mask(self._learner)

@@ -236,8 +236,18 @@ class VectorEnv(BatchEnv):
         allowed = (self.num_envs, dtype.itemsize)
         if saved.positions.shape != allowed:
             raise ValueError(f"the saved positions must have shape {allowed}, got {saved.positions.shape}")
-        opponent_of_game = self._opponents.indices(saved.opponents)
+        for name, values, greatest in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
+            if values.shape != (self.num_envs,) or values.min() < 0 or values.max() > greatest:
+                raise ValueError(f"the saved {name} must be {self.num_envs} integers from 0 to {greatest}")
+        if len(saved.opponents) != self.num_envs:
+            raise ValueError(f"the saved opponents must be {self.num_envs} names, got {len(saved.opponents)}")
+        if saved.ended is not None and saved.ended.shape != (self.num_envs,):
+            raise ValueError(f"the saved ended must be {self.num_envs} booleans, got shape {saved.ended.shape}")
         records = np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs)
+        going_on = np.ones(self.num_envs, np.bool_) if saved.ended is None else ~saved.ended
+        if (records["current_player"] != saved.seats)[going_on].any():
+            raise ValueError("the saved positions must have the learner to move in each game that goes on")
+        opponent_of_game = self._opponents.indices(saved.opponents)
         check_tags(self.game, records)
         self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
         self._seats[:] = saved.seats
@@ -285,11 +295,13 @@ class VectorEnv(BatchEnv):
             waiting = np.flatnonzero((self._batch.current_players != self._seats) & ~self._ended)
             if not waiting.size:
                 return
+            self._has_games = False  # where an opponent raises an error, it is still its turn
             actions = self._opponents.choose(self._batch, waiting)
             try:
                 self._batch.step(actions)
             except IllegalActionError as error:
                 raise IllegalActionError(f"an opponent has played an illegal action in {error}") from error
+            self._has_games = True
 
     def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
         """Report the games ``rows``, which are over, and restart them now or note that they wait."""

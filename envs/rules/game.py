@@ -30,6 +30,13 @@ STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 
 
+def action_index(action: object) -> int:
+    """Return an action as a Python integer. Raises ``TypeError`` for anything else, a boolean too."""
+    if isinstance(action, bool):
+        raise TypeError(f"an action must be an integer, got {action}")
+    return operator.index(action)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
 class Symmetry:
     """A symmetry of a game: playing the image of every action gives the image of the position.
@@ -161,7 +168,7 @@ class Game(ABC):
     def action_to_string(self, action: int) -> str:
         """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
         try:
-            index = operator.index(action)
+            index = action_index(action)
         except TypeError:
             raise self.no_whole_number(action) from None
         if not 0 <= index < self.num_actions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
-from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.game import Game, action_index
 from stoneworks.envs.rules.records import TAG, blank_records, check_records, check_tags
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
@@ -57,7 +56,7 @@ class State:
         """
         game = self._game
         try:
-            index = operator.index(action)
+            index = action_index(action)
         except TypeError:
             raise game.no_whole_number(action) from None
         try:

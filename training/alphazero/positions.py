@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, templates
+from stoneworks.envs.rules.records import check_records
 from stoneworks.extras import require_extra
 
 with require_extra("train", "training runs"):
@@ -61,6 +62,27 @@ def make_positions(
     positions["probabilities"] = probabilities
     positions["actions"] = np.where(probabilities > 0, np.take_along_axis(greatest, order, axis=1), 0)
     return positions
+
+
+def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
+    """Check that positions of ``position_dtype(game)`` can be trained on.
+
+    Raises:
+        ValueError: a record is not a position of the game that goes on, or a number is out of its range.
+    """
+    records = np.ascontiguousarray(positions["state"])
+    if game.can_check_records:
+        check_records(game, records)
+    probabilities = positions["probabilities"]
+    for name, holds in (
+        ("ending", records["ending"] == 0),
+        ("actions", ((positions["actions"] >= 0) & (positions["actions"] < game.num_actions)).all(axis=1)),
+        ("probabilities", (probabilities >= 0).all(axis=1) & (probabilities.sum(axis=1) <= 1.001)),
+        ("value", np.abs(positions["value"]) <= 1.001),
+        ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
+    ):
+        if not holds.all():
+            raise ValueError(f"position {np.flatnonzero(~holds)[0]} is not valid: its {name} is out of range")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,9 @@ import numpy.typing as npt
 
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.reading import read_bytes
+
+_CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
@@ -22,26 +27,35 @@ class ReplayBuffer:
         capacity: how many are kept.
     """
 
-    def __init__(self, folder: Path, dtype: np.dtype[Any], num_bytes: int, num_added: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        dtype: np.dtype[Any],
+        num_bytes: int,
+        num_added: int = 0,
+        check: Callable[[npt.NDArray[np.void]], None] | None = None,
+    ) -> None:
         """Open the buffer.
 
         Args:
             folder: where its files lie; it is made.
             dtype: of a position.
             num_bytes: bound of what is kept; as much again lies on disk.
-            num_added: positions to go on from; those in the folder that came later are removed.
+            num_added: positions to go on from; those in the folder that came later are not read, and the next ``add``
+                replaces them.
+            check: called with the positions of each file; raises ``ValueError`` for those that cannot be trained on.
 
         Raises:
-            CheckpointError: a file is damaged, missing, or of other positions.
+            CheckpointError: a file is damaged, missing, or of other positions. No file has changed.
         """
         self.capacity = max(1, num_bytes // dtype.itemsize)
         self.num_added = num_added
         self._folder = folder
         self._dtype = dtype
         self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # taken from the system as it is written to
+        self._check = check
+        self._has_later_files = True
         folder.mkdir(parents=True, exist_ok=True)
-        for file in folder.glob(".*"):
-            file.unlink()
         # The oldest may be gone: they were out of bound when a run that was killed later had come further.
         kept = [(first, file) for first, file in self._files() if first < num_added]
         self._oldest = next_number = kept[0][0] if kept else 0
@@ -55,9 +69,6 @@ class ReplayBuffer:
             raise CheckpointError(
                 f"{folder} holds positions up to {next_number - 1}; allowed is up to {num_added - 1}, as the checkpoint says"
             )
-        for first, file in self._files():
-            if first >= num_added:
-                file.unlink()
 
     def __len__(self) -> int:
         return min(self.num_added - self._oldest, self.capacity)
@@ -69,7 +80,9 @@ class ReplayBuffer:
         file = self._folder / f"{self.num_added:012d}.npy"
         content = io.BytesIO()
         np.save(content, positions, allow_pickle=False)
-        write_whole(file, content.getvalue())
+        self._remove_later_files()
+        # Readers of numpy's format ignore what follows the array.
+        write_whole(file, content.getvalue() + hashlib.sha256(content.getbuffer()).digest())
         self._put(self.num_added, positions)
         self.num_added += len(positions)
         files = self._files()
@@ -83,6 +96,13 @@ class ReplayBuffer:
         drawn = self.num_added - 1 - generator.integers(width, size=number)
         return self._ring[drawn % self.capacity]
 
+    def _remove_later_files(self) -> None:
+        """Remove what a session that was killed had written past the checkpoint, as those positions come again."""
+        if self._has_later_files:
+            for file in [*self._folder.glob(".*"), *(file for first, file in self._files() if first >= self.num_added)]:
+                file.unlink()
+        self._has_later_files = False
+
     def _put(self, first: int, positions: npt.NDArray[np.void]) -> None:
         kept = positions[-self.capacity :]
         first += len(positions) - len(kept)
@@ -92,10 +112,19 @@ class ReplayBuffer:
         return sorted((int(file.stem), file) for file in self._folder.glob("*.npy") if file.stem.isdecimal())
 
     def _read(self, file: Path) -> npt.NDArray[np.void]:
+        content = memoryview(read_bytes(file, CheckpointError))
+        array, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
+        if hashlib.sha256(array).digest() != checksum:
+            raise CheckpointError(f"{file} is damaged: its checksum does not match")
         try:
-            positions: npt.NDArray[np.void] = np.load(file, allow_pickle=False)
+            positions: npt.NDArray[np.void] = np.load(io.BytesIO(array), allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise CheckpointError(f"{file} is damaged: {error}") from None
         if positions.dtype != self._dtype or positions.ndim != 1:
             raise CheckpointError(f"{file} holds positions of another layout; allowed are those of the run's game")
+        if self._check is not None:
+            try:
+                self._check(positions)
+            except ValueError as error:
+                raise CheckpointError(f"{file}: {error}") from None
         return positions

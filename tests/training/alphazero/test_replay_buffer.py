@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +34,7 @@ def kept(buffer: ReplayBuffer, window: int = 10**6) -> list[int]:
 
 
 def files(folder: Path) -> list[int]:
-    return sorted(int(file.stem) for file in folder.iterdir())
+    return sorted(int(file.stem) for file in folder.glob("[0-9]*"))
 
 
 def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> None:
@@ -87,9 +89,11 @@ def test_a_buffer_goes_on_where_it_was_without_what_came_later(tmp_path: Path) -
     again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 8)
     assert again.num_added == len(again) == 8
     assert kept(again) == list(range(8))
-    assert files(tmp_path) == [0, 4]
+    assert files(tmp_path) == [0, 4, 8], "opening reads"
+    again.add(numbered(8, 10))
     assert [file.name for file in tmp_path.glob(".*")] == []
-    again.add(numbered(8, 12))
+    again.add(numbered(10, 12))
+    assert files(tmp_path) == [0, 4, 8, 10]
     assert kept(again) == list(range(2, 12))
 
 
@@ -140,16 +144,53 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 6)
 
 
+def test_opening_changes_no_file_whatever_it_says(tmp_path: Path) -> None:
+    """Two runs in one folder: the one that opens it with an older checkpoint must not destroy the other's positions."""
+    filled(tmp_path, 4, 4, 4)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for num_added in (4, 8, 12):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, num_added)
+    with pytest.raises(CheckpointError):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 99)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 12)) == list(range(2, 12))
+
+
+def test_every_flipped_bit_of_a_file_is_an_error(tmp_path: Path) -> None:
+    filled(tmp_path, 3)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    for place in range(len(content)):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
+        with pytest.raises(CheckpointError, match="is damaged"):
+            ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
+
+
+def test_positions_that_the_check_refuses_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    def refuse(positions: np.ndarray) -> None:
+        raise ValueError("no positions of this game")
+
+    filled(tmp_path, 3)
+    with pytest.raises(CheckpointError, match=r"000000000000\.npy: no positions of this game"):
+        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3, refuse)
+
+
+def save_with_checksum(file: Path, array: np.ndarray, allow_pickle: bool = False) -> None:
+    content = io.BytesIO()
+    np.save(content, array, allow_pickle=allow_pickle)
+    file.write_bytes(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+
 @pytest.mark.parametrize("foreign", [np.zeros(3), np.zeros((3, 1), DTYPE)])
 def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, foreign: np.ndarray) -> None:
     filled(tmp_path, 3)
-    np.save(tmp_path / f"{0:012d}.npy", foreign)
+    save_with_checksum(tmp_path / f"{0:012d}.npy", foreign)
     with pytest.raises(CheckpointError, match=r"000000000000\.npy holds positions of another layout"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
 
 
 def test_no_file_is_unpickled(tmp_path: Path) -> None:
     filled(tmp_path, 3)
-    np.save(tmp_path / f"{0:012d}.npy", np.array([{}], object), allow_pickle=True)
+    save_with_checksum(tmp_path / f"{0:012d}.npy", np.array([{}], object), allow_pickle=True)
     with pytest.raises(CheckpointError, match="is damaged"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)

@@ -1,0 +1,162 @@
+"""Copies of environments, and what they do after an opponent's error."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+
+from stoneworks.envs.rules import IllegalActionError, RecordError, State, load_game
+from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.envs.vector import VectorEnv
+
+COPIES: tuple[Callable[[Any], Any], ...] = (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)))
+
+
+def first_legal(masks: np.ndarray) -> np.ndarray:
+    return masks.argmax(axis=-1)
+
+
+@pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize("opponent", ["random", "mcts:3", {"random": 1, "greedy": 1}], ids=str)
+def test_a_copy_of_a_vector_environment_plays_on_alike_and_apart(
+    opponent: Any, make_copy: Callable[[VectorEnv], VectorEnv]
+) -> None:
+    env = VectorEnv(4, "vadus(size=3)", opponent=opponent, num_threads=2)
+    env.reset(seed=1)
+    env.step(first_legal(env.action_masks()))
+    twin = make_copy(env)
+    before = env.observations().copy()
+    steps = [twin.step(first_legal(twin.action_masks()))[:4] for _ in range(12)]
+    assert (env.observations() == before).all(), "the copy is independent"
+    for expected in steps:
+        for one, other in zip(env.step(first_legal(env.action_masks()))[:4], expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
+def test_a_copy_of_a_single_environment_plays_on_alike(make_copy: Callable[[SingleAgentEnv], SingleAgentEnv]) -> None:
+    env = SingleAgentEnv("taugo(size=3)", opponent="random")
+    env.reset(seed=2)
+    twin = make_copy(env)
+    while env.action_masks().any():
+        action = int(first_legal(env.action_masks()))
+        np.testing.assert_array_equal(env.step(action)[0], twin.step(action)[0])
+
+
+# -- An opponent's errors ----------------------------------------------------------------------------------------------
+
+
+class FailingOnce:
+    """An opponent that raises an error on its second action, and plays on after that."""
+
+    name = "failing once"
+
+    def __init__(self) -> None:
+        self.num_asked = 0
+
+    def step(self, state: State) -> int:
+        self.num_asked += 1
+        if self.num_asked == 2:
+            raise RuntimeError("out of order")
+        return state.legal_actions()[0]
+
+    def restart(self) -> None:
+        pass
+
+
+def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
+    env = SingleAgentEnv("vadus(size=3)", opponent=FailingOnce(), seat=0)
+    env.reset(seed=1)
+    with pytest.raises(RuntimeError, match="out of order"):
+        env.step(9)
+    assert not env.action_masks().any()
+    with pytest.raises(ResetNeeded):
+        env.step(10)
+    env.reset()
+    env.step(9)
+
+
+def test_after_an_opponents_error_the_learner_cannot_act_in_a_vector() -> None:
+    env = VectorEnv(2, "vadus(size=3)", opponent=FailingOnce(), seat=0)
+    env.reset(seed=1)
+    with pytest.raises(RuntimeError, match="out of order"):
+        env.step([9, 9])
+    with pytest.raises(ResetNeeded):
+        env.step([10, 10])
+    env.reset()
+    env.step([9, 9])
+
+
+class Answering:
+    """An opponent that answers each question with the same."""
+
+    name = "answering"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def step(self, state: State) -> Any:
+        return self.answer
+
+    def restart(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("answer", [1.5, 12.0, True, "a1", None])
+@pytest.mark.parametrize("function", [False, True])
+def test_an_opponents_answer_that_is_no_integer_is_never_made_one(answer: Any, function: bool) -> None:
+    opponent = (lambda state: answer) if function else Answering(answer)
+    single = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
+    with pytest.raises((IllegalActionError, TypeError)):
+        single.reset(seed=1)
+    with pytest.raises(ResetNeeded):
+        single.step(1)
+    for num_envs in (1, 3):
+        with pytest.raises((IllegalActionError, TypeError)):
+            VectorEnv(num_envs, "vadus(size=3)", opponent=opponent, seat=1).reset(seed=1)
+
+
+@pytest.mark.parametrize("action", [True, False, np.True_])
+def test_a_boolean_is_no_action(action: Any) -> None:
+    state = load_game("vadus(size=3)").new_initial_state()
+    with pytest.raises(IllegalActionError, match="is no action"):
+        state.apply_action(action)
+    env = SingleAgentEnv("vadus(size=3)", opponent="random", seat=0)
+    env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="is no action"):
+        env.step(action)
+    assert state.history() == []
+
+
+# -- Saved games -------------------------------------------------------------------------------------------------------
+
+
+def test_saved_games_that_were_damaged_are_refused_and_change_nothing() -> None:
+    env = VectorEnv(3, "vadus(size=3)", opponent="random")
+    env.reset(seed=1)
+    saved = env.save_games()
+    flipped = saved.positions.copy()
+    flipped[1, 20] ^= 64
+    for damaged, error in (
+        (replace(saved, positions=flipped), RecordError),
+        (replace(saved, seats=saved.seats + 2), ValueError),
+        (replace(saved, seats=1 - saved.seats), ValueError),
+        (replace(saved, num_started=saved.num_started[:2]), ValueError),
+        (replace(saved, num_started=saved.num_started - 9), ValueError),
+        (replace(saved, opponents=saved.opponents[:2]), ValueError),
+    ):
+        before = env.save_games()
+        with pytest.raises(error):
+            env.restore_games(damaged)
+        after = env.save_games()
+        np.testing.assert_array_equal(after.positions, before.positions)
+        np.testing.assert_array_equal(after.seats, before.seats)
+    env.restore_games(saved)
+    env.step(first_legal(env.action_masks()))

@@ -1,0 +1,83 @@
+"""Files from outside: whatever they hold, the caller's error comes back, with the path, and soon."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from stoneworks.reading import check_shape, parse_json, read_bytes, read_json, read_text
+
+
+class FileError(ValueError):
+    """What a caller raises."""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not valid JSON"),
+        (b"[1, 2]", "must be a JSON object, got list"),
+        (b"null", "must be a JSON object"),
+        (b"{" + b'"a":{' * 100_000, "nested too deeply|not valid JSON"),
+        (b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested"),
+        (b'{"a":' + b"[" * 50 + b"]" * 50 + b"}", "nested more than 40 levels"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "an integer has 5000 digits"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'{"a": -Infinity}', "Infinity is not a JSON number"),
+        (b'{"a": 1e999}', "out of the range"),
+        (b'{"a": 1, "a": 2}', "duplicate key 'a'"),
+        (b"\xff\xfe{}", "not UTF-8"),
+        (b'{"a": "\x00"}', "not valid JSON"),
+    ],
+    ids=range(13),
+)
+def test_what_is_no_object_within_bounds_is_refused_with_the_path(tmp_path: Path, content: bytes, reason: str) -> None:
+    file = tmp_path / "file.json"
+    file.write_bytes(content)
+    with pytest.raises(FileError, match=reason) as raised:
+        read_json(file, FileError)
+    assert str(file) in str(raised.value)
+    assert len(str(raised.value)) < 1000
+
+
+def test_an_object_within_bounds_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text('{"a": [1, 2.5, "ü", null, true], "b": ' + "[" * 38 + "]" * 38 + "}", encoding="utf-8")
+    assert read_json(file, FileError)["a"] == [1, 2.5, "ü", None, True]
+    assert parse_json('{"seed": 340282366920938463463374607431768211455}', FileError, "text")["seed"] == 2**128 - 1
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("fifo", "nothing", "loop", "nul\0l", "x" * 5000):
+        with pytest.raises(FileError):
+            read_text(tmp_path / name, FileError)
+    for folder in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(FileError, match=r"regular file|cannot be read"):
+            read_bytes(folder, FileError)
+    with pytest.raises(FileError, match="at most 100 bytes, got 101"):
+        read_bytes(tmp_path / "large", FileError, 100)
+    assert read_bytes(tmp_path / "large", FileError, 101) == b"x" * 101
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({}, "the key name is missing"),
+        ({"name": 3}, "name must be a string, got 3"),
+        ({"name": "a", "elo": True}, "elo must be a number, got True"),
+        ({"name": "a", "elo": 1, "games": 1.5}, "games must be an integer"),
+        ({"name": "a", "elo": 1, "list": {}}, "list must be a list"),
+        ({"name": "a", "elo": 1, "list": [["x", "y"], ["x", 2]]}, r"list\[1\]\[1\] must be a string"),
+        ([], "must be an object"),
+    ],
+)
+def test_the_part_that_has_another_shape_is_named(value: object, reason: str) -> None:
+    shape = {"name": str, "elo": float, "games?": int, "list?": [[str]], "anything?": None}
+    with pytest.raises(FileError, match=reason):
+        check_shape(value, shape, FileError, "file")
+    check_shape({"name": "a", "elo": 1, "list": [["x"]], "anything": object()}, shape, FileError, "file")
