@@ -67,7 +67,7 @@ ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
 	$(PYTHON) -m stoneworks.training.arena.page docs/arena.md
 
 checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
-	$(PYTHON) -m stoneworks.training.alphazero.model_card README.md docs/alphazero.md
+	$(PYTHON) -m stoneworks.training.runs.model_card README.md docs/alphazero.md
 
 clean:  ## remove the virtual environment, caches and compiled kernels
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

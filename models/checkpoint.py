@@ -63,6 +63,11 @@ class Checkpoint:
     training: Mapping[str, Any]
     libraries: Mapping[str, str]
 
+    @property
+    def deterministic_policy(self) -> bool:
+        """Whether the policy alone plays its most probable action; if not, it draws from its probabilities."""
+        return bool(self.training.get("deterministic_policy", self.training.get("algorithm") == "alphazero"))
+
 
 def save_checkpoint(
     folder: str | os.PathLike[str],

@@ -19,10 +19,10 @@ from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot
 from stoneworks.training.arena.match import MatchResult, play_match
 from stoneworks.training.arena.records import GameRecord, write_records
-from stoneworks.training.ppo.config import PPOConfig
-from stoneworks.training.ppo.display import train_with_display
+from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config import load_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.display import train_with_display
+from stoneworks.training.text import percent
 
 CONFIG = "vadus-5-ppo"
 NUM_PAIRS = 100
@@ -34,14 +34,15 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     """Run the demonstration in ``folder`` and return the exit code: 0, or 1 where the agent plays worse than promised."""
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
-    if not isinstance(config, PPOConfig):
-        raise ConfigError(f"{CONFIG}: algorithm is {config.algorithm!r}; allowed in the demonstration is 'ppo'")
     game = load_game(config.game)
     console.print(f"An agent learns {game} from nothing, by playing against itself and the bots.", highlight=False)
     console.print("Ctrl-C stops it; started again, it goes on from there.")
     result = train_with_display(config, folder, resume=True, console=console)
     if not result.finished:
-        console.print(f"Stopped after {result.frames:,} frames; {result.checkpoint} has them.", highlight=False)
+        console.print(
+            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; {result.checkpoint} has them.",
+            highlight=False,
+        )
         return 130
 
     console.print(
@@ -79,7 +80,7 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     score = matches["random"].score
     if score < PROMISED_SCORE:
         promised = f"{100 * PROMISED_SCORE:.0f} %"
-        console.print(f"The agent scores {100 * score:.1f} % against random; promised are {promised}.", highlight=False)
+        console.print(f"The agent scores {percent(score)} against random; promised are {promised}.", highlight=False)
         return 1
     return 0
 
@@ -87,8 +88,8 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
 def _row(match: MatchResult) -> tuple[str, ...]:
     low, high = match.interval
     return (
-        f"{100 * match.score:.1f} %",
-        f"{100 * low:.1f} to {100 * high:.1f} %",
+        percent(match.score),
+        percent(low, high),
         f"{match.wins}, {match.draws}, {match.losses}",
         str(match.num_games),
         str(match.num_distinct_games),

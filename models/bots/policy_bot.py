@@ -60,7 +60,7 @@ class PolicyBot(Bot):
             folder: the checkpoint.
             game: the game.
             seed: of the draws; None draws one.
-            deterministic: whether to play the most probable action; None where AlphaZero trained the checkpoint: its policy
+            deterministic: whether to play the most probable action; None for what the checkpoint says: AlphaZero's policy
                 learned which action a search prefers, while PPO's is one to draw from.
             name: what results call the bot; None for the folder.
 
@@ -69,7 +69,7 @@ class PolicyBot(Bot):
         """
         checkpoint = load_checkpoint(folder, game)
         if deterministic is None:
-            deterministic = checkpoint.training.get("algorithm") == "alphazero"
+            deterministic = checkpoint.deterministic_policy
         return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
 
     @property

@@ -47,3 +47,32 @@ def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alphazero_run(_finished_run: Path, tmp_path: Path) -> Path:
     """The folder of a tiny run of AlphaZero that is over; each test has a copy of its own."""
     return Path(shutil.copytree(_finished_run, tmp_path / "run"))
+
+
+@pytest.fixture(scope="session")
+def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from stoneworks.training.ppo.run import train
+    from stoneworks.training.runs.config import parse_config
+
+    folder = tmp_path_factory.mktemp("ppo") / "run"
+    config = parse_config(
+        {
+            "algorithm": "ppo",
+            "game": "vadus(size=2)",
+            "frames": 256,
+            "num_games": 8,
+            "steps_per_update": 8,
+            "minibatch_size": 32,
+            "network": {"channels": 4, "blocks": 1},
+            "evaluation": {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]},
+        },
+        "test",
+    )
+    train(config, folder)  # type: ignore[arg-type]
+    return folder
+
+
+@pytest.fixture
+def ppo_run(_finished_ppo_run: Path, tmp_path: Path) -> Path:
+    """The folder of a tiny run of PPO that is over; each test has a copy of its own."""
+    return Path(shutil.copytree(_finished_ppo_run, tmp_path / "ppo-run"))

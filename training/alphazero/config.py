@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stoneworks.envs.rules import load_game
+from stoneworks.models.architecture import NETWORKS, NetworkConfig, ResidualConfig, network_entry
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.guides import GUIDES
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """The network (see :class:`stoneworks.models.network.WinDrawLossNetwork`).
-
-    Attributes:
-        channels: width of the convolutions.
-        blocks: number of residual blocks.
-    """
-
-    channels: int = at_least(1, default=32)
-    blocks: int = at_least(0, default=4)
 
 
 @dataclass(frozen=True)
@@ -191,7 +179,9 @@ class AlphaZeroConfig:
     precision: str = number(
         "auto, float32 or bfloat16", lambda value: value in ("auto", "float32", "bfloat16"), default="auto"
     )
-    network: NetworkConfig = field(default_factory=NetworkConfig)
+    network: NetworkConfig = field(
+        default_factory=lambda: ResidualConfig("win_draw_loss_network", channels=32, blocks=4)
+    )
     search: SearchConfig = field(default_factory=SearchConfig)
     self_play: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
@@ -201,9 +191,12 @@ class AlphaZeroConfig:
         """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
         if self.search.fast_simulations > self.search.simulations:
             raise ConfigError(
-                f"{source}: search.fast_simulations is {self.search.fast_simulations}; allowed is a whole number from 1 to "
-                f"search.simulations, {self.search.simulations}"
+                f"{source}: search.fast_simulations must be at most search.simulations, {self.search.simulations}, "
+                f"got {self.search.fast_simulations}"
             )
+        if not network_entry(self.network.kind).win_draw_loss:
+            allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
+            raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")
         if self.search.guide == "evaluation" and not has_evaluation(load_game(self.game)):
             raise ConfigError(
                 f"{source}: search.guide must be playouts or none, got 'evaluation': {self.game} has no evaluation"

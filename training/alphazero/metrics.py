@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -66,25 +63,3 @@ METRICS = {
 def tensorboard_scalars(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the figures that TensorBoard shows, by their tags."""
     return {METRICS[name].tag: value for name, value in figures.items() if name in METRICS and METRICS[name].tag}
-
-
-def read_metrics(file: Path) -> list[dict[str, Any]]:
-    """Return the figures of each iteration, in the order of positions.
-
-    A run that was killed repeats the iterations since its last checkpoint: the later ones count. Its last line may be broken
-    off: such lines are left out. Without the file there are none.
-    """
-    if not file.exists():
-        return []
-    rows: list[dict[str, Any]] = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if not isinstance(row, dict) or not isinstance(row.get("positions"), int):
-            continue
-        while rows and rows[-1]["positions"] >= row["positions"]:
-            rows.pop()
-        rows.append(row)
-    return rows

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
-from stoneworks.models import Bot, load_bot
+from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import (
-    METADATA_FILE,
-    Checkpoint,
-    CheckpointError,
-    load_checkpoint,
-    load_training_state,
-    recover,
-    save_checkpoint,
-)
+from stoneworks.models.checkpoint import METADATA_FILE, CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.shipped import find
@@ -45,14 +34,11 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
-from stoneworks.training.arena.match import play_match, summarize
-from stoneworks.training.arena.records import write_records
-from stoneworks.training.runs.config import check_unchanged, config_as_dict, dump_config
-from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+from stoneworks.training.runs.run import Run, train_run
+from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
 with require_extra("train", "training runs"):
     import torch
-    from torch.utils.tensorboard import SummaryWriter
 
 #: Keys of a configuration that may change when training goes on.
 CHANGEABLE = (
@@ -73,17 +59,13 @@ _INITIAL_WEIGHTS, _SELF_PLAY, _LEARNING, _MATCHES = range(4)
 
 
 @dataclass(frozen=True)
-class TrainingStatus:
+class AlphaZeroStatus(TrainingStatus):
     """Where a run is. Rates and shares are those of the latest iteration.
 
     Attributes:
-        positions: positions learned from.
-        total_positions: positions to learn from in all.
         games: games played.
         iterations: rounds of playing and learning.
-        seconds: in all sessions.
         games_per_second: games.
-        positions_per_second: positions that are learned from.
         simulations_per_second: simulations, over all processes.
         mean_length: mean number of actions of the games of the iteration.
         draw_share: their share of draws.
@@ -93,16 +75,11 @@ class TrainingStatus:
         search_share: the search's own.
         learning_share: the learner's.
         search_share_of_self_play: the search's own share of the time that self-play took.
-        message: news worth keeping, such as the result of a match; empty mostly.
     """
 
-    positions: int
-    total_positions: int
-    games: int
-    iterations: int
-    seconds: float
+    games: int = 0
+    iterations: int = 0
     games_per_second: float = 0.0
-    positions_per_second: float = 0.0
     simulations_per_second: float = 0.0
     mean_length: float = 0.0
     draw_share: float = 0.0
@@ -112,26 +89,17 @@ class TrainingStatus:
     search_share: float = 0.0
     learning_share: float = 0.0
     search_share_of_self_play: float = 0.0
-    message: str = ""
 
 
 @dataclass(frozen=True)
-class TrainingResult:
-    """How a run, or a part of one, ended.
+class AlphaZeroResult(TrainingResult):
+    """How a run, or a session of one, ended.
 
     Attributes:
-        checkpoint: the folder of the checkpoint.
-        positions: positions learned from, in all.
-        games: games played, in all.
-        seconds: time taken, in all sessions.
-        finished: whether all positions have been learned from.
+        games: games played, in all sessions.
     """
 
-    checkpoint: Path
-    positions: int
-    games: int
-    seconds: float
-    finished: bool
+    games: int = 0
 
 
 def train(
@@ -139,124 +107,139 @@ def train(
     folder: str | os.PathLike[str],
     *,
     resume: bool = False,
-    report: Callable[[TrainingStatus], None] | None = None,
+    report: Report | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
-    """Train until ``config.positions``, or until ``stop`` is set.
+    """Train until ``config.positions``, or until ``stop`` is set. See :func:`stoneworks.training.runs.run.train_run`.
 
-    Args:
-        config: what to train.
-        folder: where the run lives: ``checkpoint/`` is its latest checkpoint, ``positions/`` the replay buffer, ``matches/``
-            the records of its matches, ``metrics.jsonl`` and ``tensorboard/`` its figures, ``config.yaml`` what it is.
-        resume: whether to go on from the checkpoint in ``folder``; without one, training starts.
-        report: called after each iteration and each match.
-        stop: when set, a checkpoint is written, and training returns.
+    The folder also holds ``positions/``, the replay buffer.
 
     Raises:
-        ConfigError: the configuration differs from the one that training began with in more than ``CHANGEABLE``.
-        CheckpointError: the checkpoint is damaged or does not fit, or there is one and ``resume`` is False.
         SelfPlayError: a self-play process failed.
-        ValueError: ``matches`` has an unknown bot.
+        ConfigError, CheckpointError, InUseError, ValueError: see there.
     """
-    with torch_threads(config.threads):
-        run = Run(config, Path(folder), resume)
-        return run.train(report or (lambda status: None), stop or threading.Event())
+    return train_run(AlphaZeroRun, config, folder, resume=resume, report=report, stop=stop)
 
 
-class Run:
+class AlphaZeroRun(Run[AlphaZeroConfig]):
     """One session of a run."""
 
+    changeable: ClassVar[tuple[str, ...]] = CHANGEABLE
+    amount = "positions"
+    deterministic_policy = True
+
     def __init__(self, config: AlphaZeroConfig, folder: Path, resume: bool) -> None:
-        self.config = config
-        self.folder = folder
-        self.checkpoint = folder / "checkpoint"
-        self.game = load_game(config.game)
-        recover(self.checkpoint)
-        earlier = self._read_earlier(resume)
-        for name in (*config.matches.opponents, *config.matches.search_opponents):
-            load_bot(name, self.game)
-        network = earlier.network if earlier is not None else self._initial_network()
-        self.learner = Learner(network, config.learner, *device_and_dtype(config))
+        super().__init__(config, folder, resume)
+        self.learner = Learner(self._initial_network(), config.learner, *device_and_dtype(config))
         self.batches = BatchMaker(self.game, config.learner.search_value_share, config.search.discount)
-        self.generator = np.random.default_rng(self._seed(_LEARNING))
+        self.generator = np.random.default_rng(self.seed(_LEARNING))
         self.games = 0
         self.iterations = 0
-        self.seconds_before = 0.0
-        self.evaluations: list[dict[str, Any]] = []
-        if earlier is not None:
-            self._restore(earlier)
-        positions = earlier.training["positions"] if earlier is not None else 0
+        self._before_iteration = 0
+        if self.earlier is not None:
+            training = self.earlier.training
+            self.learner.acting_network.load_playing_state_dict(self.earlier.network.state_dict())
+            self.learner.load_state(load_training_state(self.checkpoint))
+            self.generator.bit_generator.state = training["random_state"]
+            self.games = training["games"]
+            self.iterations = training["iterations"]
+        positions = self.earlier.training["positions"] if self.earlier is not None else 0
         self.buffer = ReplayBuffer(
             folder / "positions", position_dtype(self.game), config.learner.buffer_bytes, positions
         )
-        write_whole(folder / "config.yaml", dump_config(config))
 
     def _initial_network(self) -> BoardNetwork:
-        """Return the network that a new run starts with."""
-        config = self.config
-        architecture = Architecture.of_game(
-            self.game, channels=config.network.channels, blocks=config.network.blocks, kind="win_draw_loss_network"
-        )
-        if config.init_from:
-            network = load_checkpoint(find(config.init_from) or config.init_from, self.game).network
+        """Return the network that a new run starts with; a run that goes on replaces its weights."""
+        architecture = Architecture.of_game(self.game, self.config.network)
+        init_from = self.config.init_from
+        if init_from and self.earlier is None:
+            network = load_checkpoint(find(init_from) or init_from, self.game).network
             if network.architecture != architecture:
                 raise CheckpointError(
                     f"init_from must be a checkpoint of the network {architecture}, got {network.architecture}"
                 )
             return network
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self._seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
+            torch.manual_seed(int(self.seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
             return make_network(architecture)
 
-    def train(self, report: Callable[[TrainingStatus], None], stop: threading.Event) -> TrainingResult:
-        """See :func:`train`."""
+    @staticmethod
+    def opponents(config: AlphaZeroConfig) -> Iterable[str]:
+        """See :meth:`Run.opponents`."""
+        return (*config.matches.opponents, *config.matches.search_opponents)
+
+    @property
+    def done(self) -> int:
+        """See :attr:`Run.done`."""
+        return self.buffer.num_added
+
+    @property
+    def network(self) -> BoardNetwork:
+        """See :attr:`Run.network`."""
+        return self.learner.acting_network
+
+    def training(self) -> Mapping[str, Any]:
+        """See :meth:`Run.training`."""
+        return {
+            "games": self.games,
+            "iterations": self.iterations,
+            "gradient_steps": self.learner.num_steps,
+            "random_state": self.generator.bit_generator.state,
+        }
+
+    def training_state(self) -> dict[str, torch.Tensor]:
+        """See :meth:`Run.training_state`."""
+        return self.learner.state()
+
+    def train(self, report: Report, stop: threading.Event) -> AlphaZeroResult:
+        """See :meth:`Run.train`."""
         config = self.config
-        began = saved = time.monotonic()
-        if self.buffer.num_added >= config.positions:
-            return self._result(0.0)
-        if not (self.checkpoint / METADATA_FILE).exists():
-            self.save(0.0)
-        source = self._source()
-        with contextlib.closing(source), SummaryWriter(str(self.folder / "tensorboard")) as board:
-            while self.buffer.num_added < config.positions:
-                status = self._iterate(source, stop, self.seconds_before + time.monotonic() - began)
-                if status is None:
-                    break
-                self._log(status, board)
-                report(status)
-                now = status.positions
-                last = now >= config.positions
-                every, step = config.matches.positions, now - self._before_iteration
-                if last or now // every > (now - step) // every:
-                    self._evaluate(report, status, board)
-                if not last and time.monotonic() - saved > config.checkpoint_seconds:
-                    saved = time.monotonic()
-                    self.save(saved - began)
-        self.save(time.monotonic() - began)
-        return self._result(time.monotonic() - began)
+        at_start, began, aside = self.done, time.monotonic(), 0.0
+        if self.done < config.positions:
+            if not (self.checkpoint / METADATA_FILE).exists():
+                self.save()
+            with contextlib.closing(self._source()) as source:
+                while self.done < config.positions:
+                    status = self._iterate(source, stop)
+                    if status is None:
+                        break
+                    self._log(status)
+                    report(status)
+                    interlude = time.monotonic()
+                    last = self.done >= config.positions
+                    every = config.matches.positions
+                    if last or self.done // every > self._before_iteration // every:
+                        self._play_matches(status, report)
+                    if not last:
+                        self.save_if_due()
+                    aside += time.monotonic() - interlude
+            self.save()
+        seconds = time.monotonic() - began - aside
+        return AlphaZeroResult(
+            self.checkpoint,
+            self.done,
+            self.seconds(),
+            (self.done - at_start) / max(1e-9, seconds),
+            self.done >= config.positions,
+            games=self.games,
+        )
 
     @property
     def progress(self) -> float:
         """The share of the run that is done."""
-        return self.buffer.num_added / self.config.positions
-
-    def _result(self, seconds: float) -> TrainingResult:
-        positions = self.buffer.num_added
-        return TrainingResult(
-            self.checkpoint, positions, self.games, self.seconds_before + seconds, positions >= self.config.positions
-        )
+        return self.done / self.config.positions
 
     def _source(self) -> GameSource:
         number = self.config.processes
         if number < 0:
             number = 0 if num_processors() == 1 else num_processors()
-        seed = self._seed(_SELF_PLAY, self.iterations)
-        network = self.learner.acting_network
+        seed = self.seed(_SELF_PLAY, self.iterations)
+        network = self.network
         if number == 0:
             return OwnSelfPlay(network, self.config, seed, self.progress)
         return SelfPlayProcesses(network, self.config, seed, number, self.progress)
 
-    def _iterate(self, source: GameSource, stop: threading.Event, seconds: float) -> TrainingStatus | None:
+    def _iterate(self, source: GameSource, stop: threading.Event) -> AlphaZeroStatus | None:
         """Collect games and learn from them; return None, and change nothing, where ``stop`` is set meanwhile."""
         config = self.config
         begin = time.perf_counter()
@@ -276,14 +259,14 @@ class Run:
         busy = max(1e-9, self_play_seconds + end - played_by)
         new = self.buffer.num_added - self._before_iteration
         winners = np.array([game.winner for game in played])
-        return TrainingStatus(
-            positions=self.buffer.num_added,
-            total_positions=config.positions,
+        return AlphaZeroStatus(
+            done=self.done,
+            total=config.positions,
+            seconds=self.seconds(),
+            per_second=new / (end - begin),
             games=self.games,
             iterations=self.iterations,
-            seconds=seconds + end - begin,
             games_per_second=len(played) / (end - begin),
-            positions_per_second=new / (end - begin),
             simulations_per_second=clocks.num_simulations / (end - begin),
             mean_length=float(np.mean([len(game.actions) for game in played])),
             draw_share=float((winners < 0).mean()),
@@ -309,31 +292,23 @@ class Run:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
 
-    def _log(self, status: TrainingStatus, board: SummaryWriter) -> None:
+    def _log(self, status: AlphaZeroStatus) -> None:
         figures = {
             name: value
             for name, value in {**asdict(status), **(asdict(status.losses) if status.losses else {})}.items()
             if isinstance(value, (int, float))
         }
-        self._write_metrics(figures)
-        for tag, value in tensorboard_scalars(figures).items():
-            board.add_scalar(tag, value, status.positions)
+        names = {"done": "positions", "total": "total_positions", "per_second": "positions_per_second"}
+        figures = {names.get(name, name): value for name, value in figures.items()}
+        self.log(figures, tensorboard_scalars(figures), status.done)
 
-    def _write_metrics(self, figures: Mapping[str, Any]) -> None:
-        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(figures) + "\n")
-
-    # -- Matches -----------------------------------------------------------------------------------------------------
-
-    def _evaluate(self, report: Callable[[TrainingStatus], None], status: TrainingStatus, board: SummaryWriter) -> None:
-        """Play the matches that ``config.matches`` says."""
+    def _play_matches(self, status: AlphaZeroStatus, report: Report) -> None:
         settings = self.config.matches
-        network = self.learner.acting_network
-        evaluator = make_evaluator(network, self.config)
         pairings: list[tuple[str, Bot, str]] = []
         for opponent in settings.opponents:
-            policy = PolicyBot(network, self.game, deterministic=True, name="policy")
+            policy = PolicyBot(self.network, self.game, deterministic=True, name="policy")
             pairings.append(("policy", policy, opponent))
+        evaluator = make_evaluator(self.network, self.config)
         for opponent in settings.search_opponents:
             name = f"policy@{settings.simulations}"
             pairings.append(
@@ -349,68 +324,6 @@ class Run:
                     opponent,
                 )
             )
-        for number, (kind, bot, opponent) in enumerate(pairings):
-            of_bot, of_openings = map(int, self._seed(_MATCHES, self.iterations, number).generate_state(2))
-            result = play_match(
-                self.game,
-                bot,
-                load_bot(opponent, self.game, seed=of_bot),
-                num_pairs=settings.num_pairs,
-                opening_actions=settings.opening_actions,
-                seed=of_openings,
-            )
-            figures = {"positions": status.positions, "seconds": status.seconds, "player": kind}
-            self.evaluations.append(figures | summarize(result, opponent))
-            folder = self.folder / "matches"
-            folder.mkdir(exist_ok=True)
-            write_records(folder / f"{status.positions:010d}-{number}.jsonl", result.records)
-            board.add_scalar(f"matches/{kind}_{opponent}", result.score, status.positions)
-            message = f"after {status.positions:,} positions: {result}"
-            report(TrainingStatus(**{**vars(status), "message": message}))
-
-    # -- Checkpoints -------------------------------------------------------------------------------------------------
-
-    def save(self, seconds: float) -> None:
-        """Write the checkpoint; ``seconds`` is the length of this session."""
-        save_checkpoint(
-            self.checkpoint,
-            game=self.game,
-            network=self.learner.acting_network,
-            training={
-                "algorithm": self.config.algorithm,
-                "config": config_as_dict(self.config),
-                "positions": self.buffer.num_added,
-                "games": self.games,
-                "iterations": self.iterations,
-                "gradient_steps": self.learner.num_steps,
-                "seconds": round(self.seconds_before + seconds, 1),
-                "hardware": describe_hardware(),
-                "random_state": self.generator.bit_generator.state,
-                "evaluations": self.evaluations,
-            },
-            training_state=self.learner.state(),
+        self.play_matches(
+            pairings, settings, lambda number: self.seed(_MATCHES, self.iterations, number), status, report
         )
-
-    def _read_earlier(self, resume: bool) -> Checkpoint | None:
-        if not (self.checkpoint / METADATA_FILE).exists():
-            return None
-        if not resume:
-            raise CheckpointError(
-                f"{self.checkpoint} is a checkpoint already; go on from it with resume, or choose another folder"
-            )
-        checkpoint = load_checkpoint(self.checkpoint)
-        check_unchanged(checkpoint.training.get("config"), self.config, CHANGEABLE, str(self.checkpoint))
-        return checkpoint
-
-    def _restore(self, checkpoint: Checkpoint) -> None:
-        training = checkpoint.training
-        self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
-        self.learner.load_state(load_training_state(self.checkpoint))
-        self.generator.bit_generator.state = training["random_state"]
-        self.games = training["games"]
-        self.iterations = training["iterations"]
-        self.seconds_before = training["seconds"]
-        self.evaluations = list(training["evaluations"])
-
-    def _seed(self, *purpose: int) -> np.random.SeedSequence:
-        return np.random.SeedSequence((self.config.seed, *purpose))

@@ -24,6 +24,7 @@ from stoneworks.training.arena.folder import write_json
 from stoneworks.training.arena.play import ArenaResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.results import ratings_from, results_of
+from stoneworks.training.text import percent
 
 #: The players of a ladder, about in the order of strength that is expected of them.
 ANCHORS = ("random", "mcts:10", "greedy", "alphabeta:1", "mcts:100", "alphabeta:2", "alphabeta:3", "mcts:1000")
@@ -150,7 +151,7 @@ def ladder_table_markdown(ladders: Sequence[Ladder]) -> str:
                     else (
                         f"{over['elo']:.0f}",
                         f"{over['error']:.0f}",
-                        f"{100 * over['likelihood_of_superiority']:.1f} %",
+                        percent(over["likelihood_of_superiority"]),
                     )
                 ),
                 str(player["games"]),

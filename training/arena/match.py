@@ -18,6 +18,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, Outcome, State, load_game
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
+from stoneworks.training.text import percent
 
 #: Two-sided 95 % of a normal distribution lie within so many standard deviations.
 Z_95_PERCENT = 1.959963984540054
@@ -100,8 +101,8 @@ class MatchResult:
         """Return the result as rows of a table: a heading and a text each."""
         first, second = self.by_seat
         rows = [
-            ("score of A", _percent(self.score)),
-            ("95 % interval", _percent(*self.interval)),
+            ("score of A", percent(self.score)),
+            ("95 % interval", percent(*self.interval)),
             ("won / drawn / lost", _tally_text(self.wins, self.draws, self.losses)),
             ("as player 0", _tally_text(*first)),
             ("as player 1", _tally_text(*second)),
@@ -113,18 +114,14 @@ class MatchResult:
 
     def __str__(self) -> str:
         return (
-            f"{self.game}: {self.names[0]} scores {_percent(self.score)} against {self.names[1]} "
-            f"(95 % interval {_percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
+            f"{self.game}: {self.names[0]} scores {percent(self.score)} against {self.names[1]} "
+            f"(95 % interval {percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
             f"{self.num_games} games, {self.num_distinct_games} distinct)"
         )
 
     @staticmethod
     def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
         return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
-
-
-def _percent(*shares: float) -> str:
-    return " to ".join(f"{100 * share:.1f}" for share in shares) + " %"
 
 
 def _tally_text(wins: int, draws: int, losses: int) -> str:

@@ -20,6 +20,7 @@ from stoneworks.training.arena.ratings import expected_score, rate_against
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.sprt import pentanomial
 from stoneworks.training.arena.workers import Player
+from stoneworks.training.text import percent
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class RateResult:
             table.add_row(
                 anchor,
                 f"{self.ladder.ratings.rating(anchor)[0]:.0f}",
-                f"{100 * match.score:.1f} %",
-                f"{100 * self.expected_score(anchor):.1f} %",
+                percent(match.score),
+                percent(self.expected_score(anchor)),
                 str(match.num_games),
                 str(match.num_distinct_games),
             )

@@ -13,6 +13,7 @@ from rich.table import Table
 from stoneworks.files import write_whole
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings
+from stoneworks.training.text import percent
 
 #: File names of pictures end in one of these.
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -40,10 +41,10 @@ def table_of(results: dict[str, Any], title: str | None = None) -> Table:
             player["name"],
             f"{player['elo']:.0f}",
             "" if player["name"] == results["anchor"] else f"{player['error']:.0f}",
-            f"{100 * player['points'] / player['games']:.1f} %",
+            percent(player["points"] / player["games"]),
             str(player["games"]),
             str(player["distinct_games"]),
-            "" if over is None else f"{100 * over['likelihood_of_superiority']:.1f} %",
+            "" if over is None else percent(over["likelihood_of_superiority"]),
         )
     return table
 
@@ -61,7 +62,7 @@ def pairings_table_of(results: dict[str, Any]) -> Table:
         table.add_row(
             *pairing["names"],
             *map(str, counts),
-            f"{100 * points / (2 * pairing['pairs']):.1f} %",
+            percent(points / (2 * pairing["pairs"])),
             str(pairing["distinct_games"]),
         )
         for name, number in zip(pairing["names"], pairing["forfeits"], strict=True):

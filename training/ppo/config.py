@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """The network (see :class:`stoneworks.models.network.BoardNetwork`).
-
-    Attributes:
-        channels: width of the convolutions.
-        blocks: number of residual blocks.
-    """
-
-    channels: int = at_least(1, default=16)
-    blocks: int = at_least(0, default=1)
 
 
 @dataclass(frozen=True)
@@ -82,7 +70,7 @@ class PPOConfig:
         entropy_coefficient: weight of the policy's entropy in the objective.
         value_coefficient: weight of the value's error in the objective.
         max_gradient_norm: to which gradients are clipped.
-        checkpoint_frames: frames from one checkpoint to the next.
+        checkpoint_seconds: time from one checkpoint to the next; what is newer is lost where the run is killed.
         threads: that torch computes with; 0 for as many as torch chooses. More than one is faster on a quiet machine, and
             much slower on one that has other work to do. Results may depend on the number in their last digits.
         network: the network.
@@ -106,9 +94,9 @@ class PPOConfig:
     entropy_coefficient: float = at_least(0, default=0.01)
     value_coefficient: float = at_least(0, default=0.5)
     max_gradient_norm: float = above_0(default=0.5)
-    checkpoint_frames: int = at_least(1, default=250_000)
+    checkpoint_seconds: float = above_0(default=60.0)
     threads: int = at_least(0, default=1)
-    network: NetworkConfig = field(default_factory=NetworkConfig)
+    network: NetworkConfig = field(default_factory=lambda: ResidualConfig("board_network", channels=16, blocks=1))
     opponents: OpponentsConfig = field(default_factory=OpponentsConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 

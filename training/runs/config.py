@@ -10,18 +10,35 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import yaml
 
 from stoneworks.envs.rules import load_game
-from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.ppo.config import PPOConfig
-from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml
+from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
+from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml, shown
 
-Config: TypeAlias = PPOConfig | AlphaZeroConfig
 
-_ALGORITHMS: dict[str, type[PPOConfig] | type[AlphaZeroConfig]] = {"ppo": PPOConfig, "alphazero": AlphaZeroConfig}
+class RunConfig(Protocol):
+    """What the configurations of all algorithms have: frozen dataclasses with these fields and their own.
+
+    Attributes:
+        algorithm: name of the algorithm in the registry.
+        game: the game string.
+        seed: seed of all random numbers.
+    """
+
+    @property
+    def algorithm(self) -> str: ...  # noqa: D102
+
+    @property
+    def game(self) -> str: ...  # noqa: D102
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+
+    def check(self, source: str) -> None:
+        """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
 
 
 def config_names() -> list[str]:
@@ -30,7 +47,7 @@ def config_names() -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
 
-def load_config(name: str, overrides: Sequence[str] = ()) -> Config:
+def load_config(name: str, overrides: Sequence[str] = ()) -> RunConfig:
     """Read a configuration.
 
     Args:
@@ -46,10 +63,10 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> Config:
         try:
             text, source = Path(name).read_text(encoding="utf-8"), name
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{name} is no UTF-8 text: {error}") from None
+            raise ConfigError(f"{name} is not UTF-8 text: {error}") from None
     else:
         raise ConfigError(
-            f"there is no configuration {name!r}; allowed are {', '.join(config_names())}, or a YAML file"
+            f"unknown configuration {name!r}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )
     values = read_yaml(text, source)
     for override in overrides:
@@ -57,26 +74,29 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> Config:
     return parse_config(values, source)
 
 
-def parse_config(values: Mapping[str, Any], source: str) -> Config:
+def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
     """Return the configuration that ``values`` are, checked. ``source`` is what errors call it."""
-    algorithm = values.get("algorithm", "ppo")
-    if algorithm not in _ALGORITHMS:
-        raise ConfigError(f"{source}: algorithm is {algorithm!r}; allowed are {', '.join(_ALGORITHMS)}")
-    config: Config = build(_ALGORITHMS[algorithm], values, source)
+    allowed = ", ".join(algorithm_names())
+    if "algorithm" not in values:
+        raise ConfigError(f"{source}: the key algorithm is missing; it must be one of {allowed}")
+    algorithm = values["algorithm"]
+    if algorithm not in ALGORITHMS:
+        raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}")
+    config: RunConfig = build(ALGORITHMS[algorithm].config_class(), values, source)
     try:
         load_game(config.game)
     except ValueError as error:
-        raise ConfigError(f"{source}: game is {config.game!r}: {error}") from None
+        raise ConfigError(f"{source}: game: {error}") from None
     config.check(source)
     return config
 
 
-def dump_config(config: Config) -> str:
+def dump_config(config: RunConfig) -> str:
     """Return the configuration as YAML, every key with its value."""
     return yaml.safe_dump(config_as_dict(config), sort_keys=False)
 
 
-def config_as_dict(config: Config) -> dict[str, Any]:
+def config_as_dict(config: RunConfig) -> dict[str, Any]:
     """Return the configuration as JSON and YAML have it."""
 
     def plain(value: Any) -> Any:
@@ -87,7 +107,7 @@ def config_as_dict(config: Config) -> dict[str, Any]:
     return {key: plain(value) for key, value in dataclasses.asdict(config).items()}
 
 
-def check_unchanged(before: Any, config: Config, changeable: Sequence[str], source: str) -> None:
+def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:
     """Raise :class:`ConfigError` where a run that began with the configuration ``before`` cannot go on with ``config``.
 
     Args:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+from stoneworks.training.runs.algorithms import ALGORITHMS
+from stoneworks.training.runs.config import RunConfig
+from stoneworks.training.runs.interruption import stop_on_signals
+from stoneworks.training.runs.report import write_report
+from stoneworks.training.runs.status import TrainingResult, TrainingStatus
 
 #: The time that is left is judged by the speed of so many seconds.
 _SPEED_SECONDS = 600.0
@@ -83,3 +90,23 @@ class TrainingBar:
         self._progress.update(self._task, completed=min(done, self._total), speed=speed, beside=beside)
         if message:
             self._progress.console.print(message, highlight=False, markup=False)
+
+
+def train_with_display(
+    config: RunConfig, folder: str | os.PathLike[str], *, resume: bool, console: Console | None = None
+) -> TrainingResult:
+    """Train by the algorithm of the configuration, show progress, stop cleanly at Ctrl-C, and write the run's report.
+
+    See :func:`stoneworks.training.runs.run.train_run` and :func:`stoneworks.training.runs.report.write_report`.
+    """
+    entry = ALGORITHMS[config.algorithm]
+    train, story = entry.load("train"), entry.run_story()
+    with TrainingBar(getattr(config, entry.amount), entry.amount, console) as bar, stop_on_signals() as stop:
+
+        def report(status: TrainingStatus) -> None:
+            beside, below = story.lines(status)
+            bar.show(status.done, status.per_second, beside=beside, below=below, message=status.message)
+
+        result: TrainingResult = train(config, folder, resume=resume, report=report, stop=stop)
+    write_report(folder)
+    return result

@@ -17,13 +17,14 @@ import pytest
 import yaml
 from rich.console import Console
 
-from stoneworks.training.alphazero.display import lines_of, train_with_display
 from stoneworks.training.alphazero.learner import Losses
-from stoneworks.training.alphazero.metrics import METRICS, read_metrics, tensorboard_scalars
-from stoneworks.training.alphazero.run import TrainingStatus
+from stoneworks.training.alphazero.metrics import METRICS, tensorboard_scalars
+from stoneworks.training.alphazero.run import AlphaZeroStatus
+from stoneworks.training.alphazero.story import lines_of
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs.config import load_config
-from stoneworks.training.runs.display import TrainingBar
+from stoneworks.training.runs.display import TrainingBar, train_with_display
+from stoneworks.training.runs.metrics import read_metrics, truncate_metrics
 
 
 @pytest.fixture
@@ -45,9 +46,11 @@ def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_
 
 
 def test_the_lines_below_the_bar_say_where_the_time_goes() -> None:
-    status = TrainingStatus(10, 20, 3, 1, 5.0, network_share=0.5, search_share=0.2, learning_share=0.2)
-    assert lines_of(status)[-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
-    assert not any("loss" in line for line in lines_of(status)), "no step has been taken yet"
+    status = AlphaZeroStatus(
+        10, 20, 5.0, games=3, iterations=1, network_share=0.5, search_share=0.2, learning_share=0.2
+    )
+    assert lines_of(status)[1][-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
+    assert not any("loss" in line for line in lines_of(status)[1]), "no step has been taken yet"
 
 
 def test_the_bar_keeps_news_above_it() -> None:
@@ -60,9 +63,11 @@ def test_the_bar_keeps_news_above_it() -> None:
 
 
 def test_every_figure_of_a_run_has_a_meaning(alphazero_run: Path) -> None:
-    numbers = {field.name for kind in (TrainingStatus, Losses) for field in fields(kind)} - {"losses", "message"}
+    renamed = {"done": "positions", "total": "total_positions", "per_second": "positions_per_second"}
+    names = {field.name for kind in (AlphaZeroStatus, Losses) for field in fields(kind)} - {"losses", "message"}
+    numbers = {renamed.get(name, name) for name in names}
     assert set(METRICS) == numbers
-    rows = read_metrics(alphazero_run / "metrics.jsonl")
+    rows = read_metrics(alphazero_run / "metrics.jsonl", "positions")
     assert [row["positions"] for row in rows] == sorted({row["positions"] for row in rows})
     assert set(rows[-1]) == numbers
     tags = tensorboard_scalars(rows[-1])
@@ -76,8 +81,10 @@ def test_metrics_that_were_written_twice_or_broken_off_count_once(tmp_path: Path
         {"positions": positions, "value": value} for positions, value in ((10, 1), (20, 2), (30, 3), (19, 4), (31, 5))
     ]
     file.write_text("\n".join(map(json.dumps, rows)) + '\n{"positions": 40, "va')
-    assert [(row["positions"], row["value"]) for row in read_metrics(file)] == [(10, 1), (19, 4), (31, 5)]
-    assert read_metrics(tmp_path / "none") == []
+    assert [(row["positions"], row["value"]) for row in read_metrics(file, "positions")] == [(10, 1), (19, 4), (31, 5)]
+    assert read_metrics(tmp_path / "none", "positions") == []
+    truncate_metrics(file, "positions", 19)
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [rows[0], rows[3]]
 
 
 # -- The command line ----------------------------------------------------------------------------------------------------
@@ -97,10 +104,10 @@ def test_train_trains_overrides_and_goes_on(
     arguments = ("train", str(config_file), "--folder", str(folder), "--set", "matches.opponents=[]")
     assert run(*arguments, "--positions", "20", "--set", "seed=3") == 0
     out = capsys.readouterr().out
-    assert re.search(r"\d+ positions of \d+ games in \d+ seconds; the checkpoint is .*checkpoint", out)
+    assert re.search(r"\d+ positions in \d+ seconds; the checkpoint is .*checkpoint", out)
     assert yaml.safe_load((folder / "config.yaml").read_text())["positions"] == 20
     assert run(*arguments, "--set", "seed=3") == 2, "there is a checkpoint already"
-    assert "go on from it with resume" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert run(*arguments, "--set", "seed=3", "--resume") == 0
     assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["positions"] >= 60
 
@@ -108,8 +115,8 @@ def test_train_trains_overrides_and_goes_on(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--frames", "100"], "there is no key frames"),
-        (["--set", "search.simulation=8"], "there is no key search.simulation; allowed are policy, simulations"),
+        (["--frames", "100"], "unknown key frames"),
+        (["--set", "search.simulation=8"], "unknown key search.simulation; valid keys: policy, simulations"),
         (["--set", "matches.opponents=[nobody]"], "unknown bot 'nobody'"),
     ],
 )
@@ -122,7 +129,7 @@ def test_train_says_what_is_wrong(
 
 def test_positions_are_not_for_ppo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("train", "vadus-5-ppo", "--folder", str(tmp_path), "--positions", "9") == 2
-    assert "there is no key positions" in capsys.readouterr().err
+    assert "unknown key positions" in capsys.readouterr().err
 
 
 #: Runs the command line where the libraries of PPO and of the environments are not installed.

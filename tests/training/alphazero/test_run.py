@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from stoneworks.envs.rules import State, load_game
 from stoneworks.models import UnknownBotError
@@ -25,7 +26,7 @@ from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_
 from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import position_dtype
-from stoneworks.training.alphazero.run import TrainingStatus, train
+from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
 from stoneworks.training.arena.records import read_records
 from stoneworks.training.runs.config import parse_config
@@ -60,10 +61,10 @@ class StopAfter:
 
     def __init__(self, num_iterations: int) -> None:
         self.event = threading.Event()
-        self.seen: list[TrainingStatus] = []
+        self.seen: list[AlphaZeroStatus] = []
         self._left = num_iterations
 
-    def __call__(self, status: TrainingStatus) -> None:
+    def __call__(self, status: AlphaZeroStatus) -> None:
         self.seen.append(status)
         self._left -= not status.message
         if self._left <= 0:
@@ -97,11 +98,11 @@ def test_the_same_run_repeated_on_one_process_gives_the_same_games_and_weights(t
 
 
 def test_a_run_learns_from_all_its_positions_and_says_so(tmp_path: Path) -> None:
-    reports: list[TrainingStatus] = []
+    reports: list[AlphaZeroStatus] = []
     result = train(tiny(), tmp_path, report=reports.append)
     assert result.finished
-    assert 300 <= result.positions < 400
-    assert reports[-1].positions == result.positions
+    assert 300 <= result.done < 400
+    assert reports[-1].done == result.done
     assert [status.iterations for status in reports] == list(range(1, len(reports) + 1))
     assert reports[-1].games == result.games
     for status in reports:
@@ -111,14 +112,14 @@ def test_a_run_learns_from_all_its_positions_and_says_so(tmp_path: Path) -> None
         assert np.isfinite(dataclasses.astuple(status.losses)).all()
         assert 0 <= status.first_player_score <= 1
     training = saved(tmp_path)
-    assert training["gradient_steps"] == int(result.positions * 1.0 / 16)
-    assert (training["positions"], training["games"]) == (result.positions, result.games)
+    assert training["gradient_steps"] == int(result.done * 1.0 / 16)
+    assert (training["positions"], training["games"]) == (result.done, result.games)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
-    assert [line["positions"] for line in lines] == [status.positions for status in reports]
+    assert [line["positions"] for line in lines] == [status.done for status in reports]
     game = load_game("vadus(size=2)")
     positions = np.concatenate([np.load(file) for file in sorted((tmp_path / "positions").iterdir())])
     assert positions.dtype == position_dtype(game)
-    assert len(positions) == result.positions
+    assert len(positions) == result.done
     assert all(not State.from_record(game, record).is_terminal() for record in positions["state"])
     assert set(positions["result"].tolist()) <= {-1, 0, 1}
 
@@ -130,13 +131,13 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     stop = StopAfter(2)
     part = train(tiny(), tmp_path, report=stop, stop=stop.event)
     assert not part.finished
-    assert part.positions == stop.seen[-1].positions == saved(tmp_path)["positions"]
+    assert part.done == stop.seen[-1].done == saved(tmp_path)["positions"]
     before, steps = positions_of(tmp_path), saved(tmp_path)["gradient_steps"]
-    reports: list[TrainingStatus] = []
+    reports: list[AlphaZeroStatus] = []
     last = train(tiny(), tmp_path, resume=True, report=reports.append)
     assert last.finished
     assert reports[0].iterations == 3
-    assert reports[0].positions > part.positions
+    assert reports[0].done > part.done
     assert last.games > part.games
     assert last.seconds > part.seconds
     after = positions_of(tmp_path)
@@ -159,9 +160,9 @@ def test_two_runs_that_are_stopped_at_the_same_place_go_on_alike(tmp_path: Path)
 def test_more_positions_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
     first = train(tiny(positions=60), tmp_path)
     again = train(tiny(positions=60), tmp_path, resume=True)
-    assert (again.positions, again.games, again.finished) == (first.positions, first.games, True)
+    assert (again.done, again.games, again.finished) == (first.done, first.games, True)
     more = train(tiny(positions=200, learner={"batch_size": 8}, search={"simulations": 6}), tmp_path, resume=True)
-    assert more.positions >= 200
+    assert more.done >= 200
 
 
 def test_a_greater_buffer_after_a_small_one_learns_from_what_there_is(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes
 
 def test_a_checkpoint_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
     train(tiny(positions=60), tmp_path)
-    with pytest.raises(CheckpointError, match="is a checkpoint already"):
+    with pytest.raises(CheckpointError, match="already exists"):
         train(tiny(positions=60), tmp_path)
 
 
@@ -243,7 +244,7 @@ def test_damaged_positions_are_an_error_that_names_the_file(tmp_path: Path) -> N
 
 
 def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
-    reports: list[TrainingStatus] = []
+    reports: list[AlphaZeroStatus] = []
     matches = {
         "positions": 150,
         "num_pairs": 2,
@@ -256,7 +257,7 @@ def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
     evaluations = saved(tmp_path)["evaluations"]
     assert len(messages) == len(evaluations) == 4
     assert [evaluation["player"] for evaluation in evaluations] == ["policy", "policy@3"] * 2
-    assert evaluations[-1]["positions"] == reports[-1].positions
+    assert evaluations[-1]["positions"] == reports[-1].done
     for file in (tmp_path / "matches").iterdir():
         assert len(list(read_records(file))) == 4
     assert len(list((tmp_path / "matches").iterdir())) == 4
@@ -331,7 +332,7 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
     run_until_killed(tmp_path, config, moment, number)
     folder = tmp_path / "run"
     before = positions_of(folder)
-    reports: list[TrainingStatus] = []
+    reports: list[AlphaZeroStatus] = []
     result = train(config, folder, resume=True, report=reports.append)
     assert reports[0].iterations == kept + 1
     assert result.finished
@@ -341,7 +342,13 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
         assert before[name] == after[name]
     lengths = [len(np.load(folder / "positions" / name)) for name in after]
     assert [int(name.split(".")[0]) for name in after] == [0, *np.cumsum(lengths)[:-1].tolist()]
-    assert sum(lengths) == result.positions
+    assert sum(lengths) == result.done
+    figures = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [row["iterations"] for row in figures] == list(range(1, len(figures) + 1))
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    iterations = [event.value for event in events.Scalars("progress/games")]
+    assert iterations == [row["games"] for row in figures]
 
 
 # -- Processes ---------------------------------------------------------------------------------------------------------
@@ -355,7 +362,7 @@ def is_alive(process: int) -> bool:
 
 
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    reports: list[TrainingStatus] = []
+    reports: list[AlphaZeroStatus] = []
     result = train(tiny(processes=1), tmp_path, report=reports.append)
     assert result.finished
     assert 0 < reports[-1].search_share_of_self_play < 1

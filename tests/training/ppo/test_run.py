@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -25,20 +28,22 @@ from stoneworks.training import demo
 from stoneworks.training.arena.match import play_match
 from stoneworks.training.arena.records import read_records
 from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
-from stoneworks.training.ppo.display import train_with_display
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
-from stoneworks.training.ppo.run import TrainingStatus, train
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.ppo.run import PPOStatus, train
+from stoneworks.training.runs.config import dump_config, parse_config
 from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.display import train_with_display
 from stoneworks.training.runs.interruption import stop_on_signals
+from stoneworks.training.runs.metrics import read_metrics
 
-TINY = {
+TINY: dict[str, Any] = {
+    "algorithm": "ppo",
     "game": "vadus(size=2)",
     "frames": 6 * 64,
     "num_games": 8,
     "steps_per_update": 8,
     "minibatch_size": 32,
-    "checkpoint_frames": 10**6,
+    "checkpoint_seconds": 10**6,
     "network": {"channels": 4, "blocks": 1},
     "opponents": {"latest": 1, "past": 2, "random": 1, "greedy": 1, "past_selves": 3, "updates_between_past_selves": 1},
     "evaluation": {"frames": 10**6, "num_pairs": 4},
@@ -56,7 +61,7 @@ class StopAfter:
         self.event = threading.Event()
         self._left = num_updates
 
-    def __call__(self, status: TrainingStatus) -> None:
+    def __call__(self, status: PPOStatus) -> None:
         self._left -= not status.message
         if self._left <= 0:
             self.event.set()
@@ -68,6 +73,7 @@ class StopAfter:
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     config = parse_config(
         {
+            "algorithm": "ppo",
             "game": "vadus(size=3)",
             "frames": 16_000,
             "num_games": 64,
@@ -99,10 +105,10 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
         stop = StopAfter(num_updates)
         part = train(tiny(), tmp_path / "parts", resume=True, report=stop, stop=stop.event)
         assert not part.finished
-    assert part.frames == 4 * 64
+    assert part.done == 4 * 64
     last = train(tiny(), tmp_path / "parts", resume=True)
     assert last.finished
-    assert last.frames == whole.frames == 6 * 64
+    assert last.done == whole.done == 6 * 64
     one, other = load_checkpoint(whole.checkpoint), load_checkpoint(last.checkpoint)
     for name, tensor in one.network.state_dict().items():
         assert torch.equal(tensor, other.network.state_dict()[name]), name
@@ -112,8 +118,10 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
     assert any(name.startswith("optimiser/") for name in state)
     for name, tensor in state.items():
         assert torch.equal(tensor, other_state[name]), name
-    for name in ("frames", "updates", "evaluations", "config"):
+    for name in ("frames", "updates", "config"):
         assert one.training[name] == other.training[name], name
+    results = [[{**row, "seconds": 0} for row in run.training["evaluations"]] for run in (one, other)]
+    assert results[0] == results[1]
     assert other.training["seconds"] > 0
 
 
@@ -127,10 +135,10 @@ def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) ->
 
 
 def test_more_frames_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
-    assert train(tiny(frames=64), tmp_path).frames == 64
-    assert train(tiny(frames=64), tmp_path, resume=True).frames == 64
+    assert train(tiny(frames=64), tmp_path).done == 64
+    assert train(tiny(frames=64), tmp_path, resume=True).done == 64
     more = train(tiny(frames=128), tmp_path, resume=True)
-    assert more.frames == 128
+    assert more.done == 128
     assert load_checkpoint(more.checkpoint).training["updates"] == 2
 
 
@@ -151,7 +159,7 @@ def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes
 def test_a_checkpoint_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
     result = train(tiny(frames=64), tmp_path)
     before = (result.checkpoint / "checkpoint.json").read_bytes()
-    with pytest.raises(CheckpointError, match="is a checkpoint already; go on from it with resume"):
+    with pytest.raises(CheckpointError, match="already exists"):
         train(tiny(frames=64, seed=1), tmp_path)
     assert (result.checkpoint / "checkpoint.json").read_bytes() == before
 
@@ -184,17 +192,63 @@ def test_the_first_signal_sets_the_event_and_the_second_interrupts() -> None:
     assert signal.getsignal(signal.SIGTERM) is not None
 
 
+# -- Being killed ------------------------------------------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from stoneworks.training.ppo.run import train
+from stoneworks.training.runs.config import load_config
+
+calls = 0
+
+def report(status):
+    global calls
+    calls += not status.message
+    if calls == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+train(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
+"""
+
+
+def test_a_killed_run_goes_on_from_its_checkpoint_and_no_figure_is_there_twice(tmp_path: Path) -> None:
+    # Checkpoints follow the second update only: what came after it is lost.
+    config = tiny(checkpoint_seconds=10**6, evaluation={"frames": 64, "num_pairs": 1, "opponents": ["random"]})
+    folder = tmp_path / "run"
+    stop = StopAfter(2)
+    train(config, folder, report=stop, stop=stop.event)
+    file = tmp_path / "config.yaml"
+    file.write_text(dump_config(config), encoding="utf-8")
+    command = [sys.executable, "-c", KILLED, str(file), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    frames = [row["frames"] for row in read_metrics(folder / "metrics.jsonl", "frames")]
+    assert frames[-1] > load_checkpoint(folder / "checkpoint").training["frames"] == 128
+    assert train(config, folder, resume=True).finished
+    lines = [json.loads(line)["frames"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert lines == [64, 128, 192, 256, 320, 384]
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    for tag in ("rollout/ep_len_mean", "matches/policy_random"):
+        steps = [event.step for event in events.Scalars(tag)]
+        assert steps == sorted(set(steps)), tag
+        assert steps[-1] == 384, (tag, steps)
+    whole = load_checkpoint(train(config, tmp_path / "whole").checkpoint).network.state_dict()
+    for name, tensor in load_checkpoint(folder / "checkpoint").network.state_dict().items():
+        assert torch.equal(tensor, whole[name]), name
+
+
 # -- What a run leaves --------------------------------------------------------------------------------------------------
 
 
 def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
-    statuses: list[TrainingStatus] = []
+    statuses: list[PPOStatus] = []
     config = tiny(evaluation={"frames": 128, "num_pairs": 4, "opponents": ["random"]})
     result = train(config, tmp_path, report=statuses.append)
     training = load_checkpoint(result.checkpoint).training
     assert training["algorithm"] == "ppo"
     assert training["config"]["game"] == "vadus(size=2)"
-    assert training["frames"] == result.frames == 384
+    assert training["frames"] == result.done == 384
     assert training["updates"] == 6
     assert training["hardware"]["torch_threads"] == 1
     assert [(entry["frames"], entry["opponent"], entry["games"]) for entry in training["evaluations"]] == [
@@ -203,22 +257,22 @@ def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
     for entry in training["evaluations"]:
         assert entry["wins"] + entry["draws"] + entry["losses"] == 8
         assert entry["interval"][0] <= entry["score"] <= entry["interval"][1]
-    assert [status.frames for status in statuses if not status.message] == [64, 128, 192, 256, 320, 384]
+    assert [status.done for status in statuses if not status.message] == [64, 128, 192, 256, 320, 384]
     assert set(statuses[-1].scores) <= {"latest", "past", "random", "greedy"}
     assert len([status for status in statuses if status.message]) == 3
-    assert result.frames_per_second > 0
+    assert result.per_second > 0
 
 
 def test_checkpoints_are_written_while_training_goes_on(tmp_path: Path) -> None:
     seen = []
 
-    def look(status: TrainingStatus) -> None:
+    def look(status: PPOStatus) -> None:
         file = tmp_path / "checkpoint"
         seen.append(load_checkpoint(file).training["frames"] if file.exists() else 0)
 
-    train(tiny(checkpoint_frames=128), tmp_path, report=look)
+    train(tiny(checkpoint_seconds=1e-9), tmp_path, report=look)
     # A report comes before the checkpoint that is due then.
-    assert seen[:6] == [0, 0, 128, 128, 256, 256]
+    assert seen[:6] == [0, 64, 128, 192, 256, 320]
 
 
 def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
@@ -229,7 +283,7 @@ def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
     assert {
         "score/random",
         "score/latest",
-        "evaluation/score_random",
+        "matches/policy_random",
         "train/loss",
         "rollout/ep_len_mean",
         "time/fps",
@@ -347,7 +401,7 @@ def test_the_display_shows_matches_and_scores(tmp_path: Path) -> None:
     config = tiny(evaluation={"frames": 384, "num_pairs": 2, "opponents": ["random"]})
     result = train_with_display(config, tmp_path, resume=False, console=Console(file=output, width=100))
     assert result.finished
-    assert "after 384 frames: vadus(size=2): learner scores" in output.getvalue()
+    assert "after 384 frames: vadus(size=2): policy scores" in output.getvalue()
     assert "384/384 frames" in output.getvalue()
     assert "random" in output.getvalue().splitlines()[-1]
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from stoneworks.envs.rules.errors import RegistrationError
+from stoneworks.models.architecture import ResidualConfig
+from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names, register_algorithm
 from stoneworks.training.runs.config import config_names, dump_config, load_config, parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_reading import ConfigError, at_least, read_yaml
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "run.yaml"
-    path.write_text("game: vadus(size=3)\nframes: 1_000\nnetwork: {channels: 8}\nlearning_rate: 1e-3\n")
+    path.write_text("algorithm: ppo\ngame: vadus(size=3)\nframes: 1_000\nnetwork: {channels: 8}\nlearning_rate: 1e-3\n")
     return path
 
 
@@ -52,30 +58,41 @@ def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("chanels=8", "there is no key chanels; allowed are game, frames,"),
-        ("network.chanels=8", "there is no key network.chanels; allowed are channels, blocks"),
-        ("network.channels=0", "network.channels is 0; allowed is a whole number >= 1"),
-        ("network.channels=8.0", "network.channels is 8.0; allowed is a whole number"),
-        ("network.channels=true", "network.channels is True; allowed is a whole number"),
-        ("network.channels=many", "network.channels is 'many'; allowed is a whole number"),
-        ("network=8", "network is 8; allowed are keys with values"),
-        ("frames.x=8", "frames is 1000 and has no parts"),
-        ("game=vadus(size=1)", "game is 'vadus.size=1.': "),
-        ("game=5", "game is 5; allowed is a text"),
-        ("algorithm=dqn", "algorithm is 'dqn'; allowed are ppo, alphazero"),
-        ("learning_rate=0", "learning_rate is 0; allowed is a number > 0"),
-        ("learning_rate=.inf", "learning_rate is inf; allowed is a number > 0"),
-        ("learning_rate='1e-3'", "learning_rate is '1e-3'; allowed is a number > 0"),
-        ("discount=1.1", "discount is 1.1; allowed is a number > 0 and <= 1"),
-        ("gae_lambda=-0.1", "gae_lambda is -0.1; allowed is a number from 0 to 1"),
-        ("evaluation.opponents=random", "evaluation.opponents is 'random'; allowed is a list of texts"),
-        ("evaluation.opponents=[1]", r"evaluation.opponents is \[1\]; allowed is a list of texts"),
+        ("chanels=8", "unknown key chanels; valid keys: game, frames,"),
+        ("network.chanels=8", "unknown key network.chanels; valid keys: kind, channels, blocks"),
+        ("network.channels=0", "network.channels must be an integer .*got 0"),
+        ("network.channels=1_000_000", "network.channels must be .* 1000000"),
+        ("network.blocks=1_000", "network.blocks must be .* 1000"),
+        ("network.channels=8.0", "network.channels must be .*8.0"),
+        ("network.channels=true", "network.channels must be .*True"),
+        ("network.channels=many", "network.channels must be .*'many'"),
+        ("network.kind=transformer", "network.kind must be one of .*board_network.*'transformer'"),
+        ("network.kind=[board_network]", "network.kind must be one of"),
+        ("network=8", "network must be keys with values, got 8"),
+        ("frames.x=8", "frames is 1000"),
+        ("game=vadus(size=1)", "game: .*size"),
+        ("game=5", "game must be a string, got 5"),
+        ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
+        ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
+        ("algorithm={}", "algorithm must be one of alphazero, ppo, got {}"),
+        ("algorithm=null", "algorithm must be one of alphazero, ppo, got None"),
+        ("learning_rate=0", "learning_rate must be a number > 0, got 0"),
+        ("learning_rate=.inf", "learning_rate must be a number > 0, got inf"),
+        ("learning_rate='1e-3'", "learning_rate must be a number > 0, got '1e-3'"),
+        ("learning_rate=1" + 400 * "0", "learning_rate must be a number > 0"),
+        ("frames=1" + 5000 * "0", "frames=1"),
+        ("frames=0x1" + 5000 * "0", "frames must be .*very large int"),
+        ("frames=1" + 30 * "0", "frames must be an integer >= 1, got 1000"),
+        ("discount=1.1", "discount must be a number > 0 and <= 1, got 1.1"),
+        ("gae_lambda=-0.1", "gae_lambda must be a number from 0 to 1, got -0.1"),
+        ("evaluation.opponents=random", "evaluation.opponents must be a list of strings, got 'random'"),
+        ("evaluation.opponents=[1]", r"evaluation.opponents must be a list of strings, got \[1\]"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* are all 0"),
-        ("minibatch_size=511", "minibatch_size is 511; allowed is a divisor of num_games . steps_per_update, 8192"),
-        ("network={channels: 8, channels: 9}", "the key 'channels' stands twice"),
-        ("network={channels: ", "override 'network={channels: ' is no YAML"),
-        ("frames", "override 'frames'; allowed is key=value"),
-        ("=5", "override '=5'; allowed is key=value"),
+        ("minibatch_size=511", "minibatch_size .*511.*8192"),
+        ("network={channels: 8, channels: 9}", "duplicate key 'channels'"),
+        ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
+        ("frames", "key=value, .*'frames'"),
+        ("=5", "key=value, .*'=5'"),
     ],
 )
 def test_what_is_not_allowed_is_named(file: Path, override: str, message: str) -> None:
@@ -84,20 +101,38 @@ def test_what_is_not_allowed_is_named(file: Path, override: str, message: str) -
 
 
 def test_errors_name_the_file(file: Path) -> None:
-    file.write_text("game: vadus\nframes: 10\nspeed: 3\n")
-    with pytest.raises(ConfigError, match=r"run\.yaml: there is no key speed"):
+    file.write_text("algorithm: ppo\ngame: vadus\nframes: 10\nspeed: 3\n")
+    with pytest.raises(ConfigError, match=r"run\.yaml: unknown key speed"):
         load_config(str(file))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is NoneType; allowed are keys with values"),
-        ("- 1", "is list; allowed are keys with values"),
-        ("game: [", "is no YAML"),
-        ("game: vadus\ngame: laido\nframes: 10", "the key 'game' stands twice"),
-        ("frames: 10", "the key game is missing"),
-        ("game: !!python/object/apply:os.getcwd []\nframes: 10", "is no YAML"),
+        ("", "must be keys with values, got NoneType"),
+        ("- 1", "must be keys with values, got list"),
+        ("game: [", "is not valid YAML"),
+        ("game: vadus\ngame: laido\nframes: 10", "duplicate key 'game'"),
+        ("frames: 10", "the key algorithm is missing; it must be one of alphazero, ppo"),
+        ("algorithm: ppo\nframes: 10", "the key game is missing"),
+        (
+            "algorithm: alphazero\ngame: vadus\npositions: 9\nnetwork: {kind: board_network}",
+            "network.kind must be one of",
+        ),
+        ("game: !!python/object/apply:os.getcwd []\nframes: 10", "is not valid YAML"),
+        ("game: !!bool x", "is not valid YAML"),
+        ("game: !!timestamp x", "is not valid YAML"),
+        ("game: !!int ''", "is not valid YAML"),
+        ("? [1]\n: 2", "is not valid YAML"),
+        ("? {a: 1}\n: 2", "is not valid YAML"),
+        ("a: " + 5000 * "[" + 5000 * "]", "nested too deeply"),
+        ("a: &a [*a]", "is not valid YAML"),
+        (
+            "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+            + "".join(f"a{n}: &a{n} [{', '.join(9 * [f'*a{n - 1}'])}]\n" for n in range(1, 9)),
+            "at most 100,000 values",
+        ),
+        ("a:\n  <<: &a {b: 1}\n\x00", "is not valid YAML"),
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(file: Path, text: str, message: str) -> None:
@@ -108,17 +143,76 @@ def test_a_file_that_is_no_configuration_is_refused(file: Path, text: str, messa
 
 def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
     file.write_bytes(b"\xff\xfe\xfd")
-    with pytest.raises(ConfigError, match="no UTF-8 text"):
+    with pytest.raises(ConfigError, match="not UTF-8 text"):
         load_config(str(file))
 
 
 def test_an_unknown_name_says_which_there_are() -> None:
-    with pytest.raises(
-        ConfigError, match=r"there is no configuration 'chess'; allowed are .*vadus-5-ppo.*, or a YAML file"
-    ):
+    with pytest.raises(ConfigError, match=r"unknown configuration 'chess'; .*vadus-5-ppo"):
         load_config("chess")
 
 
 def test_values_that_come_from_json_are_checked_too() -> None:
-    with pytest.raises(ConfigError, match="here: frames is 'x'; allowed is a whole number >= 1"):
-        parse_config({"game": "vadus", "frames": "x"}, "here")
+    with pytest.raises(ConfigError, match="here: frames must be an integer >= 1, got 'x'"):
+        parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
+
+
+def test_a_file_with_very_many_keys_is_read_in_linear_time() -> None:
+    """Comparing each of them with all others would take an hour."""
+    text = "algorithm: ppo\n" + "".join(f"k{number}: 1\n" for number in range(20_000))
+    with pytest.raises(ConfigError, match="unknown key k0"):
+        parse_config(read_yaml(text, "here"), "here")
+
+
+def test_aliases_are_read(file: Path) -> None:
+    file.write_text("algorithm: ppo\ngame: vadus\nframes: &n 10\nnum_games: *n\nminibatch_size: 2\n")
+    assert load_config(str(file)).num_games == 10
+
+
+def test_a_network_of_another_kind_has_the_defaults_of_its_kind(file: Path) -> None:
+    config = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"])
+    assert config.network == ResidualConfig("win_draw_loss_network", channels=32, blocks=2)
+
+
+# -- The registry of algorithms ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GuessingConfig:
+    game: str
+    guesses: int = at_least(1)
+    algorithm: str = "guessing"
+    seed: int = 0
+
+    def check(self, source: str) -> None:
+        pass
+
+
+def guess(config: GuessingConfig, folder: Path, **arguments: Any) -> None:
+    raise NotImplementedError
+
+
+@pytest.fixture
+def guessing() -> Iterator[None]:
+    register_algorithm(
+        "guessing", config=GuessingConfig, train=guess, story="stoneworks.training.ppo.story:STORY", amount="guesses"
+    )
+    yield
+    ALGORITHMS.remove("guessing")
+
+
+@pytest.mark.usefixtures("guessing")
+def test_an_algorithm_of_another_package_is_configured_by_name(file: Path) -> None:
+    assert "guessing" in algorithm_names()
+    file.write_text("algorithm: guessing\ngame: vadus(size=2)\nguesses: 3\n")
+    assert load_config(str(file)) == GuessingConfig("vadus(size=2)", 3)
+    with pytest.raises(ConfigError, match="guesses must be an integer >= 1, got 0"):
+        load_config(str(file), ["guesses=0"])
+    assert ALGORITHMS["guessing"].load("train") is guess
+
+
+def test_an_algorithm_that_is_registered_wrong_is_refused() -> None:
+    with pytest.raises(RegistrationError, match="already registered"):
+        register_algorithm("ppo", config=GuessingConfig, train=guess, story="x:y", amount="guesses")
+    with pytest.raises(RegistrationError, match="story must be"):
+        register_algorithm("other", config=GuessingConfig, train=guess, story="", amount="guesses")

@@ -1,10 +1,9 @@
-"""The report of a run: a page of Markdown with plots and pictures, written into the run's folder."""
+"""The report of a run of any algorithm: a page of Markdown with plots and pictures, written into the run's folder."""
 
 from __future__ import annotations
 
 import os
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,20 +17,20 @@ from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.alphazero import plots
-from stoneworks.training.alphazero.finished_run import (
+from stoneworks.training.arena.match import random_opening
+from stoneworks.training.arena.records import GameRecord, read_records
+from stoneworks.training.runs import plots
+from stoneworks.training.runs.finished_run import (
     FinishedRun,
-    duration,
     evaluations_table,
     hardware_in_words,
     network_in_words,
-    percent,
+    policy_in_words,
     read_run,
 )
-from stoneworks.training.arena.match import random_opening
-from stoneworks.training.arena.records import GameRecord, read_records
+from stoneworks.training.text import duration, percent
 
-with require_extra("train", "training runs"):
+with require_extra("train", "reports"):
     import torch
 
 REPORT_FILE = "report.md"
@@ -40,17 +39,15 @@ PICTURES = "report"
 
 _NUM_POSITIONS = 3
 _PICTURE_PIXELS = 480
-#: Speeds are medians over so many of the latest iterations.
-_LATEST_ITERATIONS = 20
 
 
 def write_report(folder: str | os.PathLike[str]) -> Path:
-    """Write ``report.md`` and its pictures into the folder of a run of AlphaZero, and return its path.
+    """Write ``report.md`` and its pictures into the folder of a run, and return its path.
 
     It shows what the latest checkpoint and the files beside it say, also while the run is going on. Each file appears whole.
 
     Raises:
-        CheckpointError: the folder has no whole checkpoint of AlphaZero.
+        CheckpointError: the folder has no complete checkpoint.
         RecordError: a file of the latest matches is damaged.
         OSError: a file cannot be written.
     """
@@ -79,18 +76,17 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 def _heading(run: FinishedRun) -> str:
     training, network = run.training, run.checkpoint.network
-    total = training["config"]["positions"]
+    amount, story = run.algorithm.amount, run.algorithm.run_story()
     facts = {
-        "positions": f"{training['positions']:,} of {total:,}",
-        "games": f"{training['games']:,}",
-        "gradient steps": f"{training['gradient_steps']:,}",
+        amount: f"{training[amount]:,} of {training['config'][amount]:,}",
+        **story.facts(training),
         "time": duration(training["seconds"]),
         "hardware": hardware_in_words(training["hardware"]),
         "network": network_in_words(network),
         "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
-    return f"# {run.checkpoint.game}, by AlphaZero\n\n| | |\n|---|---|\n{rows}"
+    return f"# {run.checkpoint.game}, by {story.title}\n\n| | |\n|---|---|\n{rows}"
 
 
 def _scores(run: FinishedRun) -> Iterator[str]:
@@ -98,54 +94,28 @@ def _scores(run: FinishedRun) -> Iterator[str]:
     if not run.evaluations:
         yield "No match has been played yet.\n"
         return
-    latest = run.evaluations[-1]["positions"]
-    yield _picture(run, "scores.png", plots.scores_plot(run.evaluations), "Scores over positions")
+    amount = run.algorithm.amount
+    latest = run.evaluations[-1][amount]
+    yield _picture(run, "scores.png", plots.scores_plot(run.evaluations, amount), f"Scores over {amount}")
     yield (
         "Paired games: both games of a pair start from the same random opening, with seats swapped. A draw is half a win; "
-        "intervals are Wilson's. `policy` plays its network's most probable action, `policy@<n>` a search of n "
-        f"simulations.\n\nAfter {latest:,} positions:\n"
+        f"intervals are Wilson's. `policy` {policy_in_words(run.checkpoint)}, `policy@<n>` a search of n "
+        f"simulations.\n\nAfter {latest:,} {amount}:\n"
     )
-    yield evaluations_table([row for row in run.evaluations if row["positions"] == latest])
+    yield evaluations_table([row for row in run.evaluations if row[run.algorithm.amount] == latest])
 
 
 def _metrics(run: FinishedRun) -> Iterator[str]:
     rows = run.metrics
     if not rows:
         return
-    yield "## Losses\n"
-    panels: list[tuple[str, Mapping[str, str]]] = [
-        ("policy loss, nats", {"policy": "cross entropy", "policy_divergence": "without the search's entropy"}),
-        ("value loss, nats", {"value": "cross entropy"}),
-    ]
-    yield _picture(run, "losses.png", plots.metrics_plot(rows, panels), "Losses over positions")
-    yield "## Games of self-play\n"
-    yield _picture(
-        run, "lengths.png", plots.metrics_plot(rows, [("actions", {"mean_length": "mean length"})]), "Lengths of games"
-    )
-    lines = {"draw_share": "draws", "first_player_score": "score of player 0"}
-    yield _picture(
-        run, "results.png", plots.metrics_plot(rows, [("results", lines)], shares=True), "Draws and scores of player 0"
-    )
-    yield "## Speed\n"
-    latest = rows[-_LATEST_ITERATIONS:]
-    yield (
-        f"{_median(latest, 'games_per_second'):,.1f} games, {_median(latest, 'positions_per_second'):,.0f} positions and "
-        f"{_median(latest, 'simulations_per_second'):,.0f} simulations a second, medians over the latest {len(latest)} "
-        f"iterations. The search's own share of self-play: {percent(_median(latest, 'search_share_of_self_play'))}.\n"
-    )
-    panels = [
-        ("positions a second", {"positions_per_second": "positions"}),
-        ("simulations a second", {"simulations_per_second": "simulations"}),
-    ]
-    yield _picture(run, "speed.png", plots.metrics_plot(rows, panels), "Speed")
-    lines = {"network_share": "network", "search_share": "search", "learning_share": "learning"}
-    yield _picture(
-        run, "time.png", plots.metrics_plot(rows, [("time of all processes", lines)], shares=True), "Shares of time"
-    )
-
-
-def _median(rows: Sequence[Mapping[str, Any]], name: str) -> float:
-    return statistics.median(row[name] for row in rows)
+    for section in run.algorithm.run_story().sections:
+        yield f"## {section.heading}\n"
+        if section.words is not None:
+            yield f"{section.words(rows)}\n"
+        for plot in section.plots:
+            content = plots.metrics_plot(rows, run.algorithm.amount, plot.panels, shares=plot.shares)
+            yield _picture(run, plot.file, content, plot.caption)
 
 
 @dataclass(frozen=True)
@@ -166,7 +136,7 @@ class _MatchGame:
 
 def _match_games(run: FinishedRun) -> list[_MatchGame]:
     """Return a game of each of the latest matches whose records are there."""
-    latest = [row for row in run.evaluations if row["positions"] == run.evaluations[-1]["positions"]]
+    latest = [row for row in run.evaluations if row[run.algorithm.amount] == run.evaluations[-1][run.algorithm.amount]]
     games = []
     for row, file in zip(latest, run.match_files(), strict=False):
         records = [record for record in read_records(file) if row["player"] in record.players]
@@ -205,8 +175,8 @@ def _policies(run: FinishedRun) -> Iterator[str]:
     else:
         yield "A cell's color is the probability of its action, relative to the greatest.\n"
     for number, state in enumerate(_positions_to_show(run), start=1):
-        policy, outcomes = _ask(run.checkpoint.network, state)
-        yield _policy_picture(run, f"policy-{number}.png", state, policy, outcomes)
+        policy, expected = _ask(run.checkpoint.network, state)
+        yield _policy_picture(run, f"policy-{number}.png", state, policy, expected)
 
 
 def _positions_to_show(run: FinishedRun) -> list[State]:
@@ -225,22 +195,22 @@ def _positions_to_show(run: FinishedRun) -> list[State]:
     return [own[index] for index in chosen if index < len(own)]
 
 
-def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], tuple[float, float, float]]:
-    """Return a network's policy, ``float64[num_actions]``, and its probabilities of a win, a draw and a loss."""
+def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str]:
+    """Return a network's policy, ``float64[num_actions]``, and in words which result it expects."""
     policy = np.zeros(state.game.num_actions)
     pairs, _ = PolicyBot(network, state.game, seed=0, deterministic=True).step_with_policy(state)
     for action, probability in pairs:
         policy[action] = probability
     observation, _ = state.observation_and_mask(state.current_player())
+    observations = torch.from_numpy(observation[None])
     with torch.inference_mode():
-        outcomes = torch.softmax(network.logits_and_value(torch.from_numpy(observation[None]))[1], 1)[0]
-    win, draw_, loss = outcomes.tolist()
-    return policy, (win, draw_, loss)
+        if network.num_value_outputs != 3:
+            return policy, f"result {network(observations)[1].item():+.2f} (a win is +1, a loss -1)"
+        win, drawn, loss = torch.softmax(network.logits_and_value(observations)[1], 1)[0].tolist()
+    return policy, f"win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
 
 
-def _policy_picture(
-    run: FinishedRun, name: str, state: State, policy: np.ndarray[Any, Any], outcomes: tuple[float, float, float]
-) -> str:
+def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarray[Any, Any], expected: str) -> str:
     game = state.game
     num_on_board = game.num_action_planes * game.grid.num_cells
     sums = policy[:num_on_board].reshape(game.num_action_planes, -1).sum(axis=0)
@@ -252,10 +222,9 @@ def _policy_picture(
         for action in np.argsort(-policy, kind="stable")[:3]
         if policy[action] > 0
     )
-    win, drawn, loss = outcomes
     caption = (
         f"After {len(state.history())} actions, {game.colors[game.color_of(state, player)]} to act: {best}; the darkest "
-        f"cell is {percent(greatest)}. Expected: win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
+        f"cell is {percent(greatest)}. Expected: {expected}"
     )
     content = draw(state, fill=np.minimum(heat, 1)).png(_PICTURE_PIXELS)
     return f"{_picture(run, name, content, 'The policy as a heat map')}\n{caption}.\n"

@@ -10,11 +10,11 @@ import pytest
 from stoneworks.envs.rules import load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
-from stoneworks.training.alphazero import shipping
-from stoneworks.training.alphazero.model_card import page_with_table, shipped_table
-from stoneworks.training.alphazero.shipping import FinalMatches, ship
 from stoneworks.training.arena.match import wilson_interval
 from stoneworks.training.cli.main import main
+from stoneworks.training.runs import shipping
+from stoneworks.training.runs.model_card import page_with_table, shipped_table
+from stoneworks.training.runs.shipping import FinalMatches, ship
 
 GAME = load_game("vadus(size=2)")
 MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
@@ -133,6 +133,22 @@ def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
     assert not place.exists()
 
 
+def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
+    target = ship(ppo_run, "vadus-ppo", into=place, matches=MATCHES)
+    assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
+    assert not load_checkpoint(target).deterministic_policy
+    card = (target / "README.md").read_text()
+    assert "By PPO self-play from nothing: 256 frames (of 256 planned), in 4 updates" in card
+    assert "`policy` draws its action" in card
+    assert "| frames | time | policy against random | policy against greedy |" in card
+    assert "256 frames" in shipped_table()
+    again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "eval.json").read_text())
+    first = json.loads((target / "eval.json").read_text())
+    for row in (*first["matches"], *again["matches"]):
+        del row["seconds"]
+    assert first["matches"] == again["matches"], "equal seeds give equal games"
+
+
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
     with pytest.raises(SystemExit) as leaving:
@@ -146,7 +162,7 @@ def test_the_pages_have_the_table_of_the_shipped_checkpoints(repository: Path) -
     for page in ("README.md", "docs/alphazero.md"):
         text = (repository / page).read_text(encoding="utf-8")
         assert page_with_table(text) == text, f"{page} is old: make checkpoint-tables"
-    with pytest.raises(ValueError, match="has not, once each"):
+    with pytest.raises(ValueError, match=r"shipped checkpoints.* once each"):
         page_with_table("no marks")
 
 

@@ -21,13 +21,13 @@ _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _MOST_POINTS = 400
 
 
-def scores_plot(evaluations: Sequence[Mapping[str, Any]]) -> bytes:
+def scores_plot(evaluations: Sequence[Mapping[str, Any]], amount: str) -> bytes:
     """Return the plot of scores with their intervals, a line for each player and opponent (see ``Run.evaluations``)."""
     figure, (axes,) = _figure(1)
     for number, (player, opponent) in enumerate(pairings(evaluations)):
         rows = [row for row in evaluations if (row["player"], row["opponent"]) == (player, opponent)]
         color = _COLORS[number % len(_COLORS)]
-        positions = [row["positions"] for row in rows]
+        positions = [row[amount] for row in rows]
         low, high = zip(*(row["interval"] for row in rows), strict=True)
         axes.fill_between(positions, low, high, color=color, alpha=0.15, linewidth=0)
         axes.plot(positions, [row["score"] for row in rows], "o-", color=color, label=f"{player} against {opponent}")
@@ -35,31 +35,37 @@ def scores_plot(evaluations: Sequence[Mapping[str, Any]]) -> bytes:
         axes.vlines(positions, low, high, color=color, alpha=0.5, linewidth=1)
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    _finish(axes, "score; bands are 95 % intervals")
+    _finish(axes, "score; bands are 95 % intervals", amount)
     return _png(figure)
 
 
 def metrics_plot(
-    rows: Sequence[Mapping[str, Any]], panels: Sequence[tuple[str, Mapping[str, str]]], *, shares: bool = False
+    rows: Sequence[Mapping[str, Any]],
+    amount: str,
+    panels: Sequence[tuple[str, Mapping[str, str]]],
+    *,
+    shares: bool = False,
 ) -> bytes:
-    """Return a plot of metrics over positions.
+    """Return a plot of metrics over what was trained on.
 
     Args:
-        rows: the figures of the iterations (see :func:`stoneworks.training.alphazero.metrics.read_metrics`).
+        rows: the figures (see :func:`stoneworks.training.runs.metrics.read_metrics`).
+        amount: name of the horizontal axis in ``rows``.
         panels: a title and, by name of a metric, the label of its line.
         shares: whether the axis shows percentages, from 0.
     """
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels, strict=True):
         for number, (name, label) in enumerate(lines.items()):
-            points = [(row["positions"], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
+            points = [(row[amount], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
                 axes.plot(x, y, ".-" if len(x) < 30 else "-", color=_COLORS[number], label=label, linewidth=1)
         if shares:
             axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.set_ylim(0, 1.08 * max(axes.dataLim.ymax, 1e-9) if axes.lines else 1)
-        _finish(axes, title)
+        low, high = (axes.dataLim.ymin, axes.dataLim.ymax) if axes.lines else (0.0, 1.0)
+        axes.set_ylim(1.08 * min(low, 0), 1.08 * max(high, 1e-9 if low >= 0 else 0))
+        _finish(axes, title, amount)
     return _png(figure)
 
 
@@ -80,9 +86,9 @@ def _thinned(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
     return np.array([part.mean(axis=0) for part in parts]).T
 
 
-def _finish(axes: Axes, title: str) -> None:
+def _finish(axes: Axes, title: str, amount: str) -> None:
     axes.set_title(title, fontsize=10, loc="left")
-    axes.set_xlabel("positions learned from")
+    axes.set_xlabel(f"{amount} trained on")
     axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(alpha=0.3)

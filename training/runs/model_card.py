@@ -10,23 +10,25 @@ from typing import Any
 
 import yaml
 
+from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint
-from stoneworks.training.alphazero.finished_run import (
-    duration,
+from stoneworks.training.runs.finished_run import (
+    algorithm_of,
     evaluations_table,
     hardware_in_words,
     network_in_words,
-    percent,
+    policy_in_words,
 )
+from stoneworks.training.text import duration, percent, replace_block
 
 _MOST_CURVE_ROWS = 12
-_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->\n"
-_END = "<!-- end of the shipped checkpoints -->\n"
+_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
+_END = "<!-- end of the shipped checkpoints -->"
 
 
 def model_card(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], weaknesses: str) -> str:
-    """Return the model card of a checkpoint of AlphaZero.
+    """Return the model card of a checkpoint.
 
     Args:
         name: what ``load_bot`` calls it.
@@ -48,19 +50,21 @@ def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], 
     if game.scale_options:
         others = ", ".join(f"`{option}`" for option in game.scale_options)
         yield f"It plays other values of {others} too, for which it was not trained; how well was not measured.\n"
-    total = training["config"]["positions"]
+    algorithm = algorithm_of(training, checkpoint.folder)
+    amount, story = algorithm.amount, algorithm.run_story()
+    total = training["config"][amount]
     yield "## How it was trained\n"
     yield (
-        f"By AlphaZero self-play from nothing: {training['positions']:,} positions (of {total:,} planned) from "
-        f"{training['games']:,} games, {training['gradient_steps']:,} gradient steps, {duration(training['seconds'])} on "
-        f"{hardware_in_words(training['hardware'])}. The network has {network_in_words(checkpoint.network)}; the file has "
+        f"By {story.title} self-play from nothing: {training[amount]:,} {amount} (of {total:,} planned), "
+        f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
+        f"The network has {network_in_words(checkpoint.network)}; the file has "
         f"{size:,} bytes. The configuration stands at the end.\n"
     )
     yield "## How well it plays\n"
     yield (
         f"{2 * evaluation['num_pairs']} games against each opponent on {evaluation['game']}, in pairs: the same "
         f"{evaluation['opening_actions']} random actions to begin with, seats swapped. A draw is half a win; intervals are "
-        f"Wilson's. Played on {evaluation['date']}. `policy` plays the network's most probable action, `policy@<n>` a search of "
+        f"Wilson's. Played on {evaluation['date']}. `policy` {policy_in_words(checkpoint)}, `policy@<n>` a search of "
         "n simulations.\n"
     )
     yield evaluations_table(evaluation["matches"])
@@ -69,7 +73,7 @@ def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], 
     if training["evaluations"]:
         yield "## The course of training\n"
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
-        yield _curve(training["evaluations"])
+        yield _curve(training["evaluations"], amount)
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None beyond what the figures above show; nobody has looked for more.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
@@ -101,25 +105,25 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _curve(evaluations: Sequence[Mapping[str, Any]]) -> str:
+def _curve(evaluations: Sequence[Mapping[str, Any]], amount: str) -> str:
     """Return a table of the matches while training went on: a row for each evaluation, at most some, evenly spread."""
     pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in evaluations))
-    by_positions: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    by_amount: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
     for row in evaluations:
-        by_positions.setdefault(row["positions"], {})[row["player"], row["opponent"]] = row
-    at = sorted(by_positions)
+        by_amount.setdefault(row[amount], {})[row["player"], row["opponent"]] = row
+    at = sorted(by_amount)
     number = min(len(at), _MOST_CURVE_ROWS)
     chosen = [at[round(index * (len(at) - 1) / max(1, number - 1))] for index in range(number)]
-    heads = ["positions", "time", *(f"{player} against {opponent}" for player, opponent in pairings)]
+    heads = [amount, "time", *(f"{player} against {opponent}" for player, opponent in pairings)]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for positions in chosen:
-        rows = by_positions[positions]
+    for done in chosen:
+        rows = by_amount[done]
         time = duration(next(iter(rows.values()))["seconds"])
         cells = [
             f"{percent(rows[pairing]['score'])} ({percent(*rows[pairing]['interval'])})" if pairing in rows else ""
             for pairing in pairings
         ]
-        lines.append(f"| {' | '.join([f'{positions:,}', time, *cells])} |")
+        lines.append(f"| {' | '.join([f'{done:,}', time, *cells])} |")
     return "\n".join(lines) + "\n"
 
 
@@ -142,7 +146,8 @@ def shipped_table() -> str:
             f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"
             for row in evaluation["matches"]
         )
-        trained = f"{training['positions']:,} positions, {duration(training['seconds'])}"
+        amount = algorithm_of(training, folder).amount
+        trained = f"{training[amount]:,} {amount}, {duration(training['seconds'])}"
         kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
         rows.append(f"| `{name}` | {description['game']} | {trained} | {kib:,.0f} KiB | {scores} |")
     if not rows:
@@ -157,13 +162,9 @@ def page_with_table(text: str) -> str:
     Raises:
         ValueError: the marks do not stand there once each, in their order.
     """
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end or _BEGIN in rest or _END in after:
-        raise ValueError(f"the page has not, once each, the lines {_BEGIN.strip()!r} and {_END.strip()!r}")
-    return f"{before}{_BEGIN}\n{shipped_table()}\n{_END}{after}"
+    return replace_block(text, _BEGIN, _END, shipped_table())
 
 
 if __name__ == "__main__":
     for page in map(Path, sys.argv[1:]):
-        page.write_text(page_with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+        write_whole(page, page_with_table(page.read_text(encoding="utf-8")))

@@ -13,9 +13,10 @@ import pytest
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.training.alphazero.finished_run import duration, percent, read_run
-from stoneworks.training.alphazero.report import write_report
 from stoneworks.training.cli.main import main
+from stoneworks.training.runs.finished_run import read_run
+from stoneworks.training.runs.report import write_report
+from stoneworks.training.text import duration, percent
 
 
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:
@@ -96,14 +97,29 @@ def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
     assert (folder / "report" / "policy-3.png").is_file()
 
 
-def test_what_is_no_run_of_alphazero_is_refused(alphazero_run: Path, tmp_path: Path) -> None:
+def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
+    text = write_report(ppo_run).read_text()
+    assert "by PPO" in text
+    assert "| frames | 256 of 256 |" in text
+    assert "| updates | 4 |" in text
+    for heading in ("Scores", "Training games", "Losses", "Speed", "Games", "What the network would play"):
+        assert f"## {heading}\n" in text
+    assert "After 256 frames" in text
+    assert "Expected: result " in text
+    assert len(re.findall(r"^\w+ \(Black\) against", text, re.MULTILINE)) == 2
+    pictures = {Path(picture).name for picture in re.findall(r"\]\((report/[\w-]+\.png)\)", text)}
+    assert pictures == {path.name for path in (ppo_run / "report").iterdir()}
+    assert pictures >= {"scores.png", "losses.png", "speed.png", "game-2.png", "policy-1.png"}
+
+
+def test_what_is_no_run_of_a_known_algorithm_is_refused(alphazero_run: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing"):
         write_report(tmp_path / "nothing")
     file = alphazero_run / "checkpoint" / "checkpoint.json"
     description = json.loads(file.read_text())
-    description["training"]["algorithm"] = "ppo"
+    description["training"]["algorithm"] = "guessing"
     file.write_text(json.dumps(description))
-    with pytest.raises(CheckpointError, match="algorithm is 'ppo'; allowed is a run of 'alphazero'"):
+    with pytest.raises(CheckpointError, match="algorithm must be one of alphazero, ppo, got 'guessing'"):
         write_report(alphazero_run)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game
+from stoneworks.files import write_whole
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
@@ -33,11 +34,12 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
-from stoneworks.training.alphazero.model_card import model_card
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
 from stoneworks.training.arena.match import MatchResult, play_match, summarize
 from stoneworks.training.arena.ratings import rate_against
+from stoneworks.training.runs.finished_run import algorithm_of
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+from stoneworks.training.runs.model_card import model_card
 
 POLICY_OPPONENTS = ("random", "mcts:100")
 SEARCH_OPPONENTS = ("mcts:1000", "greedy")
@@ -46,7 +48,7 @@ SEARCH_OPPONENTS = ("mcts:1000", "greedy")
 TARGETS = {("policy", "random"): 0.99, ("policy", "mcts:100"): 0.5, ("policy@64", "mcts:1000"): 0.7}
 
 #: The greatest size of the weights of a checkpoint that is shipped.
-MAX_WEIGHTS_BYTES = 8 * 2**20
+MAX_WEIGHTS_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def ship(
         The new folder.
 
     Raises:
-        CheckpointError: the run has no whole checkpoint of AlphaZero, or one that is too large.
+        CheckpointError: the run has no complete checkpoint, one of no registered algorithm, or one that is too large.
         UnknownBotError: an opponent's name.
         ValueError: the name does not fit the game, or ``matches`` is not allowed.
     """
@@ -112,8 +114,8 @@ def ship(
             )
         with torch_threads(1):  # more are slow on a busy machine, and networks this small gain nothing from them
             evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)
-        (new / EVALUATION_FILE).write_text(_json(evaluation), encoding="utf-8")
-        (new / CARD_FILE).write_text(model_card(name, checkpoint, evaluation, weaknesses), encoding="utf-8")
+        write_whole(new / EVALUATION_FILE, _json(evaluation))
+        write_whole(new / CARD_FILE, model_card(name, checkpoint, evaluation, weaknesses))
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
         try:
@@ -125,13 +127,12 @@ def ship(
 
 
 def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
-    """Copy the checkpoint of AlphaZero ``source`` without what only training needs, and return the copy, read."""
+    """Copy the checkpoint ``source`` without what only training needs, and return the copy, read."""
     file = source / METADATA_FILE
     load_checkpoint(source)
     description = json.loads(file.read_text(encoding="utf-8"))
     training = description["training"]
-    if training.get("algorithm") != "alphazero":
-        raise CheckpointError(f"{source}: algorithm is {training.get('algorithm')!r}; allowed is 'alphazero'")
+    algorithm_of(training, source)
     weights = (source / WEIGHTS_FILE).read_bytes()
     if len(weights) > MAX_WEIGHTS_BYTES:
         raise CheckpointError(
@@ -214,8 +215,13 @@ def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iter
     """Yield players by name with their opponents, all of whom there are."""
     for opponent in (*matches.policy_opponents, *matches.search_opponents):
         load_bot(opponent, game).close()
-    for opponent in matches.policy_opponents:
-        yield "policy", PolicyBot(checkpoint.network, game, deterministic=True), opponent
+    for number, opponent in enumerate(matches.policy_opponents):
+        seed = int(np.random.SeedSequence((matches.seed, number, 1)).generate_state(1)[0])
+        yield (
+            "policy",
+            PolicyBot(checkpoint.network, game, seed, deterministic=checkpoint.deterministic_policy),
+            opponent,
+        )
     evaluator = NetworkEvaluator(checkpoint.network)
     name = f"policy@{matches.simulations}"
     for opponent in matches.search_opponents:

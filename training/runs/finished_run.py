@@ -10,7 +10,9 @@ from typing import Any
 
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.alphazero.metrics import read_metrics
+from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
+from stoneworks.training.runs.metrics import read_metrics
+from stoneworks.training.text import percent
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,13 @@ class FinishedRun:
         folder: of the run.
         checkpoint: its latest.
         metrics: the figures of its iterations, as far as they were written.
+        algorithm: what trained it.
     """
 
     folder: Path
     checkpoint: Checkpoint
     metrics: Sequence[Mapping[str, Any]]
+    algorithm: AlgorithmEntry
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -42,30 +46,28 @@ class FinishedRun:
         """Return the files of game records of the latest evaluation, one for each opponent, in their order."""
         if not self.evaluations:
             return []
-        files = sorted((self.folder / "matches").glob(f"{self.evaluations[-1]['positions']:010d}-*.jsonl"))
+        files = sorted((self.folder / "matches").glob(f"{self.evaluations[-1][self.algorithm.amount]:010d}-*.jsonl"))
         return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
 
 def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
-    """Read the folder of a run of AlphaZero.
+    """Read the folder of a run.
 
     Raises:
-        CheckpointError: it has no whole checkpoint, or one that AlphaZero did not make.
+        CheckpointError: it has no complete checkpoint, or one of no registered algorithm.
     """
     path = Path(folder)
     checkpoint = load_checkpoint(path / "checkpoint")
-    algorithm = checkpoint.training.get("algorithm")
-    if algorithm != "alphazero":
-        raise CheckpointError(f"{path / 'checkpoint'}: algorithm is {algorithm!r}; allowed is a run of 'alphazero'")
-    return FinishedRun(path, checkpoint, read_metrics(path / "metrics.jsonl"))
+    algorithm = algorithm_of(checkpoint.training, path / "checkpoint")
+    return FinishedRun(path, checkpoint, read_metrics(path / "metrics.jsonl", algorithm.amount), algorithm)
 
 
-def duration(seconds: float) -> str:
-    """Return a time in words: ``3 h 20 min``, ``12 min`` or ``45 s``."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) -> AlgorithmEntry:
+    """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` where it is not registered."""
+    name = training.get("algorithm")
+    if name not in ALGORITHMS:
+        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
+    return ALGORITHMS[name]  # type: ignore[index]
 
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:
@@ -77,9 +79,11 @@ def hardware_in_words(hardware: Mapping[str, Any]) -> str:
     return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
 
 
-def percent(*shares: float) -> str:
-    """Return shares as percentages: ``12.5 %``, or ``10.1 to 15.2 %``."""
-    return " to ".join(f"{100 * share:.1f}" for share in shares) + " %"
+def policy_in_words(checkpoint: Checkpoint) -> str:
+    """Return what the policy alone plays, in words that follow its name."""
+    if checkpoint.deterministic_policy:
+        return "plays its network's most probable action"
+    return "draws its action from its network's probabilities"
 
 
 def network_in_words(network: BoardNetwork) -> str:

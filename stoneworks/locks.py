@@ -1,0 +1,58 @@
+"""Locks that keep two processes from writing the same folder or file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+#: Files that a lock leaves in a folder.
+LOCK_FILES = (".lock", ".lock-owner")
+
+
+class InUseError(RuntimeError):
+    """Raised when another process uses a folder or file. The message names it and the process id."""
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Let nobody else lock a folder, which is made if necessary. The lock ends with the context or the process.
+
+    Raises:
+        InUseError: another process, or another part of this one, has locked it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(folder, folder / LOCK_FILES[0], folder / LOCK_FILES[1]):
+        yield
+
+
+@contextmanager
+def lock_file(file: Path) -> Iterator[None]:
+    """Let nobody else lock a file, which need not exist. Raises as :func:`lock_folder`."""
+    with _lock(file, *(file.with_name(f".{file.name}{suffix}") for suffix in LOCK_FILES)):
+        yield
+
+
+@contextmanager
+def _lock(what: Path, lock_path: Path, owner: Path) -> Iterator[None]:
+    lock = FileLock(lock_path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise InUseError(f"{what} is in use by process {_process_id(owner)}") from None
+    try:
+        owner.write_text(f"{os.getpid()}\n", encoding="ascii")
+        yield
+    finally:
+        owner.unlink(missing_ok=True)
+        lock.release()
+
+
+def _process_id(owner: Path) -> str:
+    try:
+        return owner.read_text(encoding="ascii").strip() or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"

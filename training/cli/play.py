@@ -1,0 +1,134 @@
+"""The commands ``games``, ``play`` and ``evaluate``."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stoneworks.envs.rules import RegistrationError, game_names, load_game
+
+
+def games() -> None:
+    """List the games with their options and their number of actions."""
+    table = Table("game", "version", "options and defaults", "actions", "observation")
+    for name in game_names():
+        try:
+            game = load_game(name)
+        except RegistrationError as error:  # another package's game must not hide the rest
+            print(f"stoneworks: {error}", file=sys.stderr)
+            continue
+        options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
+        table.add_row(
+            name,
+            str(game.version),
+            options,
+            str(game.num_distinct_actions()),
+            " x ".join(map(str, game.observation_tensor_shape())),
+        )
+    Console().print(table)
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="A game's name, or a game string such as 'vadus(size=5)'.")],
+    option: Annotated[
+        list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help="A bot: random, greedy, vadus@64, a checkpoint folder ...; greedy by default, or mcts:100 where "
+            "the game has no evaluation."
+        ),
+    ] = None,
+    seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
+) -> None:
+    """Play against a bot in the terminal, with undo and hint."""
+    from stoneworks.models import load_bot
+    from stoneworks.models.bots.loading import default_bot
+    from stoneworks.training.arena.records import GameRecord, write_records
+    from stoneworks.training.cli.terminal_play import TerminalGame
+
+    _check_folder_of(save)
+    given = [*(option or []), *([f"size={size}"] if size is not None else [])]
+    loaded = load_game(game, **_game_options(given))
+    bot = load_bot(opponent or default_bot(loaded), loaded, seed)
+    adviser = load_bot(default_bot(loaded), loaded, seed)
+    state = TerminalGame(loaded, bot, adviser, seat=seat, source=sys.stdin, target=sys.stdout).play()
+    if save is not None:
+        players = ("human", bot.name) if seat == 0 else (bot.name, "human")
+        write_records(save, [GameRecord.of_state(state, players, seed)])
+
+
+def evaluate(
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, vadus@64, a checkpoint folder ...")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
+    game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: one opening, seats swapped.")] = 100,
+    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions that each pair starts with.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Of the openings and of both bots.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Write the records of all games to this file (JSON lines).")] = None,
+) -> None:
+    """Play a match of paired games between two bots and show the result with its 95 % interval.
+
+    Both games of a pair start from the same few random actions, with seats swapped.
+    """
+    import numpy as np
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from stoneworks.models import load_bot
+    from stoneworks.training.arena.match import play_match
+    from stoneworks.training.arena.records import write_records
+
+    _check_folder_of(save)
+    loaded = load_game(game)
+    seed_a, seed_b, seed_of_openings = map(int, np.random.SeedSequence(seed).generate_state(3))
+    bots = load_bot(a, loaded, seed_a), load_bot(b, loaded, seed_b)
+    columns = (TextColumn("games over"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=2 * pairs)
+        result = play_match(
+            loaded,
+            *bots,
+            num_pairs=pairs,
+            opening_actions=opening_actions,
+            seed=seed_of_openings,
+            progress=lambda over, _: progress.update(task, completed=over),
+        )
+    if save is not None:
+        write_records(save, result.records)
+    table = Table(title=f"{a} (A) against {b} (B) in {loaded}", show_header=False)
+    for row in result.summary():
+        table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+
+
+def _check_folder_of(file: Path | None) -> None:
+    """Raise ``ValueError`` where the folder of a file to be written at the end does not exist."""
+    if file is not None and not file.parent.is_dir():
+        raise ValueError(f"save is {str(file)!r}; allowed is a file in a folder that exists")
+
+
+def _game_options(given: list[str]) -> dict[str, object]:
+    """Return the options of ``name=value`` texts. Raises ``ValueError`` for another text, or a name that stands twice."""
+    options: dict[str, object] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            if not equals or not name.isidentifier():
+                raise ValueError
+            parsed = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise ValueError(f"option is {text!r}; allowed is name=value, such as size=5 or pie_rule=False") from None
+        if name in options:
+            raise ValueError(f"option {name} is given twice")
+        options[name] = parsed
+    return options
