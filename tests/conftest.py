@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from stoneworks.envs.rules.registry import registries
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +21,12 @@ def repository() -> Path:
 def interruptible() -> None:
     """Take interrupts as a terminal sends them, also where the tests run as a background job, which ignores them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def registrations_forgotten() -> Iterator[None]:
+    """Take back what a test has registered."""
+    before = {registry: dict(registry._added) for registry in registries()}
+    yield
+    for registry in registries():
+        registry._added = before.get(registry, {})

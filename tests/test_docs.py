@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +179,22 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
     page_name: str, line: int, code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    monkeypatch.delitem(sys.modules, "hex", raising=False)
     printed = io.StringIO()
     compiled = compile("\n" * (line - 1) + code, str(ROOT / page_name), "exec")
     with contextlib.redirect_stdout(printed):
         exec(compiled, {"__name__": "__main__"})
     if output is not None:
         assert printed.getvalue() == output
+
+
+def test_excerpts_on_the_page_about_hex_are_what_the_example_says() -> None:
+    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+    excerpts = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    example = (ROOT / "examples" / "hex.py").read_text(encoding="utf-8")
+    assert len(excerpts) > 3
+    assert [excerpt for excerpt in excerpts if excerpt not in example] == []
 
 
 def test_output_blocks_stand_behind_a_block_of_python() -> None:

@@ -82,6 +82,8 @@ class Game(ABC):
         board: the board constants of the kernels, an array of one record of ``board_dtype``.
         state_dtype: the dtype of a position.
         num_action_planes: planes of board actions.
+        num_actions: what OpenSpiel's ``num_distinct_actions()`` returns, as an attribute.
+        observation_shape: what OpenSpiel's ``observation_tensor_shape()`` returns, as an attribute.
     """
 
     # What each game's module says of its game.

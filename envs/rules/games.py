@@ -32,7 +32,8 @@ class GameEntry(Entry):
             ``"module"`` or ``"module:attribute"``; None for the generic drawing.
         evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
             :mod:`stoneworks.models.evaluations`), named likewise; None where the game has none.
-        samples: game strings on which tests run, the smallest board first; together they cover every option.
+        samples: game strings on which tests run, the first a game of a few moves; together they have every option at each of
+            its kinds of values.
 
     Raises:
         RegistrationError: an attribute is not valid.
@@ -85,21 +86,21 @@ _BUILT_IN = (
         "stoneworks.envs.rules.vadus:Vadus",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.vadus",
-        samples=("vadus(size=2)", "vadus(size=3)", "vadus(size=5)"),
+        samples=("vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
     ),
     GameEntry(
         "laido",
         "stoneworks.envs.rules.laido:Laido",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.laido",
-        samples=("laido(size=2)", "laido(size=3)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
+        samples=("laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
     ),
     GameEntry(
         "taugo",
         "stoneworks.envs.rules.taugo.game:Taugo",
         drawing="stoneworks.envs.drawing.taugo",
         evaluation="stoneworks.models.evaluations.taugo",
-        samples=("taugo(size=3)", "taugo(size=5)"),
+        samples=("taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
     ),
     GameEntry(
         "taigo",
@@ -107,6 +108,7 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.taigo",
         evaluation="stoneworks.models.evaluations.taigo",
         samples=(
+            "taigo(cones=2,radius=3,tiles=12)",
             "taigo(cones=1,radius=2)",
             "taigo(cones=1,radius=3)",
             "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
@@ -118,6 +120,7 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.trugo",
         evaluation="stoneworks.models.evaluations.trugo",
         samples=(
+            "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
             "trugo(radius=1,tiles=6)",
             "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
             "trugo(radius=3,tiles=12)",
@@ -162,6 +165,11 @@ def register_game(
 def game_names() -> tuple[str, ...]:
     """Return the names of all games: those of stoneworks, those of other packages, those registered in this process."""
     return GAMES.names()
+
+
+def small_games() -> tuple[str, ...]:
+    """Return the first sample of every game: game strings of games of a few moves, for tests."""
+    return tuple(entry.samples[0] for entry in GAMES.loadable() if entry.samples)
 
 
 def game_entry(name: str) -> GameEntry:

@@ -205,6 +205,8 @@ def load_attribute(path: str, what: str) -> Any:
     Raises:
         RegistrationError: the module cannot be imported, or has no such attribute.
     """
+    if path in _GIVEN:
+        return _GIVEN[path]
     module_name, _, attribute = path.partition(":")
     try:
         found: Any = import_module(module_name)
@@ -215,11 +217,22 @@ def load_attribute(path: str, what: str) -> Any:
     return found
 
 
+#: What was registered as an object in this process, by its path: code typed into a notebook cannot be imported by name.
+_GIVEN: dict[str, Any] = {}
+
+
 def path_of(code: object) -> object:
-    """Return ``"module:name"`` of a class or module-level object that knows its name; anything else as it is."""
+    """Return ``"module:name"`` of a class or function, which is remembered under it; anything else as it is."""
     if isinstance(code, str) or not hasattr(code, "__qualname__"):
         return code
-    return f"{code.__module__}:{code.__qualname__}"
+    path = f"{code.__module__}:{code.__qualname__}"
+    _GIVEN[path] = code
+    return path
+
+
+def registries() -> tuple[Registry[Any], ...]:
+    """Return all registries, of games, bots and whatever else."""
+    return tuple(_REGISTRIES.values())
 
 
 def added_entries() -> tuple[Entry, ...]:

@@ -25,7 +25,8 @@ class Outcome(NamedTuple):
 class State:
     """One position of a game. It is mutable; ``clone`` gives an independent copy.
 
-    Equal states are equal positions; the ways that led to them may differ (``history`` does not count).
+    Equal states are equal positions; the ways that led to them may differ (``history`` does not count). The attribute ``game``
+    is what OpenSpiel's ``get_game()`` returns.
     """
 
     __slots__ = ("_current_player", "_game", "_history", "_records")

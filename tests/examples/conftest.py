@@ -16,6 +16,7 @@ from stoneworks.envs.rules.games import GAMES
 def hex_module(repository: Path) -> Iterator[ModuleType]:
     folder = str(repository / "examples")
     sys.path.insert(0, folder)
+    sys.modules.pop("hex", None)
     import hex as module
 
     entry = GAMES.added("hex")

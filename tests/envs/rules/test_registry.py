@@ -6,7 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ import stoneworks
 from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
 from stoneworks.envs.rules.games import GAMES
 from stoneworks.models import Bot, BotEntry, UnknownBotError
-from stoneworks.models.bots.registry import BOTS
 
 VADUS = "stoneworks.envs.rules.vadus:Vadus"
 
@@ -30,16 +29,6 @@ class FirstBot(Bot):
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         action = state.legal_actions()[0]
         return [(action, 1.0)], action
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    """Forget afterwards what a test registers."""
-    games, bots = set(GAMES.names()), set(BOTS.names())
-    yield
-    for registry, before in ((GAMES, games), (BOTS, bots)):
-        for name in set(registry.names()) - before:
-            registry.remove(name)
 
 
 # -- Entries -------------------------------------------------------------------------------------------------------------
@@ -91,7 +80,6 @@ def test_a_bad_entry_of_a_bot_is_refused(arguments: dict[str, Any], named: str) 
     assert stoneworks.bot_names() == names
 
 
-@pytest.mark.usefixtures("registered")
 def test_a_name_is_registered_once_and_the_same_entry_as_often_as_one_likes() -> None:
     for _ in range(2):
         stoneworks.register_bot("first", FirstBot)
@@ -106,7 +94,6 @@ def test_a_name_is_registered_once_and_the_same_entry_as_often_as_one_likes() ->
             GAMES.add(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(
     ("rules", "named"),
     [
@@ -122,7 +109,6 @@ def test_rules_that_cannot_be_used_are_an_error_when_the_game_is_loaded(rules: s
         load_game("other(size=3)")
 
 
-@pytest.mark.usefixtures("registered")
 def test_a_registered_bot_works_by_name() -> None:
     stoneworks.register_bot("first", FirstBot)
     stoneworks.register_bot("broken", "no_such_module:Bot")
@@ -364,7 +350,6 @@ except ImportError as error:
     assert "gymnasium" in run_python(code)
 
 
-@pytest.mark.usefixtures("registered")
 def test_a_game_registered_later_has_its_names_at_once() -> None:
     gymnasium = pytest.importorskip("gymnasium")
     import stoneworks.envs

@@ -10,18 +10,11 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models import Bot, UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import SearchTree
-
-SMALL_GAMES = (
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=4)",
-    "taigo(cones=2,radius=3,tiles=12)",
-    "trugo(radius=3,tiles=9)",
-)
 
 
 def make_tree(game: Game, max_nodes: int = 5000, max_edges: int = 200_000) -> SearchTree:
@@ -69,7 +62,7 @@ def play_game(bots: tuple[Bot, Bot], state: State) -> list[int]:
 # -- Every game --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", SMALL_GAMES)
+@pytest.mark.parametrize("game", small_games())
 @pytest.mark.parametrize("name", ["mcts:40", "mcts:40,parallel=root,threads=2"])
 def test_whole_games_are_legal_and_repeat_under_a_seed(game: str, name: str) -> None:
     start = load_game(game).new_initial_state()
@@ -78,7 +71,7 @@ def test_whole_games_are_legal_and_repeat_under_a_seed(game: str, name: str) -> 
     assert one != other
 
 
-@pytest.mark.parametrize("game", SMALL_GAMES)
+@pytest.mark.parametrize("game", small_games())
 def test_a_batch_is_played_legally_and_repeats_under_a_seed(game: str) -> None:
     batch = Batch(load_game(game), 5, seed=1)
     batch.step(batch.random_actions())
@@ -94,7 +87,7 @@ def test_the_games_of_a_batch_have_seeds_of_their_own() -> None:
     assert len(set(load_bot("mcts:20", batch.game, 0).step_batch(batch, np.arange(8)).tolist())) > 1
 
 
-@pytest.mark.parametrize("game", SMALL_GAMES)
+@pytest.mark.parametrize("game", small_games())
 def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: str) -> None:
     """An edge's visits are the one that found it and those of its node, and its results are of its own player's view."""
     state = load_game(game).new_initial_state()
@@ -266,7 +259,7 @@ def test_with_enough_simulations_it_plays_an_action_of_the_solved_value(
 # -- The tree ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", SMALL_GAMES)
+@pytest.mark.parametrize("game", small_games())
 def test_a_tree_carried_over_has_the_statistics_of_the_part_that_it_keeps(game: str) -> None:
     state = load_game(game).new_initial_state()
     tree = searched(state, 4000)

@@ -8,19 +8,12 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models.bots.search_bot import MAX_GAMES, SearchBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.arena.match import play_match
-
-GAMES = (
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=4)",
-    "taigo(tiles=6,cones=2,radius=3)",
-    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
-)
 
 
 class Dice:
@@ -50,7 +43,7 @@ def batch_of(game: Game, number: int) -> Batch:
     return batch
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_whole_games_are_legal_and_repeat(game_name: str) -> None:
     game = load_game(game_name)
     actions = []
@@ -66,7 +59,7 @@ def test_whole_games_are_legal_and_repeat(game_name: str) -> None:
     assert actions[0] == actions[1]
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_a_batch_is_played_as_each_of_its_games(game_name: str) -> None:
     game = load_game(game_name)
     batch, bot = batch_of(game, 9), make_bot(game)

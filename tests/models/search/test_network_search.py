@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.guides import EvaluationGuide, PlayoutGuide, make_guide
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
@@ -21,14 +22,6 @@ from stoneworks.models.search.tree import exponentials
 from stoneworks.training.evaluation_scale import evaluate_states
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
-
-GAMES = (
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=4)",
-    "taigo(tiles=6,cones=2,radius=3)",
-    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
-)
 
 
 @dataclass(frozen=True)
@@ -496,7 +489,7 @@ class SlowPUCT(SlowSearch):
         return max(root.visits, key=root.visits.__getitem__), root.mean, policy, root.visits
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 @pytest.mark.parametrize(
     ("settings", "slow", "simulations"),
     [

@@ -10,15 +10,8 @@ import pytest
 import torch
 
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
-
-GAMES = (
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=4)",
-    "taigo(tiles=6,cones=2,radius=3)",
-    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
-)
 
 
 def random_states(game: Game, number: int, seed: int = 0) -> list[State]:
@@ -52,7 +45,7 @@ def dense(actions: npt.NDArray[Any], probabilities: npt.NDArray[Any], num_action
     return policies
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
     game = load_game(game_name)
     states = random_states(game, 30)
@@ -92,7 +85,7 @@ def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
     assert 1 - positions["probabilities"].sum() == pytest.approx(left_out, abs=1e-6)
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_without_symmetry_a_batch_is_the_positions_as_their_players_see_them(game_name: str) -> None:
     game = load_game(game_name)
     states = random_states(game, 12)
@@ -118,7 +111,7 @@ class Always:
         return np.full(size, self._number)
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
     """Under every symmetry: observation, mask and policy are those of the game played with the images of the actions."""
     game = load_game(game_name)

@@ -9,18 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
-
-GAMES = (
-    "vadus(size=2)",
-    "laido(size=2)",
-    "taugo(size=3)",
-    "taigo(tiles=20,cones=2,radius=3)",
-    "trugo(tiles=6,pieces=3,max_turns=12,radius=2)",
-)
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
@@ -65,7 +58,7 @@ def replayed(game: Game, played: PlayedGame) -> list[State]:
     return states
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 @pytest.mark.parametrize("policy", ["gumbel", "puct"])
 def test_games_are_legal_and_whole_and_their_positions_are_their_own(game_name: str, policy: str) -> None:
     game = load_game(game_name)
@@ -157,7 +150,7 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
         assert num_judged == {(True, guided), (False, guided)}
 
 
-@pytest.mark.parametrize("game_name", GAMES)
+@pytest.mark.parametrize("game_name", small_games())
 def test_positions_know_how_far_the_end_is(game_name: str) -> None:
     game = load_game(game_name)
     for played in play(tiny(game_name, {"simulations": 2, "full_share": 0.6}, {"random_opening_share": 0.5}), 6):
