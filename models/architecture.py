@@ -33,6 +33,10 @@ class NetworkConfig:
     kind: str
 
 
+#: Weights that residual blocks may have in all, so that a configuration or a checkpoint cannot use up the memory.
+MAX_WEIGHTS = 200_000_000
+
+
 @dataclass(frozen=True)
 class ResidualConfig(NetworkConfig):
     """Hyperparameters of the residual networks (see :class:`stoneworks.models.network.ResidualNetwork`).
@@ -48,6 +52,12 @@ class ResidualConfig(NetworkConfig):
     def __post_init__(self) -> None:
         check_integer("channels", self.channels, 1, 1024)
         check_integer("blocks", self.blocks, 0, 100)
+        weights = 18 * self.channels**2 * self.blocks
+        if weights > MAX_WEIGHTS:
+            raise ValueError(
+                f"blocks must be at most {MAX_WEIGHTS // (18 * self.channels**2)} with {self.channels} channels, "
+                f"got {self.blocks}: {weights:,} weights"
+            )
 
 
 @dataclass(frozen=True)

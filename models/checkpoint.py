@@ -20,11 +20,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import sync_folder, write_through
 from stoneworks.models.architecture import Architecture, network_config
 from stoneworks.models.network import BoardNetwork, make_network
+from stoneworks.reading import read_bytes, read_json
 
 with require_extra("train", "checkpoints"):
     import torch
@@ -159,6 +162,7 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
     _check_weights(problem, weights, network.state_dict())
     network.load_state_dict(weights)
     network.eval()
+    _check_numbers(problem, network, game or trained_on)
     return Checkpoint(path, trained_on, network, description["training"], description["libraries"])
 
 
@@ -258,11 +262,8 @@ def _read_description(path: Path) -> dict[str, Any]:
         )
         hint = f"; there is one in {path / inside[0]}" if inside else ""
         raise CheckpointError(f"{path} is no checkpoint: {METADATA_FILE} is missing{hint}")
-    try:
-        description = json.loads(file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{file} is no JSON: {error}") from None
-    if not isinstance(description, dict) or description.get("format") != "stoneworks checkpoint":
+    description = read_json(file, CheckpointError)
+    if description.get("format") != "stoneworks checkpoint":
         raise CheckpointError(f"{file} is no description of a checkpoint: its format is not 'stoneworks checkpoint'")
     if description.get("format_version") != FORMAT_VERSION:
         raise CheckpointError(
@@ -324,10 +325,9 @@ def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict
     entry = description["files"].get(name)
     if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
         raise CheckpointError(f"{path} has no {name}")
-    try:
-        content = (path / name).read_bytes()
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} is not whole: {name} is missing") from None
+    if not (path / name).exists():
+        raise CheckpointError(f"{path} is not whole: {name} is missing")
+    content = read_bytes(path / name, CheckpointError)
     if _hash(content) != entry["sha256"]:
         raise CheckpointError(
             f"{path / name} is damaged or foreign: its SHA-256 is {_hash(content)}; {METADATA_FILE} says {entry['sha256']}"
@@ -345,6 +345,17 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
             raise CheckpointError(f"{problem}the weights {name} are {saved}; allowed by its architecture are {allowed}")
         if not torch.isfinite(weights[name]).all():
             raise CheckpointError(f"{problem}the weights {name} have values that are not finite")
+
+
+def _check_numbers(problem: str, network: BoardNetwork, game: Game) -> None:
+    """Check that the network gives numbers: finite weights may be so large that what they compute is not."""
+    random = np.random.default_rng(0)
+    planes = random.integers(2, size=(2, *game.observation_shape)).astype(np.float32)
+    planes[:, game.observation_planes.index(game.board_plane)] = game.grid.on_board.reshape(planes.shape[2:])
+    with torch.inference_mode():
+        logits, values = network(torch.from_numpy(planes))
+    if not (torch.isfinite(logits).all() and torch.isfinite(values).all()):
+        raise CheckpointError(f"{problem}the network gives values that are not finite; its weights are too large")
 
 
 def _describe(tensor: Tensor | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,7 @@ def test_a_description_that_does_not_fit_is_refused(
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b"null"])
 def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> None:
     (folder / "checkpoint.json").write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"checkpoint\.json is no"):
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json (is no|must be)"):
         load_checkpoint(folder)
 
 
@@ -246,3 +247,32 @@ def test_a_network_of_another_game_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="allowed for laido"):
         save_checkpoint(tmp_path / "agent", game=GAME, network=some_network(game="vadus(size=3)"), training={})
     assert not list(tmp_path.iterdir())
+
+
+def test_weights_that_are_finite_but_give_no_numbers_are_refused(tmp_path: Path) -> None:
+    network = make_network(Architecture.of_game(GAME, channels=4, blocks=1))
+    with torch.no_grad():
+        network.stem.weight.fill_(3e38)
+    save_checkpoint(tmp_path / "checkpoint", game=GAME, network=network, training={})
+    with pytest.raises(CheckpointError, match="values that are not finite"):
+        load_checkpoint(tmp_path / "checkpoint")
+
+
+def test_weights_that_are_a_fifo_are_refused_at_once(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    os.mkfifo(folder / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is not a regular file"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("content", [b'{"a":' * 100_000, b'{"a": ' + b"7" * 5000 + b"}", b'{"a": NaN}'])
+def test_a_description_past_the_bounds_is_refused(folder: Path, content: bytes) -> None:
+    (folder / "checkpoint.json").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json is not valid JSON"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(("channels", "blocks"), [(100_000, 1), (8, 10**6), (1024, 100)])
+def test_a_network_that_would_use_up_the_memory_is_refused_at_once(channels: int, blocks: int) -> None:
+    with pytest.raises(ValueError, match=r"channels must be|blocks must be"):
+        Architecture.of_game(GAME, channels=channels, blocks=blocks)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.files import write_whole
+from stoneworks.reading import read_json
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.records import GameRecord, RecordError, read_records, write_records
@@ -146,15 +147,9 @@ def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
 
 
 def _read_fields(file: Path) -> dict[str, Any]:
-    try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ArenaFolderError(f"{file.parent} holds no arena: there is no {_SETTINGS}") from None
-    except ValueError as error:
-        raise ArenaFolderError(f"{file}: {error}") from None
-    if not isinstance(fields, dict):
-        raise ArenaFolderError(f"{file}: no JSON object")
-    return fields
+    if not file.exists():
+        raise ArenaFolderError(f"{file.parent} holds no arena: there is no {_SETTINGS}")
+    return read_json(file, ArenaFolderError)
 
 
 def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:

@@ -7,7 +7,6 @@ The ladders that come with stoneworks lie in the package ``stoneworks.models.lad
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
 import re
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.reading import check_shape, parse_json, read_text
 from stoneworks.training.arena.errors import LadderError
 from stoneworks.training.arena.folder import write_json
 from stoneworks.training.arena.play import ArenaResult
@@ -30,6 +30,31 @@ from stoneworks.training.text import percent
 ANCHORS = ("random", "mcts:10", "greedy", "alphabeta:1", "mcts:100", "alphabeta:2", "alphabeta:3", "mcts:1000")
 
 _PACKAGE = "stoneworks.models.ladders"
+
+#: What a ladder's file must have.
+_SHAPE = {
+    "game": str,
+    "games": int,
+    "distinct_games": int,
+    "players": [
+        {
+            "rank": int,
+            "name": str,
+            "elo": float,
+            "error": float,
+            "points": float,
+            "games": int,
+            "distinct_games": int,
+            "over_next?": {"elo": float, "error": float, "likelihood_of_superiority": float},
+        }
+    ],
+    "anchor": str,
+    "seat": {"elo": float, "error": float},
+    "covariance_of": [str],
+    "covariance": [[float]],
+    "settings": {"game_version": int, "opening_actions": int},
+    "made": {"command": str, "date": str},
+}
 
 
 @dataclass(frozen=True)
@@ -72,16 +97,14 @@ class Ladder:
     @classmethod
     def from_text(cls, text: str, origin: str) -> Ladder:
         """Return the ladder that a file holds. Raises :class:`LadderError`, which names ``origin``, where it holds none."""
+        fields = parse_json(text, LadderError, origin)
+        check_shape(fields, _SHAPE, LadderError, f"{origin} holds no ladder: it")
         try:
-            fields = json.loads(text)
-            if not isinstance(fields, dict):
-                raise ValueError("no JSON object")
             ratings = ratings_from(fields)
             game = load_game(fields["game"])
-            version = fields["settings"]["game_version"]
-            fields["settings"]["opening_actions"], fields["made"]["command"]
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             raise LadderError(f"{origin} holds no ladder: {error}") from None
+        version = fields["settings"]["game_version"]
         if version != game.version:
             raise LadderError(
                 f"{origin} is for version {version} of {game.name}; the present version is {game.version}"
@@ -109,12 +132,11 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
     """Return the ladder of a game: the one that comes with stoneworks, or the one of a file.
 
     Raises:
-        LadderError: there is none, the file holds none, or one of another game.
-        OSError: the file cannot be read.
+        LadderError: there is none, the file cannot be read or holds none, or one of another game.
     """
     wanted = str(load_game(game) if isinstance(game, str) else game)
     if path is not None:
-        ladder = Ladder.from_text(Path(path).read_text(encoding="utf-8"), str(path))
+        ladder = Ladder.from_text(read_text(path, LadderError), str(path))
         if ladder.game != wanted:
             raise LadderError(f"{path} is a ladder of {ladder.game}; wanted is one of {wanted}")
         return ladder

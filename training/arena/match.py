@@ -16,10 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, Outcome, State, load_game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
 from stoneworks.training.text import percent
 
+#: Pairs of games that are played, and lie in memory, at once.
+MAX_PAIRS_AT_ONCE = 100_000
+#: More than any game has actions.
+MAX_OPENING_ACTIONS = 1_000_000
 #: Two-sided 95 % of a normal distribution lie within so many standard deviations.
 Z_95_PERCENT = 1.959963984540054
 
@@ -211,9 +216,8 @@ def play_match(
         ValueError: an argument is not allowed.
     """
     loaded = load_game(game) if isinstance(game, str) else game
-    for name, value, least in (("num_pairs", num_pairs, 1), ("opening_actions", opening_actions, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} is {value!r}; allowed is a whole number >= {least}")
+    num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
+    opening_actions = check_integer("opening_actions", opening_actions, 0, MAX_OPENING_ACTIONS)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     generator = np.random.default_rng(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,9 +13,14 @@ from typing import Any
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.files import write_whole
 from stoneworks.models.errors import BotForfeit
+from stoneworks.reading import parse_json, read_bytes
 
 #: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
 FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
+
+
+#: Bytes that a file of records may have.
+MAX_BYTES = 2**30
 
 
 class RecordError(ValueError):
@@ -104,12 +110,7 @@ class GameRecord:
         Raises:
             RecordError: it is no JSON object, or a field is missing, unknown, or of another type. Nothing is replayed.
         """
-        try:
-            fields = json.loads(line, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
-        except json.JSONDecodeError as error:
-            raise RecordError(f"{_shortened(line)} is no JSON ({error})") from None
-        if not isinstance(fields, dict):
-            raise RecordError(f"{_shortened(line)} is no JSON object")
+        fields = parse_json(line, RecordError, _shortened(line))
         missing = [name for name in _FIELDS if name not in fields and name not in ("seed", "metadata")]
         if missing:
             raise RecordError(f"{', '.join(missing)} missing")
@@ -165,21 +166,19 @@ def read_records(path: str | os.PathLike[str]) -> list[GameRecord]:
     """Return the records of a file that :func:`write_records` wrote.
 
     Raises:
-        RecordError: a line is no record; it names the file, the line, and what is wrong.
-        OSError: the file cannot be read.
+        RecordError: the file cannot be read, or a line is not a record; it names the file, the line, and what is wrong.
     """
     return list(_records_in(Path(path)))
 
 
 def _records_in(path: Path) -> Iterator[GameRecord]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                yield GameRecord.from_json(line.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise RecordError(f"{path}, line {number}: not UTF-8 ({error})") from None
-            except RecordError as error:
-                raise RecordError(f"{path}, line {number}: {error}") from None
+    for number, line in enumerate(io.BytesIO(read_bytes(path, RecordError, MAX_BYTES)), start=1):
+        try:
+            yield GameRecord.from_json(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise RecordError(f"{path}, line {number}: not UTF-8 ({error})") from None
+        except RecordError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
 
 
 def _is_whole_number(value: object) -> bool:
@@ -200,18 +199,6 @@ _FIELDS = {
     "reason": ("a text or null", lambda value: value is None or isinstance(value, str)),
     "metadata": ("a JSON object", lambda value: isinstance(value, dict)),
 }
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise RecordError(f"{next(name for name in names if names.count(name) > 1)} stands twice")
-    return fields
-
-
-def _refuse_constant(constant: str) -> None:
-    raise RecordError(f"{constant} is no JSON")
 
 
 def _result_text(winner: int | None, reason: str | None) -> str:

@@ -67,9 +67,13 @@ def ratings_from(fields: dict[str, Any]) -> Ratings:
             float(fields["seat"]["elo"]),
             covariance,
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"these are no results of an arena: {error!r}") from None
     size = len(names) + 1
+    if not (np.isfinite(ratings.elo).all() and np.isfinite(covariance).all() and np.isfinite(ratings.seat_elo)):
+        raise ValueError("these are no results of an arena: a rating or a covariance is not finite")
+    if len(set(names)) != len(names):
+        raise ValueError("these are no results of an arena: a player occurs twice")
     if covariance.shape != (size, size) or set(elo_of) != set(names) or ratings.anchor not in names:
         raise ValueError(
             "these are no results of an arena: the players, the anchor and the covariance do not fit together"

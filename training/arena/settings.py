@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.checks import check_integer
+from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
 from stoneworks.training.arena.schedule import Chunk, chunks_of
 from stoneworks.training.arena.sprt import Sprt
+
+#: Pairs of games of one pairing.
+MAX_PAIRS = 10_000_000
+#: Chunks of an arena: each is a file.
+MAX_CHUNKS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,20 @@ class ArenaSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", str(load_game(self.game)))
-        least = {"num_pairs": 1, "chunk_pairs": 1, "opening_actions": 0, "seed": 0}
-        for name, minimum in least.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
-                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= {minimum}")
-            object.__setattr__(self, name, int(value))
+        bounds = {
+            "num_pairs": (1, MAX_PAIRS),
+            "chunk_pairs": (1, MAX_PAIRS_AT_ONCE),
+            "opening_actions": (0, MAX_OPENING_ACTIONS),
+            "seed": (0, None),
+        }
+        for name, (minimum, maximum) in bounds.items():
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), minimum, maximum))
+        num_chunks = len(self.pairings) * -(-self.num_pairs // self.chunk_pairs)
+        if num_chunks > MAX_CHUNKS:
+            raise ValueError(
+                f"num_pairs must give at most {MAX_CHUNKS} chunks, got {num_chunks} with {self.num_pairs} pairs of "
+                f"{len(self.pairings)} pairings in chunks of {self.chunk_pairs}"
+            )
         if not self.pairings:
             raise ValueError("there are no pairings; allowed is at least one")
         for first, second in self.pairings:

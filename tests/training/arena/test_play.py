@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,10 +103,10 @@ def test_schedules_pair_who_they_say() -> None:
         (lambda: round_robin(["a", "b", "a"]), "the player 'a' stands twice"),
         (lambda: gauntlet("x", ["a", "b"]), "gauntlet is 'x'; allowed is one of the players, 'a', 'b'"),
         (lambda: neighbors(["a", "b"], 0), "neighbors is 0"),
-        (lambda: match(0), "num_pairs is 0"),
-        (lambda: match(chunk_pairs=0), "chunk_pairs is 0"),
-        (lambda: match(seed=-1), "seed is -1"),
-        (lambda: match(opening_actions=True), "opening_actions is True"),
+        (lambda: match(0), "num_pairs must be an integer .*got 0"),
+        (lambda: match(chunk_pairs=0), "chunk_pairs must be an integer .*got 0"),
+        (lambda: match(seed=-1), "seed must be an integer .*got -1"),
+        (lambda: match(opening_actions=True), "opening_actions must be an integer .*got True"),
         (lambda: ArenaSettings("chess", (("a", "b"),)), "unknown game 'chess'"),
         (lambda: ArenaSettings(GAME, ()), "no pairings"),
         (lambda: ArenaSettings(GAME, (("a", "a"),)), "'a' is its own opponent"),
@@ -476,7 +477,9 @@ def test_files_that_are_no_ladder_are_errors_that_name_them(ladder: Ladder, tmp_
         load_ladder(GAME, file)
     for text in ("{", "[]", "{}", json.dumps({**fields, "covariance": [[0]]})):
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(LadderError, match=r"ladder\.json holds no ladder"):
+        with pytest.raises(
+            LadderError, match=r"ladder\.json (holds no ladder|is not valid JSON|must be a JSON object)"
+        ):
             load_ladder(GAME, file)
 
 
@@ -644,3 +647,47 @@ def test_ctrl_c_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Pat
     subprocess.run(command("broken"), cwd=tmp_path, check=True, capture_output=True)
     whole = play_arena(kept.settings, tmp_path / "whole")
     assert load_arena(tmp_path / "broken").records == whole.records
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["players"][0].pop("elo"),
+        lambda fields: fields["players"][0].update(elo=None),
+        lambda fields: fields["players"][1].update(name=["random"]),
+        lambda fields: fields.pop("made"),
+        lambda fields: fields.update(settings=[]),
+        lambda fields: fields["covariance"][0].append("x"),
+        lambda fields: fields["covariance"].pop(),
+        lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
+        lambda fields: fields.update(seat={}),
+        lambda fields: fields.update(game={"x": 1}),
+        lambda fields: fields["seat"].update(elo=10**400),
+    ],
+)
+def test_a_ladder_that_lacks_a_part_is_an_error_that_names_its_file(
+    ladder: Ladder, tmp_path: Path, change: Any
+) -> None:
+    file = tmp_path / "ladder.json"
+    fields = json.loads(json.dumps(dict(ladder.fields)))
+    change(fields)
+    file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(LadderError, match=r"ladder\.json"):
+        load_ladder(GAME, file)
+
+
+@pytest.mark.parametrize("content", [b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"])
+def test_bytes_that_are_no_ladder_are_errors_that_name_their_file(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "ladder.json"
+    file.write_bytes(content)
+    with pytest.raises(LadderError, match=r"ladder\.json"):
+        load_ladder(GAME, file)
+    with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
+        load_ladder(GAME, tmp_path / "missing.json")
+
+
+def test_an_arena_that_is_too_large_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(ValueError, match="num_pairs must be an integer from 1 to 10000000, got 1000000000"):
+        match(10**9)
+    with pytest.raises(ValueError, match="num_pairs must give at most 1000000 chunks"):
+        match(10**7, chunk_pairs=1)
