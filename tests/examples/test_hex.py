@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -25,6 +26,8 @@ from stoneworks.training.arena.ladder import ANCHORS
 from stoneworks.training.arena.play import play_arena
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.cli.main import main
+from stoneworks.training.runs.algorithms import ALGORITHMS
+from stoneworks.training.runs.config import parse_config
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -226,3 +229,56 @@ print(state.serialize().split(), stoneworks.game_names()[-1])
 def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
     done = subprocess.run([sys.executable, str(hex_module.__file__)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "Black (X, player 0) has won"
+
+
+TINY_RUNS = {
+    "alphazero": {
+        "positions": 60,
+        "positions_per_iteration": 30,
+        "network": {"channels": 4, "blocks": 1},
+        "search": {"simulations": 4, "fast_simulations": 2},
+        "self_play": {"num_games": 8},
+        "learner": {"batch_size": 16, "min_window": 30},
+        "matches": {"positions": 60, "num_pairs": 1, "search_opponents": ["random"], "simulations": 4},
+    },
+    "ppo": {
+        "frames": 256,
+        "num_games": 8,
+        "steps_per_update": 16,
+        "minibatch_size": 64,
+        "network": {"channels": 4, "blocks": 1},
+        "evaluation": {"frames": 256, "num_pairs": 1},
+    },
+}
+
+
+@pytest.mark.parametrize(("algorithm", "processes"), [("alphazero", 0), ("alphazero", 1), ("ppo", None)])
+def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes: int | None, tmp_path: Path) -> None:
+    values = {"algorithm": algorithm, "game": "hex(size=3)", **TINY_RUNS[algorithm]}
+    if processes is not None:
+        values["processes"] = processes
+    config = parse_config(values, "test")
+    entry = ALGORITHMS[algorithm]
+    result = entry.load("train")(config, tmp_path / "run")
+    assert result.finished
+    opponents = config.matches.opponents if algorithm == "alphazero" else config.evaluation.opponents
+    assert "greedy" not in opponents
+    assert "random" in opponents
+    assert parse_config({**values, "game": "vadus(size=2)"}, "test") != config
+    bot = load_bot(str(result.checkpoint), "hex(size=4)", seed=1)
+    state = load_game("hex(size=4)").new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(bot.step(state))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"algorithm": "alphazero", "positions": 10, "processes": 0, "matches": {"opponents": ["greedy"]}},
+        {"algorithm": "ppo", "frames": 10, "opponents": {"greedy": 0.5}},
+    ],
+)
+def test_training_against_a_bot_that_cannot_play_hex_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
+    config = parse_config({"game": "hex(size=3)", **values}, "test")
+    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
+        ALGORITHMS[config.algorithm].load("train")(config, tmp_path / "run")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import NETWORKS, NetworkConfig, ResidualConfig, network_entry
+from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.guides import GUIDES
 from stoneworks.models.search.gumbel import Gumbel
@@ -186,6 +188,12 @@ class AlphaZeroConfig:
     self_play: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     matches: MatchesConfig = field(default_factory=MatchesConfig)
+
+    @staticmethod
+    def game_defaults(game: Game) -> dict[str, Any]:
+        """Return defaults that depend on the game: without an evaluation some bots and the guide have none to use."""
+        guide = {} if has_evaluation(game) else {"search.guide": "playouts"}
+        return {"matches.opponents": playable_bots(MatchesConfig.opponents, game)} | guide
 
     def check(self, source: str) -> None:
         """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""

@@ -73,12 +73,12 @@ def ship(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from stoneworks.models.shipped import shipped_folder
-    from stoneworks.training.runs.shipping import POLICY_OPPONENTS, SEARCH_OPPONENTS, FinalMatches
+    from stoneworks.training.runs.shipping import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run
 
     matches = FinalMatches(
-        tuple(POLICY_OPPONENTS if policy_opponents is None else policy_opponents),
-        tuple(SEARCH_OPPONENTS if search_opponents is None else search_opponents),
+        None if policy_opponents is None else tuple(policy_opponents),
+        None if search_opponents is None else tuple(search_opponents),
         simulations=simulations,
         num_pairs=pairs,
         seed=seed,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from stoneworks.envs.rules import Game
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
+from stoneworks.models.bots.loading import playable_bots
 from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
 
 
@@ -104,6 +107,12 @@ class PPOConfig:
     def frames_per_update(self) -> int:
         """Frames from one update to the next."""
         return self.num_games * self.steps_per_update
+
+    @staticmethod
+    def game_defaults(game: Game) -> dict[str, Any]:
+        """Return defaults that depend on the game: without an evaluation some bots cannot be opponents."""
+        opponents = playable_bots(EvaluationConfig.opponents, game)
+        return {"evaluation.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
 
     def check(self, source: str) -> None:
         """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""

@@ -6,6 +6,7 @@ file, the key, the value and what is allowed.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -21,6 +22,9 @@ from stoneworks.training.runs.config_reading import ConfigError, apply_override,
 
 class RunConfig(Protocol):
     """What the configurations of all algorithms have: frozen dataclasses with these fields and their own.
+
+    One may have a static method ``game_defaults(game)``, which returns values by key, such as ``matches.opponents``, that stand
+    in for other defaults in that game.
 
     Attributes:
         algorithm: name of the algorithm in the registry.
@@ -82,13 +86,28 @@ def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
     algorithm = values["algorithm"]
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}")
-    config: RunConfig = build(ALGORITHMS[algorithm].config_class(), values, source)
+    config_class = ALGORITHMS[algorithm].config_class()
+    config: RunConfig = build(config_class, _with_game_defaults(config_class, values), source)
     try:
         load_game(config.game)
     except ValueError as error:
         raise ConfigError(f"{source}: game: {error}") from None
     config.check(source)
     return config
+
+
+def _with_game_defaults(config_class: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return ``values`` with the defaults that depend on the game, where the configuration has some and keys are missing."""
+    try:
+        defaults = config_class.game_defaults(load_game(values["game"]))
+    except (AttributeError, KeyError, ValueError):  # it has none, or no valid game, which is told later
+        return values
+    filled = copy.deepcopy(dict(values))
+    for key, value in defaults.items():
+        part, name = key.split(".")
+        if isinstance(of_part := filled.setdefault(part, {}), dict):
+            of_part.setdefault(name, value)
+    return filled
 
 
 def dump_config(config: RunConfig) -> str:

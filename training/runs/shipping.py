@@ -20,6 +20,7 @@ import numpy as np
 from stoneworks.envs.rules import Game
 from stoneworks.files import write_whole
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import (
@@ -56,16 +57,17 @@ class FinalMatches:
     """The matches that say how strong a shipped checkpoint is.
 
     Attributes:
-        policy_opponents: names of bots that the policy plays, without search.
-        search_opponents: names of bots that the search plays.
+        policy_opponents: names of bots that the policy plays, without search; None for those of ``POLICY_OPPONENTS`` that can
+            play the game.
+        search_opponents: names of bots that the search plays; None likewise for ``SEARCH_OPPONENTS``.
         simulations: of that search.
         num_pairs: pairs of games of each match.
         opening_actions: random actions at the start of each pair.
         seed: of everything random.
     """
 
-    policy_opponents: tuple[str, ...] = POLICY_OPPONENTS
-    search_opponents: tuple[str, ...] = SEARCH_OPPONENTS
+    policy_opponents: tuple[str, ...] | None = None
+    search_opponents: tuple[str, ...] | None = None
     simulations: int = 64
     num_pairs: int = 100
     opening_actions: int = 3
@@ -213,9 +215,16 @@ def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]
 
 def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
     """Yield players by name with their opponents, all of whom there are."""
-    for opponent in (*matches.policy_opponents, *matches.search_opponents):
+    policy_opponents, search_opponents = (
+        playable_bots(default, game) if given is None else given
+        for given, default in (
+            (matches.policy_opponents, POLICY_OPPONENTS),
+            (matches.search_opponents, SEARCH_OPPONENTS),
+        )
+    )
+    for opponent in (*policy_opponents, *search_opponents):
         load_bot(opponent, game).close()
-    for number, opponent in enumerate(matches.policy_opponents):
+    for number, opponent in enumerate(policy_opponents):
         seed = int(np.random.SeedSequence((matches.seed, number, 1)).generate_state(1)[0])
         yield (
             "policy",
@@ -224,7 +233,7 @@ def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iter
         )
     evaluator = NetworkEvaluator(checkpoint.network)
     name = f"policy@{matches.simulations}"
-    for opponent in matches.search_opponents:
+    for opponent in search_opponents:
         yield name, SearchBot(evaluator, game, seed=0, simulations=matches.simulations, name=name), opponent
 
 
