@@ -74,6 +74,11 @@ class SelfPlayVectorEnv(BatchEnv):
         """A copy of ``int8[num_envs]``, the player to move; in a game that has ended, the player who moved last."""
         return np.where(self._ended, self._viewers, self._batch.current_players)
 
+    @property
+    def movers(self) -> npt.NDArray[np.int8]:
+        """A copy of ``int8[num_envs]``, the player who moved in the last step."""
+        return self._viewers.copy()
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start the games. Nothing in them is random, so ``seed`` only seeds ``np_random``.
 

@@ -1,33 +1,46 @@
-"""The vector environment as Stable-Baselines3 and sb3-contrib's MaskablePPO want it."""
+"""The vector environments for Stable-Baselines3 and sb3-contrib's MaskablePPO, and self-play with the latter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.vector import VectorEnv
-from stoneworks.extras import require_extra
+from stoneworks.envs.advantages import self_play_advantages
+from stoneworks.envs.autoreset import AutoresetMode
+from stoneworks.envs.batch_env import BatchEnv
+from stoneworks.envs.self_play import SelfPlayVectorEnv
+from stoneworks.integrations.missing_library import require
 
-with require_extra("train", "SB3 environments"):
+if TYPE_CHECKING:
+    import torch
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
     from stable_baselines3.common.vec_env import VecEnv
+else:
+    MaskablePPO = require("sb3_contrib", "sb3-contrib").MaskablePPO
+    MaskableRolloutBuffer = require("sb3_contrib.common.maskable.buffers", "sb3-contrib").MaskableRolloutBuffer
+    VecEnv = require("stable_baselines3.common.vec_env", "stable-baselines3").VecEnv
 
 
 class SB3VecEnv(VecEnv):
-    """A :class:`VectorEnv` as a ``VecEnv``: ``MaskablePPO(policy, SB3VecEnv(VectorEnv(...)))``.
+    """A vector environment as a ``VecEnv``: ``MaskablePPO(policy, SB3VecEnv(VectorEnv(...)))``.
 
     MaskablePPO finds the masks by ``env_method("action_masks")``. The info of a game that ended has ``"episode"`` with return
-    ``"r"`` and length ``"l"`` in the learner's actions, ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"seat"`` and
-    ``"opponent"``.
+    ``"r"`` and length ``"l"`` in steps, ``"terminal_observation"``, ``"TimeLimit.truncated"``, and what ``final_info`` of the
+    environment says: ``"seat"`` and ``"opponent"``, or ``"mover"`` in self-play, whose reward the return is then.
 
     Attributes:
         games: the vector environment.
     """
 
-    def __init__(self, games: VectorEnv) -> None:
+    def __init__(self, games: BatchEnv) -> None:
+        """Raises ``ValueError`` where the autoreset mode is not ``SAME_STEP``, which Stable-Baselines3 requires."""
+        if games.autoreset_mode is not AutoresetMode.SAME_STEP:
+            raise ValueError(f"autoreset_mode must be SAME_STEP, got {games.autoreset_mode.name}")
         self.games = games
         super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
         self._actions: npt.NDArray[np.int64] = np.zeros(games.num_envs, np.int64)
@@ -82,9 +95,7 @@ class SB3VecEnv(VecEnv):
                     "episode": {"r": float(rewards[row]), "l": int(self._lengths[row])},
                     "terminal_observation": info["final_obs"][row],
                     "TimeLimit.truncated": bool(truncations[row]),
-                    "seat": int(final["seat"][row]),
-                    "opponent": final["opponent"][row],
-                }
+                } | {name: values[row] for name, values in final.items() if name in ("seat", "opponent", "mover")}
             self._lengths[dones] = 0
         return observations, rewards.astype(np.float32), dones, infos
 
@@ -121,3 +132,55 @@ class SB3VecEnv(VecEnv):
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """Return None for each game: there are no pictures."""
         return [None] * self.num_envs
+
+
+class SelfPlayRolloutBuffer(MaskableRolloutBuffer):
+    """Computes advantages for a stream of positions that two players share.
+
+    Attributes:
+        env: the environment that is played, a ``VecEnv`` over a ``SelfPlayVectorEnv``; set before the first rollout.
+    """
+
+    env: VecEnv
+
+    def reset(self) -> None:
+        """Empty the buffer."""
+        super().reset()
+        self.players = np.zeros((self.buffer_size, self.n_envs), np.int8)
+
+    def add(self, *args: Any, **kwargs: Any) -> None:
+        """Add the step that the environment has just made, and who moved in it."""
+        self.players[self.pos] = self.env.get_attr("movers", 0)[0]
+        super().add(*args, **kwargs)
+
+    def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: npt.NDArray[Any]) -> None:
+        """Fill ``advantages`` and ``returns``, each from the view of the player who moved."""
+        ended = np.concatenate([self.episode_starts[1:], np.asarray(dones)[None]]).astype(np.bool_)
+        advantages, returns = self_play_advantages(
+            self.rewards,
+            self.values,
+            self.players,
+            ended,
+            next_values=last_values.clone().cpu().numpy().flatten(),
+            next_players=self.env.get_attr("players", 0)[0],
+            gamma=self.gamma,
+            gae_lambda=self.gae_lambda,
+        )
+        self.advantages, self.returns = advantages.astype(np.float32), returns.astype(np.float32)
+
+
+class SelfPlayMaskablePPO(MaskablePPO):
+    """MaskablePPO that plays both seats: ``SelfPlayMaskablePPO("MlpPolicy", SB3VecEnv(SelfPlayVectorEnv(...)))``.
+
+    It differs from MaskablePPO in its advantages alone (see :func:`stoneworks.envs.advantages.self_play_advantages`).
+    """
+
+    def _setup_model(self) -> None:
+        games = self.env.get_attr("unwrapped", 0)[0] if self.env is not None else None
+        if games is not None and not isinstance(games, SelfPlayVectorEnv):
+            raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got one over {games!r}")
+        if games is not None and not isinstance(games.single_observation_space, gymnasium.spaces.Box):
+            raise ValueError("mask_in_observation must be False: the mask is passed by action_masks()")
+        self.rollout_buffer_class = SelfPlayRolloutBuffer
+        super()._setup_model()
+        self.rollout_buffer.env = self.env

@@ -1,0 +1,76 @@
+"""RLlib's PPO by self-play on the PettingZoo environment: one masked policy plays both agents.
+
+python examples/rllib_ppo.py --frames 160000 --output vadus.safetensors
+stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+
+from stoneworks.envs.rules import load_game
+from stoneworks.integrations.rllib import MaskedModule, make_aec_env, register_environments
+from stoneworks.models import load_bot
+from stoneworks.models.exported_policy import save_policy
+from stoneworks.training.arena.match import play_match
+
+
+def make_env(game: str) -> object:
+    """Return RLlib's multi-agent environment; in a configuration it is ``"stoneworks_aec"``."""
+    return make_aec_env({"game": game})
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, save the policy, and play it against random."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=160_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    register_environments()
+    config = (
+        PPOConfig()
+        .environment("stoneworks_aec", env_config={"game": options.game}, disable_env_checking=True)
+        .env_runners(num_env_runners=0, num_envs_per_env_runner=8, rollout_fragment_length="auto")
+        .multi_agent(policies={"learner"}, policy_mapping_fn=lambda agent, episode, **kwargs: "learner")
+        .rl_module(
+            rl_module_spec=MultiRLModuleSpec(rl_module_specs={"learner": RLModuleSpec(module_class=MaskedModule)})
+        )
+        .training(
+            gamma=1.0,
+            lambda_=0.95,
+            lr=1e-3,
+            entropy_coeff=0.01,
+            vf_loss_coeff=0.5,
+            grad_clip=0.5,
+            train_batch_size_per_learner=4096,
+            minibatch_size=512,
+            num_epochs=3,
+        )
+        .debugging(seed=options.seed, log_level="ERROR")
+    )
+    algorithm = config.build_algo()
+    frames = 0
+    while frames < options.frames:
+        runners = algorithm.train()["env_runners"]
+        frames = int(runners["num_env_steps_sampled_lifetime"])
+        print(f"{frames:,} frames", flush=True)
+
+    game = load_game(options.game)
+    save_policy(options.output, algorithm.get_module("learner").actor, game, selection="sample")
+    algorithm.stop()
+    ray.shutdown()
+    bots = load_bot(f"policy:{options.output}", game, seed=1), load_bot("random", game, seed=2)
+    print(play_match(game, *bots, num_pairs=100, seed=3))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""sb3-contrib's MaskablePPO by self-play, with many games at once.
+
+python examples/sb3_vector.py --frames 400000 --output vadus.safetensors
+stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.self_play import SelfPlayVectorEnv
+from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
+from stoneworks.models import load_bot
+from stoneworks.models.exported_policy import save_policy
+from stoneworks.training.arena.match import play_match
+
+
+def make_env(game: str) -> SB3VecEnv:
+    """64 games in which the learner plays both seats. ``VectorEnv`` in its place has opponents inside."""
+    return SB3VecEnv(SelfPlayVectorEnv(64, game, obs_layout="flat"))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, save the policy, and play it against random."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=400_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+
+    game = load_game(options.game)
+    model = SelfPlayMaskablePPO(
+        "MlpPolicy",
+        make_env(options.game),
+        n_steps=64,
+        batch_size=512,
+        n_epochs=3,
+        learning_rate=lambda remaining: 1e-3 * remaining,
+        gamma=1.0,
+        ent_coef=0.01,
+        policy_kwargs={"net_arch": [128, 128]},
+        seed=options.seed,
+        verbose=1,
+    )
+    model.learn(options.frames)
+
+    layers = torch.nn.Sequential(model.policy.mlp_extractor.policy_net, model.policy.action_net)
+    save_policy(options.output, layers, game, selection="sample")
+    bots = load_bot(f"policy:{options.output}", game, seed=1), load_bot("random", game, seed=2)
+    print(play_match(game, *bots, num_pairs=100, seed=3))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""RLlib: environments by configuration, and a module for PPO that masks illegal actions.
+
+``config.environment("stoneworks_aec", env_config={"game": "vadus(size=4)"})`` after ``register_environments()``, with
+``RLModuleSpec(module_class=MaskedModule)``. RLlib's own action-masking example class, an example and no part of its library,
+needs the key ``"observations"``: give ``observation_key="observations"`` in ``env_config`` for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from stoneworks.envs.observation_format import MASK_KEYS, OBSERVATION_KEYS
+from stoneworks.integrations.missing_library import require
+
+PettingZooEnv = require("ray.rllib.env.wrappers.pettingzoo_env", "'ray[rllib]'").PettingZooEnv
+TorchRLModule = require("ray.rllib.core.rl_module.torch", "'ray[rllib]'").TorchRLModule
+ValueFunctionAPI = require("ray.rllib.core.rl_module.apis.value_function_api", "'ray[rllib]'").ValueFunctionAPI
+Columns = require("ray.rllib.core.columns", "'ray[rllib]'").Columns
+
+_ILLEGAL_LOGIT = -1e9
+
+
+class AECEnv(PettingZooEnv):  # type: ignore[misc,valid-type]
+    """RLlib's wrapper of PettingZoo environments, with a ``render`` that works."""
+
+    def render(self) -> Any:
+        """Return what the environment draws."""
+        return self.env.render()
+
+
+def make_aec_env(config: Mapping[str, Any]) -> AECEnv:
+    """Return a multi-agent environment, agents ``player_0`` and ``player_1``.
+
+    Args:
+        config: arguments of :class:`stoneworks.envs.aec.BoardGameEnv`, among them ``game``; observations are flat by default.
+    """
+    from stoneworks.envs.aec import BoardGameEnv
+
+    return AECEnv(BoardGameEnv(**{"obs_layout": "flat", **config}))
+
+
+def make_single_env(config: Mapping[str, Any]) -> Any:
+    """Return a single-agent environment with an opponent inside.
+
+    Args:
+        config: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`, among them ``game``; by default observations
+            are flat and contain the mask.
+    """
+    from stoneworks.envs.single_agent import SingleAgentEnv
+
+    return SingleAgentEnv(**{"obs_layout": "flat", "mask_in_observation": True, **config})
+
+
+def register_environments() -> None:
+    """Register ``"stoneworks_aec"`` and ``"stoneworks_single"`` with Ray; the game is in ``env_config``."""
+    register_env = require("ray.tune.registry", "'ray[rllib]'").register_env
+    register_env("stoneworks_aec", make_aec_env)
+    register_env("stoneworks_single", make_single_env)
+
+
+class MaskedModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc,valid-type]
+    """Policy and value for PPO, two multilayer perceptrons; illegal actions have probability 0.
+
+    The observation space is a ``Dict`` of planes and mask, under any of the keys that our environments have. The sizes of the
+    hidden layers are ``model_config["hidden_sizes"]``, by default ``(128, 128)``.
+
+    Attributes:
+        actor: ``nn.Sequential`` from flat observations to logits, which ``save_policy`` takes.
+        critic: ``nn.Sequential`` from flat observations to ``[batch, 1]``.
+    """
+
+    def setup(self) -> None:
+        """Build the networks."""
+        names = list(self.observation_space.spaces)
+        self._key = _one_key(names, OBSERVATION_KEYS)
+        self._mask_key = _one_key(names, MASK_KEYS)
+        num_inputs = int(np.prod(self.observation_space[self._key].shape))
+        sizes = [num_inputs, *(self.model_config or {}).get("hidden_sizes", (128, 128))]
+        self.actor = _perceptron(sizes, int(self.action_space.n))
+        self.critic = _perceptron(sizes, 1)
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Tensor]:
+        observation = batch[Columns.OBS]
+        logits = self.actor(self._planes(observation))
+        illegal = observation[self._mask_key] == 0
+        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(illegal, _ILLEGAL_LOGIT)}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
+        """Return the values of a batch of observations, ``[batch]``."""
+        return self.critic(self._planes(batch[Columns.OBS])).squeeze(-1)
+
+    def _planes(self, observation: Mapping[str, Tensor]) -> Tensor:
+        return observation[self._key].float().flatten(1)
+
+
+def _one_key(names: list[str], allowed: tuple[str, ...]) -> str:
+    for name in allowed:
+        if name in names:
+            return name
+    raise ValueError(f"the observation space must have one of the keys {', '.join(allowed)}, got {', '.join(names)}")
+
+
+def _perceptron(sizes: list[int], num_outputs: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for num_inputs, size in pairwise(sizes):
+        layers += [nn.Linear(num_inputs, size), nn.Tanh()]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], num_outputs))
