@@ -1,0 +1,80 @@
+"""AgileRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
+
+python examples/agilerl_ppo.py --frames 250000 --output vadus.safetensors
+stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import torch
+from agilerl.algorithms import PPO
+from agilerl.rollouts.on_policy import collect_rollouts
+from torch import nn
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.models import load_bot
+from stoneworks.models.exported_policy import save_policy
+from stoneworks.training.arena.match import play_match
+
+NUM_ENVS, LEARN_STEP = 64, 4096
+
+
+def make_env(game: str, opponent: object = "random") -> VectorEnv:
+    """Return the environment; AgileRL reads the mask in ``info["action_mask"]``."""
+    return VectorEnv(NUM_ENVS, game, opponent=opponent, obs_layout="flat")
+
+
+def chain(network: nn.Module) -> nn.Sequential:
+    """Return an actor of AgileRL as its layers, from observations to logits."""
+    return nn.Sequential(network.encoder.model, network.head_net.model)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, save the policy, and play it against random."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=250000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)
+
+    game = load_game(options.game)
+    env = make_env(options.game, {"self": 1, "random": 1})
+    agent = PPO(
+        env.single_observation_space,
+        env.single_action_space,
+        net_config={
+            "encoder_config": {"hidden_size": [128], "activation": "Tanh", "output_activation": "Tanh"},
+            "head_config": {"hidden_size": [128], "activation": "Tanh"},
+            "latent_dim": 128,
+        },
+        batch_size=512,
+        lr=1e-3,
+        learn_step=LEARN_STEP,
+        gamma=1.0,
+        ent_coef=0.01,
+        update_epochs=3,
+        num_envs=NUM_ENVS,
+    )
+    env.set_policy(lambda observations, masks: agent.get_action(observations, action_mask=masks.astype(np.int8))[0])
+    env.reset(seed=options.seed)
+    frames = 0
+    while frames < options.frames:
+        collect_rollouts(agent, env, n_steps=LEARN_STEP // NUM_ENVS)
+        agent.learn()
+        frames += LEARN_STEP
+        print(f"{frames:,} frames", flush=True)
+
+    save_policy(options.output, chain(agent.actor), game, selection="sample")
+    bots = load_bot(f"policy:{options.output}", game, seed=1), load_bot("random", game, seed=2)
+    print(play_match(game, *bots, num_pairs=100, seed=3))
+
+
+if __name__ == "__main__":
+    main()

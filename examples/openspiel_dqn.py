@@ -1,0 +1,83 @@
+"""OpenSpiel's DQN on a registered game, against random play; one agent plays both seats by turns.
+
+python examples/openspiel_dqn.py --frames 110000 --output vadus.safetensors
+stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pyspiel
+import torch
+from open_spiel.python import rl_environment
+from open_spiel.python.algorithms.random_agent import RandomAgent
+from open_spiel.python.pytorch.dqn import DQN
+
+from stoneworks.envs.rules import load_game
+from stoneworks.integrations.openspiel import register_games
+from stoneworks.models import load_bot
+from stoneworks.models.exported_policy import save_policy
+from stoneworks.training.arena.match import play_match
+
+
+def make_env(game: str) -> rl_environment.Environment:
+    """Return OpenSpiel's environment of a registered game."""
+    register_games()
+    return rl_environment.Environment(pyspiel.load_game(f"stoneworks_{game}"))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, save the policy, and play it against random."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=110000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)
+
+    game = load_game(options.game)
+    env = make_env(options.game)
+    agent = DQN(
+        player_id=0,
+        state_representation_size=game.observation_tensor_size(),
+        num_actions=game.num_actions,
+        hidden_layers_sizes=[128, 128],
+        replay_buffer_capacity=50_000,
+        batch_size=128,
+        learning_rate=5e-4,
+        learn_every=8,
+        update_target_network_every=500,
+        epsilon_decay_duration=options.frames // 2,
+        epsilon_start=1.0,
+        epsilon_end=0.05,
+        discount_factor=1.0,
+        seed=options.seed,
+    )
+    np.random.seed(options.seed)  # noqa: NPY002  DQN and RandomAgent draw from it
+    opponents = [RandomAgent(player_id=player, num_actions=game.num_actions) for player in (0, 1)]
+    frames, episode = 0, 0
+    while frames < options.frames:
+        seat = episode % 2
+        agent.player_id = seat
+        step = env.reset()
+        while not step.last():
+            player = step.observations["current_player"]
+            chosen = (agent if player == seat else opponents[player]).step(step)
+            frames += player == seat
+            step = env.step([chosen.action])
+        agent.step(step)
+        episode += 1
+        if episode % 500 == 0:
+            print(f"{frames:,} frames", flush=True)
+
+    save_policy(options.output, agent._q_network.model, game, selection="argmax")
+    bots = load_bot(f"policy:{options.output}", game, seed=1), load_bot("random", game, seed=2)
+    print(play_match(game, *bots, num_pairs=100, seed=3))
+
+
+if __name__ == "__main__":
+    main()

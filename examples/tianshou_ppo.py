@@ -1,0 +1,94 @@
+"""Tianshou's PPO on the Gymnasium environment, against the bot random, with masks.
+
+python examples/tianshou_ppo.py --frames 120000 --output vadus.safetensors
+stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import torch
+from tianshou.algorithm import PPO
+from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.env import DummyVectorEnv
+from tianshou.trainer import OnPolicyTrainerParams
+from torch import nn
+
+from stoneworks.envs.rules import load_game
+from stoneworks.integrations.tianshou import Critic, MaskedActor
+from stoneworks.integrations.tianshou import make_env as make_tianshou_env
+from stoneworks.models import load_bot
+from stoneworks.models.exported_policy import save_policy
+from stoneworks.training.arena.match import play_match
+
+NUM_ENVS = 32
+
+
+def make_env(game: str) -> object:
+    """One game against random; observations are ``{"obs": ..., "mask": ...}``."""
+    return make_tianshou_env(game, opponent="random")
+
+
+def network(num_inputs: int, num_outputs: int) -> nn.Sequential:
+    """Return a network of two hidden layers."""
+    return nn.Sequential(
+        nn.Linear(num_inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, num_outputs)
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, save the policy, and play it against random."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="vadus(size=4)")
+    parser.add_argument("--frames", type=int, default=120000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", default="policy.safetensors")
+    options = parser.parse_args(arguments)
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)
+
+    game = load_game(options.game)
+    envs = DummyVectorEnv([lambda: make_env(options.game) for _ in range(NUM_ENVS)])
+    envs.seed(options.seed)
+    num_inputs = game.observation_tensor_size()
+    actor = network(num_inputs, game.num_actions)
+    policy = ProbabilisticActorPolicy(
+        actor=MaskedActor(actor),
+        dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
+        action_space=make_env(options.game).action_space,
+        action_scaling=False,
+        action_bound_method=None,
+    )
+    algorithm = PPO(
+        policy=policy,
+        critic=Critic(network(num_inputs, 1)),
+        optim=AdamOptimizerFactory(lr=1e-3, eps=1e-5),
+        gamma=1.0,
+        ent_coef=0.01,
+        max_grad_norm=0.5,
+        max_batchsize=4096,
+    )
+    collector = Collector(algorithm, envs, VectorReplayBuffer(4096 + NUM_ENVS, NUM_ENVS))
+    frames_per_epoch = min(4096 * 5, options.frames)
+    algorithm.run_training(
+        OnPolicyTrainerParams(
+            training_collector=collector,
+            max_epochs=max(1, options.frames // frames_per_epoch),
+            epoch_num_steps=frames_per_epoch,
+            collection_step_num_env_steps=min(4096, frames_per_epoch),
+            batch_size=512,
+            update_step_num_repetitions=4,
+            show_progress=False,
+        )
+    )
+
+    save_policy(options.output, actor, game, selection="sample")
+    bots = load_bot(f"policy:{options.output}", game, seed=1), load_bot("random", game, seed=2)
+    print(play_match(game, *bots, num_pairs=100, seed=3))
+
+
+if __name__ == "__main__":
+    main()
