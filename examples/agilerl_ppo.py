@@ -30,7 +30,7 @@ def make_env(game: str, opponent: object = "random") -> VectorEnv:
 
 def chain(network: nn.Module) -> nn.Sequential:
     """Return an actor of AgileRL as its layers, from observations to logits."""
-    return nn.Sequential(network.encoder.model, network.head_net.model)
+    return nn.Sequential(*(module for module in network.modules() if isinstance(module, nn.Sequential)))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,7 +11,7 @@ import argparse
 import torch
 from tensordict.nn import ProbabilisticTensorDictModule, ProbabilisticTensorDictSequential, TensorDictModule
 from torch import nn
-from torchrl.collectors import SyncDataCollector
+from torchrl.collectors import Collector
 from torchrl.envs import GymWrapper
 from torchrl.modules import MaskedCategorical, ValueOperator
 from torchrl.objectives import ClipPPOLoss
@@ -85,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     optimizer = torch.optim.Adam(loss_module.parameters(), lr=1e-3)
     frames = 0
-    for batch in SyncDataCollector(env, actor, frames_per_batch=FRAMES_PER_BATCH, total_frames=options.frames):
+    for batch in Collector(env, actor, frames_per_batch=FRAMES_PER_BATCH, total_frames=options.frames):
         with torch.no_grad():
             advantage(batch)
         flat = batch.reshape(-1)

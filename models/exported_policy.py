@@ -30,7 +30,7 @@ _METADATA_KEY = "stoneworks_policy"
 _LAYERS: dict[str, tuple[type[nn.Module], tuple[str, ...]]] = {
     "linear": (nn.Linear, ("in_features", "out_features")),
     "conv2d": (nn.Conv2d, ("in_channels", "out_channels", "kernel_size", "stride", "padding")),
-    "layer_norm": (nn.LayerNorm, ("normalized_shape",)),
+    "layer_norm": (nn.LayerNorm, ("normalized_shape", "eps", "elementwise_affine")),
     "flatten": (nn.Flatten, ()),
     "relu": (nn.ReLU, ()),
     "tanh": (nn.Tanh, ()),
@@ -94,8 +94,10 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
         "layers": [_description(layer) for layer in chain],
     }
     tensors = {
-        name: tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
-        for name, tensor in policy.layers.state_dict().items()
+        f"{index}.{name}": tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
+        for index, layer in enumerate(chain)
+        for name in ("weight", "bias")  # some libraries replace parameters by tensors, which state_dict() leaves out
+        if (tensor := getattr(layer, name, None)) is not None
     }
     content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description)})
     target = Path(path)
@@ -178,7 +180,7 @@ def _kind(layer: nn.Module) -> str:
 def _description(layer: nn.Module) -> dict[str, Any]:
     kind = _kind(layer)
     arguments = {name: getattr(layer, name) for name in _LAYERS[kind][1]}
-    if kind in ("linear", "conv2d"):
+    if kind in ("linear", "conv2d", "layer_norm"):
         arguments["bias"] = layer.bias is not None
     return {"kind": kind, **arguments}
 

@@ -18,7 +18,9 @@ GAME = load_game("vadus(size=2)")
 
 def mlp(num_inputs: int = 54, num_actions: int = 10) -> nn.Sequential:
     torch.manual_seed(1)
-    hidden = nn.Sequential(nn.Linear(num_inputs, 16), nn.Tanh(), nn.LayerNorm(16), nn.Dropout(0.5))
+    hidden = nn.Sequential(
+        nn.Linear(num_inputs, 16), nn.Tanh(), nn.LayerNorm(16), nn.LayerNorm(16, 1e-3, False), nn.Dropout(0.5)
+    )
     return nn.Sequential(hidden, nn.Linear(16, 16, bias=False), nn.ReLU(), nn.Identity(), nn.Linear(16, num_actions))
 
 
