@@ -180,7 +180,8 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "examples")
-    monkeypatch.delitem(sys.modules, "hex", raising=False)
+    for example in ("hex", "imitation"):
+        monkeypatch.delitem(sys.modules, example, raising=False)
     printed = io.StringIO()
     compiled = compile("\n" * (line - 1) + code, str(ROOT / page_name), "exec")
     with contextlib.redirect_stdout(printed):
@@ -189,10 +190,10 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
-def test_excerpts_on_the_page_about_hex_are_what_the_example_says() -> None:
+def test_excerpts_on_the_page_about_hex_are_what_the_examples_say() -> None:
     page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
     excerpts = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    example = (ROOT / "examples" / "hex.py").read_text(encoding="utf-8")
+    example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
     assert len(excerpts) > 3
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
 

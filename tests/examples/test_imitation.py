@@ -1,0 +1,46 @@
+"""The algorithm of examples/imitation.py: trained by the command line, and its network learns from the teacher."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional
+
+from stoneworks import load_bot, load_game
+from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.training.cli.main import main
+
+
+def test_the_command_line_trains_with_it(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(repository / "examples")
+    monkeypatch.delitem(sys.modules, "imitation", raising=False)
+    import imitation
+
+    config = tmp_path / "run.yaml"
+    config.write_text("algorithm: imitation\ngame: vadus(size=3)\ngames: 30\nteacher: greedy\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["train", str(config), "--folder", str(tmp_path / "run")])
+    assert ended.value.code == 0, capsys.readouterr().err
+    assert "30 games" in capsys.readouterr().out
+    assert "Imitation" in (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
+    network = load_checkpoint(tmp_path / "run" / "checkpoint").network
+    game = load_game("vadus(size=3)")
+    teacher = load_bot("greedy", game, seed=5)
+    planes, actions, _ = (
+        torch.cat(of_games) for of_games in zip(*(imitation.play(game, teacher) for _ in range(10)), strict=True)
+    )
+    with torch.no_grad():
+        loss = functional.cross_entropy(network(planes)[0], actions)
+    assert loss < 0.85 * math.log(game.num_distinct_actions()), "it foresees the teacher better than chance"
+    assert load_bot(str(tmp_path / "run" / "checkpoint"), game).step(game.new_initial_state()) >= 0
+
+    with pytest.raises(SystemExit) as ended:
+        main(["train", str(config), "--set", "teacher=nobody", "--folder", str(tmp_path / "other")])
+    assert ended.value.code == 2
+    assert "nobody" in capsys.readouterr().err
