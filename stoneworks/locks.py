@@ -1,4 +1,4 @@
-"""Locks that keep two processes from writing the same folder or file."""
+"""Locks that keep two processes from writing the same folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-#: Files that a lock leaves in a folder.
-LOCK_FILES = (".lock", ".lock-owner")
-
 
 class InUseError(RuntimeError):
-    """Raised when another process uses a folder or file. The message names it and the process id."""
+    """Raised when another process uses a folder. The message names it and the process id."""
 
 
 @contextmanager
@@ -25,24 +22,11 @@ def lock_folder(folder: Path) -> Iterator[None]:
         InUseError: another process, or another part of this one, has locked it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _lock(folder, folder / LOCK_FILES[0], folder / LOCK_FILES[1]):
-        yield
-
-
-@contextmanager
-def lock_file(file: Path) -> Iterator[None]:
-    """Let nobody else lock a file, which need not exist. Raises as :func:`lock_folder`."""
-    with _lock(file, *(file.with_name(f".{file.name}{suffix}") for suffix in LOCK_FILES)):
-        yield
-
-
-@contextmanager
-def _lock(what: Path, lock_path: Path, owner: Path) -> Iterator[None]:
-    lock = FileLock(lock_path)
+    lock, owner = FileLock(folder / ".lock"), folder / ".lock-owner"
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise InUseError(f"{what} is in use by process {_process_id(owner)}") from None
+        raise InUseError(f"{folder} is in use by process {_process_id(owner)}") from None
     try:
         owner.write_text(f"{os.getpid()}\n", encoding="ascii")
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.locks import InUseError, lock_file, lock_folder
+from stoneworks.locks import InUseError, lock_folder
 
 HOLDER = """
 import sys, time
@@ -37,17 +37,12 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
 
 def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(KeyError), lock_file(tmp_path / "ladder.json"):
+        with pytest.raises(KeyError), lock_folder(tmp_path):
             raise KeyError
 
 
-def test_a_file_is_locked_within_a_process_too(tmp_path: Path) -> None:
-    file = tmp_path / "ladder.json"
-    with (
-        lock_file(file),
-        pytest.raises(InUseError, match=rf"ladder.json is in use by process {os.getpid()}"),
-        lock_file(file),
-    ):
+def test_a_folder_is_locked_within_a_process_too(tmp_path: Path) -> None:
+    with lock_folder(tmp_path), pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
         pass
-    with lock_file(file), lock_file(tmp_path / "other.json"):
-        assert not file.exists()
+    with lock_folder(tmp_path):
+        pass

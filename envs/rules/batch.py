@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.games import load_game
@@ -65,8 +66,7 @@ class Batch:
         if not isinstance(game, Game):
             raise ValueError(f"game must be a Game or a game string, got {game!r}")
         for name, value in (("num_games", num_games), ("num_threads", num_threads)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
+            check_integer(name, value, 1)
         self.game = game
         self.num_games = int(num_games)
         self.auto_reset = bool(auto_reset)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
@@ -36,8 +37,7 @@ class AlphaBetaBot(Bot):
             num_candidates: actions looked at in each position of the first two turns, from 1 to 10^9; later fewer.
         """
         for option, value, most in (("depth", depth, MAX_DEPTH), ("num_candidates", num_candidates, MAX_CANDIDATES)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-                raise ValueError(f"{option} is {value!r}; allowed is a whole number from 1 to {most}")
+            check_integer(option, value, 1, most)
         self._game = game
         self._limits = int(depth), int(num_candidates)
         self._generator = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
@@ -24,8 +25,7 @@ class GreedyBot(Bot):
             beam_width: unfinished turns carried on, at least 1.
         """
         for option, value in (("num_candidates", num_candidates), ("beam_width", beam_width)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{option} is {value!r}; allowed is a whole number >= 1")
+            check_integer(option, value, 1)
         self._game = game
         self._limits = int(num_candidates), int(beam_width)
         self._generator = np.random.default_rng(seed)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import shipped
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.registry import BOTS
@@ -37,8 +36,8 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     loaded = load_game(game) if isinstance(game, str) else game
     if not isinstance(loaded, Game):
         raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise ValueError(f"seed is {seed!r}; allowed is a whole number >= 0, or None")
+    if seed is not None:
+        check_integer("seed", seed, 0)
     kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind in BOTS:
         entry = BOTS[kind]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
@@ -75,8 +76,7 @@ class MCTSBot(Bot):
         for option, count in (("simulations", simulations), ("num_threads", num_threads)):
             if count is None and option == "simulations":
                 continue
-            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-                raise ValueError(f"{option} is {count!r}; allowed is a whole number >= 1")
+            check_integer(option, count, 1)
         if seconds is not None and not 0 < seconds < np.inf:
             raise ValueError(f"seconds is {seconds!r}; allowed is a number > 0")
         if not 0 <= exploration < np.inf:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
@@ -43,9 +44,7 @@ class SearchBot(Bot):
             discount: of values for each action, as in the training of the network (see :class:`NetworkSearch`).
             name: what results call the bot.
         """
-        if isinstance(simulations, bool) or not isinstance(simulations, (int, np.integer)) or simulations < 1:
-            raise ValueError(f"simulations is {simulations!r}; allowed is a whole number >= 1")
-        self.simulations = int(simulations)
+        self.simulations = check_integer("simulations", simulations, 1)
         self._game = game
         self._name = name
         self._generator = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
@@ -73,10 +74,8 @@ class PlayoutGuide:
 
     def __init__(self, game: Game, num_playouts: int) -> None:
         """Compile the guide, which plays ``num_playouts`` >= 1 playouts from each leaf."""
-        if isinstance(num_playouts, bool) or not isinstance(num_playouts, (int, np.integer)) or num_playouts < 1:
-            raise ValueError(f"num_playouts must be an integer >= 1, got {num_playouts!r}")
         self._board = game.board
-        self._num_playouts = int(num_playouts)
+        self._num_playouts = check_integer("num_playouts", num_playouts, 1)
         self._play_out_leaves: Any = game.compiled(play_out_leaves)
 
     def judge(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
 from stoneworks.models.search.turn_wins import winning_turn_kernel
@@ -112,8 +113,7 @@ class NetworkSearch:
             solve: whether to pass up proven results, and to look for wins within a turn at every leaf.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{name} is {value!r}; allowed is a whole number >= 1")
+            check_integer(name, value, 1)
         if not 0 < discount <= 1:
             raise ValueError(f"discount must be > 0 and <= 1, got {discount!r}")
         self.evaluate = evaluate

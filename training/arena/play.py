@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.checks import check_integer
+from stoneworks.locks import lock_folder
 from stoneworks.models.shipped import checkpoint_of
 from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
 from stoneworks.training.arena.match import MatchResult
@@ -101,12 +103,12 @@ def play_arena(
 
     Raises:
         ArenaFolderError: the folder holds something else; the difference is named.
+        InUseError: another process plays in the folder.
         ArenaPlayError: a player could not be asked, or answered with nonsense; the portions before are kept.
         ValueError: an argument is not allowed, or a name is that of no bot.
         KeyboardInterrupt: as it came; the portions before are kept.
     """
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise ValueError(f"workers is {workers!r}; allowed is a whole number >= 1")
+    check_integer("workers", workers, 1)
     given = dict(players or {})
     for name in given:
         if name not in settings.players:
@@ -121,12 +123,24 @@ def play_arena(
                 f"workers is {workers}; allowed is 1 where a player, here {name!r}, is not the name of a bot"
             )
     kept = ArenaFolder(folder, settings, _checkpoints(everyone))
+    with lock_folder(kept.path):
+        return _play(kept, everyone, int(workers), progress)
+
+
+def _play(
+    kept: ArenaFolder,
+    everyone: Mapping[str, Player],
+    workers: int,
+    progress: Callable[[ArenaResult], None] | None,
+) -> ArenaResult:
+    """Play what is left of the arena whose games ``kept`` keeps."""
+    settings = kept.settings
     standing = _Standing(settings, kept.read())
     result = standing.result()
     if progress is not None:
         progress(result)
     if not result.finished:
-        with closing(play_chunks(settings, everyone, standing.missing(), int(workers))) as portions:
+        with closing(play_chunks(settings, everyone, standing.missing(), workers)) as portions:
             for chunk, records in portions:
                 kept.write(chunk, records)
                 standing.add(chunk, records)

@@ -12,6 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import Bot
 from stoneworks.training.arena.ladder import Ladder, load_ladder
 from stoneworks.training.arena.match import MatchResult
@@ -133,8 +134,7 @@ def rate(
         ValueError: an argument is not allowed; see :func:`play_arena` too.
     """
     loaded = load_game(game) if isinstance(game, str) else game
-    if isinstance(num_anchors, bool) or not isinstance(num_anchors, (int, np.integer)) or num_anchors < 1:
-        raise ValueError(f"num_anchors is {num_anchors!r}; allowed is a whole number >= 1")
+    check_integer("num_anchors", num_anchors, 1)
     steps = load_ladder(loaded) if ladder is None else ladder
     if steps.game != str(loaded):
         raise ValueError(f"ladder is one of {steps.game}; allowed is one of {loaded}")

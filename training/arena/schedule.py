@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stoneworks.envs.rules.checks import check_integer
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -53,8 +55,7 @@ def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str]
         ValueError: there are less than two players, equal ones, or ``num_neighbors`` is no whole number >= 1.
     """
     _check(names)
-    if isinstance(num_neighbors, bool) or not isinstance(num_neighbors, int) or num_neighbors < 1:
-        raise ValueError(f"neighbors is {num_neighbors!r}; allowed is a whole number >= 1")
+    check_integer("neighbors", num_neighbors, 1)
     return tuple(
         (name, other) for index, name in enumerate(names) for other in names[index + 1 : index + 1 + num_neighbors]
     )

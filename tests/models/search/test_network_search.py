@@ -579,7 +579,7 @@ def test_a_search_is_used_again_as_if_it_were_new() -> None:
 @pytest.mark.parametrize("value", [0, -1, True, 1.5])
 def test_there_is_room_for_at_least_one(name: str, value: Any) -> None:
     game = load_game("vadus(size=2)")
-    with pytest.raises(ValueError, match=f"{name} is {value!r}; allowed is a whole number >= 1"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer >= 1, got {value!r}"):
         NetworkSearch(game, no_network(game), Gumbel(), **{"max_games": 1, "max_simulations": 1, name: value})
 
 

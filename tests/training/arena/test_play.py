@@ -102,11 +102,11 @@ def test_schedules_pair_who_they_say() -> None:
         (lambda: round_robin(["a"]), "there are 1 players; allowed are at least two"),
         (lambda: round_robin(["a", "b", "a"]), "the player 'a' stands twice"),
         (lambda: gauntlet("x", ["a", "b"]), "gauntlet is 'x'; allowed is one of the players, 'a', 'b'"),
-        (lambda: neighbors(["a", "b"], 0), "neighbors is 0"),
-        (lambda: match(0), "num_pairs must be an integer .*got 0"),
-        (lambda: match(chunk_pairs=0), "chunk_pairs must be an integer .*got 0"),
-        (lambda: match(seed=-1), "seed must be an integer .*got -1"),
-        (lambda: match(opening_actions=True), "opening_actions must be an integer .*got True"),
+        (lambda: neighbors(["a", "b"], 0), "neighbors must be .* got 0"),
+        (lambda: match(0), "num_pairs must be .* got 0"),
+        (lambda: match(chunk_pairs=0), "chunk_pairs must be .* got 0"),
+        (lambda: match(seed=-1), "seed must be .* got -1"),
+        (lambda: match(opening_actions=True), "opening_actions must be .* got True"),
         (lambda: ArenaSettings("chess", (("a", "b"),)), "unknown game 'chess'"),
         (lambda: ArenaSettings(GAME, ()), "no pairings"),
         (lambda: ArenaSettings(GAME, (("a", "a"),)), "'a' is its own opponent"),
@@ -340,7 +340,7 @@ def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) 
         (ArenaSettings(GAME, (("nobody", "random"),)), {}, 1, "unknown bot 'nobody'"),
         (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
         (match(), {"greedy": BrokenBot()}, 2, "workers is 2; allowed is 1 where a player, here 'greedy'"),
-        (match(), {}, 0, "workers is 0"),
+        (match(), {}, 0, "workers must be .* got 0"),
     ):
         with pytest.raises(ValueError, match=complaint):
             play_arena(settings, tmp_path / "arena", players, workers=workers)  # type: ignore[arg-type]
