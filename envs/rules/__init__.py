@@ -1,4 +1,4 @@
-"""The rules core: games, their positions, and kernels over many games. It needs numpy and numba alone."""
+"""The rules core: games, positions, and batches of games. Depends on numpy and numba only."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""``Batch``: many games of one kind, stepped in one call, with arrays that are filled anew and never made anew."""
+"""``Batch``: many games of one kind that are stepped in one call, with preallocated arrays."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ from stoneworks.envs.rules.templates import NO_ACTION
 class Batch:
     """``num_games`` games of ``game``.
 
-    The arrays are views that every ``step`` and ``reset`` fills anew; copy what you keep. They cannot be written to.
-    Copies, by ``copy.deepcopy`` or ``pickle``, are equal and independent.
+    The arrays are read-only views that every ``step`` and ``reset`` overwrites; copy what you keep. ``copy.deepcopy``
+    and ``pickle`` create equal, independent batches.
 
     Attributes:
         game: the game.
         states: records ``[num_games]`` of ``game.state_dtype``.
-        observations: ``float32[num_games, planes, height, width]``, as the player to act sees each game (player 0 once it is over).
-        action_masks: ``int8[num_games, num_distinct_actions]``, zeros once a game is over.
-        current_players: ``int8[num_games]``, the player to act, or ``TERMINAL_PLAYER`` (-4).
-        rewards: ``float32[num_games, 2]``, both players' rewards for the last step.
+        observations: ``float32[num_games, planes, height, width]``, from the perspective of the player to move (player 0
+            after the end of the game).
+        action_masks: ``int8[num_games, num_distinct_actions]``, 1 for legal actions; zeros after the end of the game.
+        current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
+        rewards: ``float32[num_games, 2]``, the rewards of both players for the last step.
         terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
-        truncated: ``bool[num_games]``, the same for games broken off undecided at their greatest length.
+        truncated: ``bool[num_games]``, the same for games that were truncated at their maximum length.
     """
 
     def __init__(
@@ -52,14 +53,15 @@ class Batch:
         """Start ``num_games`` games.
 
         Args:
-            game: the game, or its game string.
-            num_games: how many, at least 1.
-            auto_reset: start a game anew in the step that ends it. Rewards and flags are the old game's, the rest the new one's.
-            num_threads: threads that share the games; results do not depend on it.
-            seed: of ``random_actions`` and ``random_playouts``; None draws one.
+            game: a game or a game string.
+            num_games: number of games, at least 1.
+            auto_reset: restart a game in the step that ends it. Rewards and flags then refer to the finished game, all
+                other arrays to the new one.
+            num_threads: number of threads that share the games. Results do not depend on it.
+            seed: seed of ``random_actions`` and ``random_playouts``. None draws a random one.
 
         Raises:
-            ValueError: an argument that is not allowed; it names what is.
+            ValueError: an argument is invalid.
         """
         if isinstance(game, str):
             game = load_game(game)
@@ -83,7 +85,7 @@ class Batch:
         self.reset()
 
     def _prepare(self) -> None:
-        """Make what follows from the arrays and arguments: views, slices, threads, compiled functions."""
+        """Create everything that is derived from the arrays and arguments: views, slices, threads, compiled functions."""
         game = self.game
         self.states = _read_only(self._states)
         self.observations = _read_only(self._planes.reshape(self.num_games, *game.observation_shape))
@@ -103,7 +105,7 @@ class Batch:
         self._reset = game.compiled(templates.reset_batch)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
-        """Start the games ``rows`` anew, all without ``rows``; their rewards and flags become 0 and False."""
+        """Restart the games ``rows`` (default: all). Their rewards become 0 and their flags False."""
         chosen = self._rows(rows)
         self._reset(self.game.board, self._states, chosen)
         self._rewards[chosen] = 0
@@ -112,17 +114,16 @@ class Batch:
         self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
 
     def load(self, rows: npt.ArrayLike, records: npt.NDArray[np.void], *, trusted: bool = False) -> None:
-        """Make the games ``rows`` go on from the positions ``records``; their rewards become 0.
+        """Set the games ``rows`` to the positions ``records``. Their rewards become 0.
 
         Args:
             rows: indices or booleans.
-            records: one record of ``game.state_dtype``, or one for each row.
-            trusted: take records of this layout without a check. A record that is not a position then crashes the process
-                or gives nonsense.
+            records: one record of ``game.state_dtype``, or one per row.
+            trusted: skip the validation of records. Invalid records can then crash the process or give wrong results.
 
         Raises:
-            RecordError: a record is not a position of the game; no game has changed.
-            IndexError: a row that the batch does not have.
+            RecordError: a record is not a position of the game. No game is changed.
+            IndexError: a row is out of range.
         """
         chosen = self._rows(rows)
         if getattr(records, "dtype", None) != self.game.state_dtype:
@@ -145,14 +146,17 @@ class Batch:
         """Apply one action to each game.
 
         Args:
-            actions: ``int[num_games]``. ``NO_ACTION`` (-1) leaves a game as it is; a game that is over takes no other.
+            actions: ``int[num_games]``. ``NO_ACTION`` (-1) leaves a game unchanged, and is the only action that is allowed
+                for a finished game.
 
         Raises:
-            IllegalActionError: an action is illegal; it names the game, and no game has moved.
+            IllegalActionError: an action is illegal. The message names the game; no game is changed.
         """
         given = np.asarray(actions)
         if given.dtype.kind not in "iu" or given.shape != (self.num_games,):
-            raise ValueError(f"actions are of shape {given.shape}; allowed are {self.num_games} whole numbers")
+            raise ValueError(
+                f"actions must be {self.num_games} integers, got an array of shape {given.shape} and dtype {given.dtype}"
+            )
         if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
             actions = np.minimum(given, self.game.num_actions)
         chosen = np.ascontiguousarray(actions, np.int64)
@@ -175,13 +179,13 @@ class Batch:
         )
 
     def random_actions(self) -> npt.NDArray[np.int64]:
-        """Return ``int64[num_games]``: a uniformly chosen legal action for each game, ``NO_ACTION`` for one that is over."""
+        """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""
         actions = np.empty(self.num_games, np.int64)
         self.game.compiled(templates.choose_random_actions)(self._masks, self._seeds, actions)
         return actions
 
     def random_playouts(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-        """Play a copy of every game to its end with uniformly random actions; the batch stays as it is.
+        """Play a copy of every game to its end with uniformly random actions. The batch is not changed.
 
         Returns:
             ``float32[num_games, 2]``, the returns of both players, and ``int32[num_games]``, the number of actions played.
@@ -194,10 +198,10 @@ class Batch:
         return returns, num_actions
 
     def state(self, row: int) -> State:
-        """Return a copy of one game's position as a ``State``; its history is empty.
+        """Return a copy of one game's position as a ``State`` with an empty history.
 
         Raises:
-            IndexError: a row that the batch does not have.
+            IndexError: the row is out of range.
         """
         index = operator.index(row)
         if not 0 <= index < self.num_games:
@@ -214,17 +218,19 @@ class Batch:
             return np.zeros(0, np.int64)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.num_games:
             raise IndexError(
-                f"rows are {rows!r}; allowed are indices from 0 to {self.num_games - 1}, or {self.num_games} booleans"
+                f"rows must be indices from 0 to {self.num_games - 1} or {self.num_games} booleans, got {rows!r}"
             )
         return np.ascontiguousarray(chosen, np.int64)
 
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
-        """Call ``function(board, *arguments)`` for each thread's part of the games, and wait for all."""
+        """Call ``function(board, *arguments)`` for each thread's share of the games, and wait for all calls."""
         calls = [(self.game.board, *arguments_of(part)) for part in self._slices]
         if len(calls) == 1:
             function(*calls[0])
             return
-        if self._threads is None or self._process_of_threads != os.getpid():  # a fork has no threads but its own
+        if (
+            self._threads is None or self._process_of_threads != os.getpid()
+        ):  # a forked process does not inherit threads
             self._threads = ThreadPoolExecutor(len(calls))
             self._process_of_threads = os.getpid()
         for done in [self._threads.submit(function, *arguments) for arguments in calls]:
@@ -245,7 +251,7 @@ class Batch:
         return f"<Batch of {self.num_games} games of {self.game}>"
 
 
-#: The attributes that a copy needs; all others follow from them.
+#: Attributes that a copy needs; all others are derived.
 _COPIED = (
     "game",
     "num_games",

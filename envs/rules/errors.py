@@ -1,20 +1,20 @@
-"""The errors that the rules core raises."""
+"""Errors raised by the rules core."""
 
 
 class IllegalActionError(ValueError):
-    """An action that the position does not allow, or a text or index that is no action of the game at all.
+    """Raised for an action that is illegal in a position, or for a text or index that is not an action of the game.
 
-    The message names the action, the position, and what is allowed. The state is as it was.
+    The message names the action, the position and the legal actions. The state is unchanged.
     """
 
 
 class UnknownGameError(ValueError):
-    """Raised for the name of no game. The message lists the names that there are."""
+    """Raised when the name of a game is unknown. The message lists the known names."""
 
 
 class RegistrationError(ValueError):
-    """Raised when an entry of a registry is invalid, has a name that is taken, or cannot be loaded."""
+    """Raised when an entry of a registry is invalid, its name is taken, or it cannot be loaded."""
 
 
 class RecordError(ValueError):
-    """A record that is not a position of the game, or of another game. The message names the record and its field."""
+    """Raised for a record that is not a position of the game. The message names the record and the invalid field."""

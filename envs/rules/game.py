@@ -1,4 +1,4 @@
-"""``Game``: what does not change while a game is played. One subclass per game."""
+"""``Game``: the immutable part of a game. Each game is a subclass."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from stoneworks.envs.rules.options import Option, check_options
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-#: The fields that the records of all games begin with. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
-#: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of its reason in ``Game.reasons``.
-#: ``game_tag`` says of which game the record is (see :mod:`stoneworks.envs.rules.records`); no kernel writes it.
+#: Fields at the start of every state record. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
+#: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of the reason in ``Game.reasons``.
+#: ``game_tag`` identifies the game of the record (see :mod:`stoneworks.envs.rules.records`); kernels do not write it.
 STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1"), ("game_tag", "u4")]
 
-#: The fields that the board constants of all games begin with.
+#: Fields at the start of the board constants of every game.
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 
 
@@ -42,12 +42,12 @@ class Symmetry:
     """A symmetry of a game: playing the image of every action gives the image of the position.
 
     Attributes:
-        name: for people.
+        name: description.
         cells: ``int64[height * width]``, the image of each cell.
         actions: ``int64[num_distinct_actions]``, the image of each action.
         planes: ``int64[num_planes]``, the image of each observation plane.
-        observation: ``int64[num_planes * height * width]``, the image of each entry of an observation; not every plane
-            need move its cells as ``cells`` does.
+        observation: ``int64[num_planes * height * width]``, the image of each entry of an observation; planes may permute
+            their cells differently from ``cells``.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Symmetry:
     observation: npt.NDArray[np.int64]
 
     def of_observation(self, planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the image of observations ``[..., num_planes, height, width]``."""
+        """Return the images of observations ``[..., num_planes, height, width]``."""
         flat = planes.reshape(*planes.shape[:-3], -1)
         image = np.empty_like(flat)
         image[..., self.observation] = flat
         return image.reshape(planes.shape)
 
     def of_policy(self, policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the image of masks or policies ``[..., num_distinct_actions]``."""
+        """Return the images of masks or policies ``[..., num_distinct_actions]``."""
         image = np.empty_like(policy)
         image[..., self.actions] = policy
         return image
@@ -73,30 +73,30 @@ class Symmetry:
 class Game(ABC):
     """A game with its options: everything that all its positions share.
 
-    Two games with equal options are equal, and ``load_game(str(game)) == game``. The methods that OpenSpiel's algorithms
-    call have OpenSpiel's names and meanings.
+    Games with equal options are equal, and ``load_game(str(game)) == game``. Method names and semantics follow
+    OpenSpiel, so that its algorithms can use games directly.
 
     Attributes:
-        options: every option with its value.
+        options: the value of every option.
         grid: the cells of the board.
-        board: the board constants of the kernels, an array of one record of ``board_dtype``.
-        state_dtype: the dtype of a position.
-        num_action_planes: planes of board actions.
-        num_actions: what OpenSpiel's ``num_distinct_actions()`` returns, as an attribute.
-        observation_shape: what OpenSpiel's ``observation_tensor_shape()`` returns, as an attribute.
+        board: the board constants for kernels, an array of one record of ``board_dtype``.
+        state_dtype: dtype of a position.
+        num_action_planes: number of planes of board actions.
+        num_actions: same as OpenSpiel's ``num_distinct_actions()``.
+        observation_shape: same as OpenSpiel's ``observation_tensor_shape()``.
     """
 
-    # What each game's module says of its game.
+    # Defined by each game.
     name: ClassVar[str]
     option_types: ClassVar[Mapping[str, Option]]
-    #: The options that say how large a game is, and not by which rules it is played: a network that was trained with one
-    #: value plays with every other. All other options must be as they were in training.
+    #: Options that scale a game without changing its rules. A network that was trained with one value of these plays
+    #: with every other; all other options must be the same as in training.
     scale_options: ClassVar[tuple[str, ...]]
     global_actions: ClassVar[tuple[str, ...]]
     observation_planes: ClassVar[tuple[str, ...]]
-    #: The one of them that marks the cells of the board.
+    #: The observation plane that marks the cells of the board.
     board_plane: ClassVar[str] = "board"
-    #: Whether every observation is made of zeros and ones.
+    #: Whether observations contain only zeros and ones.
     binary_observations: ClassVar[bool] = False
     reasons: ClassVar[tuple[str, ...]]
     colors: ClassVar[tuple[str, str]]
@@ -112,7 +112,7 @@ class Game(ABC):
 
     @property
     def version(self) -> int:
-        """The version of the rules, observations and action indices: that of the game's entry in the registry."""
+        """Version of the rules, observations and action indices, from the game's registry entry."""
         return game_entry(self.name).version
 
     # -- What a game's module defines ------------------------------------------------------------------------------
@@ -120,38 +120,38 @@ class Game(ABC):
     @property
     @abstractmethod
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels by name, and the optional one where the game has it (see :mod:`stoneworks.envs.rules.templates`)."""
+        """The four kernels and any optional ones, by name (see :mod:`stoneworks.envs.rules.templates`)."""
 
     @abstractmethod
     def max_game_length(self) -> int:
-        """Return the greatest number of actions that a game can have."""
+        """Return an upper bound on the number of actions of a game."""
 
     @abstractmethod
     def score(self, state: State) -> tuple[Any, Any] | None:
-        """Return what decides the end, for color 0 and for color 1; None in a game where nothing is counted."""
+        """Return the score of color 0 and color 1, or None if the game has no score."""
 
     @abstractmethod
     def state_to_text(self, state: State) -> str:
-        """Return the position as a picture in letters, row 0 at the bottom, ending in a line that says who is to act."""
+        """Return a text diagram of the position, row 0 at the bottom, and a last line with the player to move."""
 
     def color_of(self, state: State, player: int) -> int:
-        """Return the color that ``player`` plays in ``state``."""
+        """Return the color of ``player`` in ``state``."""
         return player
 
     # -- Actions ---------------------------------------------------------------------------------------------------
 
     def num_distinct_actions(self) -> int:
-        """Return the number of action indices: ``planes * height * width`` and the global actions (RULES.md, section 0)."""
+        """Return the number of action indices: ``planes * height * width`` plus the number of global actions."""
         return self.num_actions
 
     @cached_property
     def num_actions(self) -> int:
-        """The number of action indices, as an attribute."""
+        """Same as ``num_distinct_actions()``."""
         return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
 
     @cached_property
     def action_texts(self) -> tuple[str, ...]:
-        """The text of every action index."""
+        """Text of every action index."""
         board_actions = (
             self._board_action_text(plane, cell)
             for plane in range(self.num_action_planes)
@@ -168,53 +168,53 @@ class Game(ABC):
         return {text: action for action, text in enumerate(self.action_texts)}
 
     def action_to_string(self, action: int) -> str:
-        """Return the text of an action index. Raises ``IllegalActionError`` for an index that the game does not have."""
+        """Return the text of an action index. Raises ``IllegalActionError`` for an index that is out of range."""
         try:
             index = action_index(action)
         except TypeError:
             raise self.no_whole_number(action) from None
         if not 0 <= index < self.num_actions:
-            raise IllegalActionError(f"{self}: there is no action {index}; indices go from 0 to {self.num_actions - 1}")
+            raise IllegalActionError(f"{self}: action must be from 0 to {self.num_actions - 1}, got {index}")
         return self.action_texts[index]
 
     def no_whole_number(self, action: object) -> IllegalActionError:
-        """Return the error that says that ``action`` is no whole number."""
-        return IllegalActionError(f"{self}: {action!r} is no action; an action is a whole number")
+        """Return the error for an ``action`` that is not an integer."""
+        return IllegalActionError(f"{self}: action must be an integer, got {action!r}")
 
     def string_to_action(self, text: str) -> int:
         """Return the index of an action's exact text. Raises ``IllegalActionError`` for any other text."""
         action = self._action_of_text.get(text) if isinstance(text, str) else None
         if action is None:
-            raise IllegalActionError(f"{self}: {text!r} is no action; {self.action_help}")
+            raise IllegalActionError(f"{self}: {text!r} is not a valid action; {self.action_help}")
         return action
 
     # -- Positions -------------------------------------------------------------------------------------------------
 
     def new_initial_state(self) -> State:
-        """Return the position before the first action."""
+        """Return the initial position."""
         from stoneworks.envs.rules.state import State
 
         return State(self)
 
     def deserialize_state(self, text: str) -> State:
-        """Return the state after the action texts in ``text``, one a line (see ``State.serialize``)."""
+        """Return the state after the action texts in ``text``, one per line (see ``State.serialize``)."""
         state = self.new_initial_state()
         for line in text.splitlines():
             state.apply_action(self.string_to_action(line))
         return state
 
     def perft(self, depth: int) -> int:
-        """Return the number of different sequences of ``depth`` actions from the start; a game that is over has none."""
+        """Return the number of distinct sequences of ``depth`` actions from the initial position; finished games have none."""
         return self.new_initial_state().perft(depth)
 
     @cached_property
     def record_tag(self) -> int:
-        """What the field ``game_tag`` of the game's records holds."""
+        """The value of the field ``game_tag`` in records of the game."""
         return records.record_tag(self)
 
     @property
     def can_check_records(self) -> bool:
-        """Whether the game has a kernel ``check_record``, so that it takes records from outside."""
+        """Whether the game has a kernel ``check_record`` and so accepts external records."""
         return "check_record" in self.kernels
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
@@ -225,12 +225,12 @@ class Game(ABC):
 
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
-        """``(planes, height, width)``, as an attribute."""
+        """Same as ``observation_tensor_shape()``."""
         return len(self.observation_planes), self.grid.height, self.grid.width
 
     @cached_property
     def flat_observation_shape(self) -> tuple[int, int]:
-        """``(planes, height * width)``, the shape that kernels write."""
+        """``(planes, height * width)``, the shape that kernels use."""
         planes, height, width = self.observation_shape
         return planes, height * width
 
@@ -250,27 +250,27 @@ class Game(ABC):
         return Symmetry(of_grid.name, of_grid.cells, actions, planes, observation.ravel())
 
     def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
-        """Return whether a symmetry of the grid is one of the game."""
+        """Return whether a symmetry of the grid is a symmetry of the game."""
         return True
 
     def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
-        """Return the image of each cell, ``[1, num_cells]``, or for each action plane, ``[num_action_planes, num_cells]``."""
+        """Return the images of the cells, ``[1, num_cells]``, or per action plane, ``[num_action_planes, num_cells]``."""
         return of_grid.cells[None, :]
 
     def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
-        """Return the image of each cell, ``[1, num_cells]``, or for each observation plane, ``[num_planes, num_cells]``."""
+        """Return the images of the cells, ``[1, num_cells]``, or per observation plane, ``[num_planes, num_cells]``."""
         return of_grid.cells[None, :]
 
     def initial_image(self, symmetry: Symmetry) -> State:
-        """Return the image of the position before the first action: that position itself, where the board is empty."""
+        """Return the image of the initial position. It is the initial position itself if the board is empty."""
         return self.new_initial_state()
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the image of each action plane where direction d goes to ``directions[d]``."""
+        """Return the image of each action plane if direction d is mapped to ``directions[d]``."""
         return np.arange(self.num_action_planes)
 
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the image of each observation plane where direction d goes to ``directions[d]``."""
+        """Return the image of each observation plane if direction d is mapped to ``directions[d]``."""
         return np.arange(len(self.observation_planes))
 
     # -- OpenSpiel's static facts ------------------------------------------------------------------------------------
@@ -293,19 +293,19 @@ class Game(ABC):
         return 0
 
     def max_utility(self) -> float:
-        """Return the return of a win, 1."""
+        """Return the utility of a win, 1."""
         return 1.0
 
     def min_utility(self) -> float:
-        """Return the return of a loss, -1."""
+        """Return the utility of a loss, -1."""
         return -1.0
 
     def utility_sum(self) -> float:
-        """Return the sum of both players' returns, 0."""
+        """Return the sum of the utilities of both players, 0."""
         return 0.0
 
     def get_type(self) -> Any:
-        """Return OpenSpiel's description of the game, which its algorithms ask for: a ``pyspiel.GameType``. Needs OpenSpiel."""
+        """Return the ``pyspiel.GameType`` that OpenSpiel's algorithms require. Needs OpenSpiel."""
         import pyspiel
 
         return pyspiel.GameType(
@@ -329,9 +329,9 @@ class Game(ABC):
     def compiled(
         self, template: Callable[..., Any], other_kernels: Mapping[str, Callable[..., Any]] | None = None
     ) -> Callable[..., Any]:
-        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`); compiled once.
+        """Return ``template`` compiled for this game (see :mod:`stoneworks.envs.rules.kernels`). The result is cached.
 
-        ``other_kernels`` replace globals of the template as the game's four kernels do, such as an evaluation.
+        ``other_kernels``, e.g. those of an evaluation, replace globals of the template like the game's own kernels.
         """
         others = other_kernels or {}
         key = (type(self), template, self.board.dtype, self.state_dtype, *sorted(others.items()))
@@ -402,7 +402,7 @@ _FINISHING: dict[type[Game], Callable[..., Any]] = {}
 
 
 def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the game's kernels, with the common one in place of an optional one that it lacks."""
+    """Return the game's kernels, with defaults for the optional ones."""
     if "finish_at_random" in game.kernels:
         return game.kernels
     if type(game) not in _FINISHING:

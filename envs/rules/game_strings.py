@@ -1,4 +1,4 @@
-"""Game strings, such as ``"vadus(size=9)"``: a name and options in Python's syntax of a call."""
+"""Game strings such as ``"vadus(size=9)"``: a name and options in the syntax of a Python call."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``"name(option=value,...)"``, whose values are literals, into the name and the options.
+    """Split ``"name(option=value,...)"``, where values are literals, into the name and the options.
 
     Raises:
-        ValueError: the text is not a game string.
+        ValueError: the text is not a valid game string.
     """
     problem = ValueError(f"{text!r} is not a valid game string; expected e.g. 'vadus' or 'vadus(size=9)'")
     if not isinstance(text, str):

@@ -1,7 +1,7 @@
-"""The registry of games, and ``load_game``. Everything that lists or loads games reads it.
+"""The registry of games and ``load_game``. All lists of games are based on it.
 
-A game is one :class:`GameEntry` here. A game in another package is added with :func:`register_game`, or by an entry point of
-the group ``stoneworks.games`` that refers to a ``GameEntry``.
+Each game has one :class:`GameEntry` here. A game of another package is added with :func:`register_game`, or with an entry
+point of the group ``stoneworks.games`` that refers to a ``GameEntry``.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ ENTRY_POINT_GROUP = "stoneworks.games"
 
 @dataclass(frozen=True)
 class GameEntry(Entry):
-    """A game in the registry. Code is named as ``"module:attribute"`` and imported when it is used.
+    """A game in the registry. Objects are given as ``"module:attribute"`` and imported when they are used.
 
     Attributes:
-        name: what ``load_game`` calls the game.
-        rules: its subclass of :class:`stoneworks.envs.rules.Game`.
-        version: raised whenever equal actions may lead to other results, observations or action indices than before.
+        name: name of the game for ``load_game``.
+        rules: the subclass of :class:`stoneworks.envs.rules.Game`.
+        version: incremented whenever equal actions may lead to different results, observations or action indices.
         drawing: an object, usually a module, with ``last_turn`` and ``compose`` (see :mod:`stoneworks.envs.drawing`), as
             ``"module"`` or ``"module:attribute"``; None for the generic drawing.
         evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
-            :mod:`stoneworks.models.evaluations`), named likewise; None where the game has none.
-        samples: game strings on which tests run, the first a game of a few moves; together they have every option at each of
-            its kinds of values.
+            :mod:`stoneworks.models.evaluations`), in the same form; None if the game has none.
+        samples: game strings for tests, starting with a game of a few moves; together they cover all kinds of values of
+            every option.
 
     Raises:
-        RegistrationError: an attribute is not valid.
+        RegistrationError: an attribute is invalid.
     """
 
     rules: str
@@ -66,7 +66,7 @@ class GameEntry(Entry):
         """Return the class of the rules.
 
         Raises:
-            RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has another name.
+            RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
         """
         from stoneworks.envs.rules.game import Game
 
@@ -143,27 +143,27 @@ def register_game(
 ) -> None:
     """Add a game to the registry of this process and of the worker processes that it starts.
 
-    From then on the game is loaded by name everywhere: ``load_game``, bots, environments, the arena, training. Registering
-    the same entry again does nothing. A package that wants its game to be there without being imported declares
+    The game can then be loaded by name everywhere: ``load_game``, bots, environments, the arena, training. Registering
+    the same entry again has no effect. A package whose game should be available without importing the package declares
     an entry point of the group ``stoneworks.games`` instead.
 
     Args:
-        name: what ``load_game`` calls the game; equal to ``name`` of the class.
-        rules: a subclass of :class:`stoneworks.envs.rules.Game`, or where it is, as ``"module:Class"``.
-        version: see :class:`GameEntry`; as are the rest.
-        drawing: its drawing; None for the generic one.
-        evaluation: its evaluation; None where it has none. The bots ``greedy`` and ``alphabeta`` need one.
+        name: name of the game for ``load_game``; equal to ``name`` of the class.
+        rules: a subclass of :class:`stoneworks.envs.rules.Game`, or its location as ``"module:Class"``.
+        version: see :class:`GameEntry`.
+        drawing: the drawing; None for the generic one.
+        evaluation: the evaluation; None if there is none. The bots ``greedy`` and ``alphabeta`` need one.
         samples: game strings for tests.
 
     Raises:
-        RegistrationError: an argument is not valid, or the name is taken.
+        RegistrationError: an argument is invalid, or the name is taken.
     """
     path: Any = path_of(rules)
     GAMES.add(GameEntry(name, path, version, drawing, evaluation, samples))
 
 
 def game_names() -> tuple[str, ...]:
-    """Return the names of all games: those of stoneworks, those of other packages, those registered in this process."""
+    """Return the names of all games: built-in games, games of other packages, and games registered in this process."""
     return GAMES.names()
 
 
@@ -176,8 +176,8 @@ def game_entry(name: str) -> GameEntry:
     """Return the entry of a game.
 
     Raises:
-        UnknownGameError: there is no game of that name.
-        RegistrationError: another package declares the game, and it cannot be loaded.
+        UnknownGameError: there is no game with this name.
+        RegistrationError: the game of another package cannot be loaded.
     """
     try:
         return GAMES[name]
@@ -190,25 +190,25 @@ def load_game(game: str, /, **options: object) -> Game:
 
     Args:
         game: a name (``"vadus"``), or a game string (``"vadus(size=9)"``); ``str(game)`` is one.
-        **options: options, where ``game`` is a name alone. What is not given has its default.
+        **options: options, if ``game`` is only a name. The others get their defaults.
 
     Raises:
-        UnknownGameError: there is no game of that name.
+        UnknownGameError: there is no game with this name.
         RegistrationError: the game of another package cannot be loaded.
-        ValueError: an unknown option, or a value that is not allowed; it names what is.
+        ValueError: an option is unknown, or its value is not allowed.
     """
     from stoneworks.envs.rules.options import check_options
 
     name, in_string = parse_game_string(game)
     if in_string and options:
-        raise ValueError(f"game {game!r} has options of its own; give options in the string or as keywords, not both")
+        raise ValueError(f"{game!r} contains options; give options either in the game string or as keywords, not both")
     game_class = game_entry(name).game_class()
     checked = check_options(name, game_class.option_types, in_string or options)
     return _make_game(game_class, tuple(checked.items()))
 
 
 def load_added_game(entry: GameEntry, game: str) -> Game:
-    """Return a game whose entry was added at run time, perhaps in another process: what its pickles call."""
+    """Return a game whose entry was added at run time, possibly in another process. Pickled games call this."""
     GAMES.add(entry)
     return load_game(game)
 

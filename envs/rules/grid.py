@@ -1,7 +1,7 @@
-"""Grids: the cells of a board, their names, neighbors, places on a drawing, and symmetries.
+"""Grids: cells of a board, their names, neighbors, coordinates and symmetries.
 
-Every game lives on one rectangular grid of ``height x width`` cells, some of which may be off the board. Cell
-``(row, col)`` has the index ``row * width + col``; row 0 is the bottom row (RULES.md, section 0).
+Every game uses one rectangular grid of ``height x width`` cells, some of which may be off the board. Cell
+``(row, col)`` has the index ``row * width + col``. Row 0 is the bottom row.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-#: Steps ``(q, r)`` of the six hex directions E, NE, NW, W, SW, SE, counter-clockwise.
+#: Steps ``(q, r)`` in the six hex directions E, NE, NW, W, SW, SE (counter-clockwise).
 HEX_DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
-#: Steps ``(column, row)`` of the four directions of a square grid N, E, S, W, clockwise.
+#: Steps ``(column, row)`` in the four square directions N, E, S, W (clockwise).
 SQUARE_DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 NO_NEIGHBOR = -1
@@ -26,8 +26,8 @@ class GridSymmetry:
     """A symmetry of a grid.
 
     Attributes:
-        name: for people, e.g. ``"rotate 60"``.
-        cells: ``int64[num_cells]``, the image of each cell; a cell off the board is its own image.
+        name: description, e.g. ``"rotate 60"``.
+        cells: ``int64[num_cells]``, the image of each cell; a cell off the board is mapped to itself.
         directions: ``int64[num_directions]``, the image of each direction.
     """
 
@@ -43,11 +43,11 @@ class Grid:
     Attributes:
         height: number of rows.
         width: number of columns.
-        on_board: ``bool[num_cells]``, false for a cell of the rectangle that is no cell of the board.
-        neighbors: ``int16[num_cells, num_directions]``, the next cell in each direction, or ``NO_NEIGHBOR``.
+        on_board: ``bool[num_cells]``, False for cells of the rectangle that are off the board.
+        neighbors: ``int16[num_cells, num_directions]``, the adjacent cell in each direction, or ``NO_NEIGHBOR``.
         positions: ``float64[num_cells, 2]``, the center ``(x, y)`` of each cell, y upwards, neighbors at distance 1.
         distance_from_center: ``int16[num_cells]``, steps from the nearest central cell (negative off the board).
-        symmetries: the identity first.
+        symmetries: the symmetries, the identity first.
     """
 
     height: int
@@ -60,12 +60,12 @@ class Grid:
 
     @property
     def num_cells(self) -> int:
-        """Number of cells of the rectangle, those off the board included."""
+        """Number of cells of the rectangle, including those off the board."""
         return self.height * self.width
 
     @cached_property
     def cell_names(self) -> tuple[str, ...]:
-        """The name of each cell, e.g. ``"a1"`` for row 0, column 0."""
+        """Name of each cell, e.g. ``"a1"`` for row 0, column 0."""
         columns = [column_name(column) for column in range(self.width)]
         return tuple(f"{column}{row + 1}" for row in range(self.height) for column in columns)
 
@@ -74,12 +74,12 @@ class Grid:
         return {name: cell for cell, name in enumerate(self.cell_names)}
 
     def cell_index(self, name: str) -> int | None:
-        """Return the cell of that exact name, or None where the grid has no such cell."""
+        """Return the cell with this exact name, or None if there is none."""
         return self._cell_of_name.get(name)
 
 
 def column_name(column: int) -> str:
-    """Return the letters of a column: ``a`` ... ``z``, ``aa``, ``ab``, ..."""
+    """Return the letters of a column: ``a``, ..., ``z``, ``aa``, ``ab``, ..."""
     letters = ""
     column += 1
     while column:
@@ -91,8 +91,8 @@ def column_name(column: int) -> str:
 def hexhex(radius: int) -> Grid:
     """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the center, in axial coordinates.
 
-    Row = r + radius and column = q + radius (RULES.md, section 0). Its symmetries are the 6 rotations, each
-    without and with the reflection that swaps q and r.
+    Row = r + radius and column = q + radius. The symmetries are the 6 rotations, each with and without the reflection
+    that swaps q and r.
     """
     side = 2 * radius + 1
     r, q = (axis.ravel() - radius for axis in np.mgrid[0:side, 0:side])
@@ -113,7 +113,7 @@ def hexhex(radius: int) -> Grid:
             for _ in range(turns):
                 image_q, image_r = -image_r, image_q + image_r
             cells = np.where(on_board, cell_at(image_q, image_r), np.arange(side * side))
-            # The reflection swaps E with NE and NW with SE: direction d goes to 1 - d (mod 6).
+            # The reflection swaps E with NE and NW with SE: direction d is mapped to 1 - d (mod 6).
             directions = np.array([((1 - d if mirrored else d) + turns) % 6 for d in range(6)])
             name = f"rotate {60 * turns}" if turns else "identity"
             if mirrored:
@@ -132,18 +132,19 @@ def hexhex(radius: int) -> Grid:
 
 
 def square(side: int, *, edge_points: bool = False) -> Grid:
-    """Return a board of ``side x side`` cells, neighbors N, E, S, W.
+    """Return a board of ``side x side`` cells with neighbors N, E, S, W.
 
-    With ``edge_points`` every row and every column has one more cell at either end, whose one neighbor is the outermost cell
-    of that row or column; the corners of the larger rectangle are off the board. The symmetries are the 4 rotations,
-    each without and with the reflection that swaps rows and columns. A board of even side has four central cells.
+    With ``edge_points``, every row and every column has an additional cell at each end. Its only neighbor is the
+    outermost cell of that row or column. The corners of the larger rectangle are off the board. The symmetries are the
+    4 rotations, each with and without the reflection that swaps rows and columns. A board of even side has four
+    central cells.
     """
     rim = 1 if edge_points else 0
     full = side + 2 * rim
     y, x = (axis.ravel() for axis in np.mgrid[0:full, 0:full])
 
     def in_rim(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return 0 for a cell of the board proper, 1 beyond it in one axis, 2 in both."""
+        """Return 0 for a cell inside the inner board, 1 if it is outside along one axis, 2 if along both."""
         return ((x < rim) | (x >= side + rim)).astype(np.int64) + ((y < rim) | (y >= side + rim))
 
     def cell_at(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -162,7 +163,7 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
             image_x, image_y = (y, x) if mirrored else (x, y)
             for _ in range(turns):
                 image_x, image_y = full - 1 - image_y, image_x
-            # The reflection swaps N with E and S with W; a turn is counter-clockwise, the directions are clockwise.
+            # The reflection swaps N with E and S with W. Rotations are counter-clockwise, directions are numbered clockwise.
             directions = np.array([((1 - d if mirrored else d) - turns) % 4 for d in range(4)])
             name = f"rotate {90 * turns}" if turns else "identity"
             if mirrored:

@@ -1,4 +1,4 @@
-"""Groups of stones on a hexhex board: path length, value, and their comparison rank by rank (V3, V4, V6; L4, L5)."""
+"""Groups of stones on a hexhex board: path length, value, and comparison rank by rank (V3, V4, V6; L4, L5)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
 
 @kernel
 def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int, int]:
-    """Write the values of all groups, each color's from high to low, and return how many groups each color has.
+    """Write the values of all groups, sorted from high to low per color, and return the number of groups of each color.
 
-    A group of n stones with path length L has the value 2L - n (V4). L is the least number of stones on a path within
-    the group that joins two different edge stones, or 0 where there are fewer than two (V3). A breadth-first search
-    from all edge stones at once finds it: each stone learns its nearest edge stone and the distance to it, and the
-    shortest path between two edge stones crosses from one's stones to the other's somewhere.
+    A group of n stones with path length L has the value 2L - n (V4). L is the number of stones on a shortest path within
+    the group between two different edge stones, or 0 if it has fewer than two (V3). It is found by a breadth-first search
+    from all edge stones at once: each stone gets its nearest edge stone and the distance to it, and every shortest path
+    between two edge stones crosses from the region of one to the region of the other.
 
     Args:
         board: the board constants.
         stones: color codes by cell.
-        values: ``int16[2, >= number of cells]``, written.
+        values: ``int16[2, >= number of cells]``, overwritten.
     """
     num_cells = board.num_cells
     seen = np.zeros(num_cells, np.uint8)
@@ -88,7 +88,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
 
 @kernel
 def compare_groups(board: Record, stones: Record) -> int:
-    """Return 1 where Black's groups are better, -1 where White's are, 0 where no compared rank differs (V6)."""
+    """Return 1 if Black's groups are better, -1 if White's are, 0 if no compared rank differs (V6)."""
     values = np.empty((2, board.num_cells), np.int16)
     num_black, num_white = group_values(board, stones, values)
     for rank in range(min(num_black, num_white)):
@@ -98,5 +98,5 @@ def compare_groups(board: Record, stones: Record) -> int:
 
 
 def fill_group_values(board: BoardArray, states: StateArray, values: Int16Table) -> tuple[int, int]:
-    """Write the group values of ``states[0]``: a template (see :func:`group_values`)."""
+    """Template: write the group values of ``states[0]`` (see :func:`group_values`)."""
     return group_values(board[0], states[0].stones, values)

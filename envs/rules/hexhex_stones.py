@@ -1,4 +1,4 @@
-"""What Vadus and Laido share: a hexhex board on which stones of two colors are placed and groups are compared."""
+"""Common parts of Vadus and Laido: a hexhex board on which stones are placed and groups are compared."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stoneworks.envs.rules.text_board import hex_board_text
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-#: Past this size indices of cells would no longer fit their 16 bits.
+#: Cell indices of larger boards do not fit into 16 bits.
 SIZE_OPTION = IntegerOption(9, minimum=2, maximum=90, always_shown=True)
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants for up to ``room`` cells."""
+    """Return the dtype of the board constants with room for ``room`` cells."""
     return np.dtype(
         [
             *BOARD_HEADER,
@@ -37,16 +37,16 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for up to ``room`` cells.
+    """Return the dtype of a position with room for ``room`` cells.
 
-    It is not aligned: numpy leaves the bytes between aligned fields undefined in copies, and positions are compared bytewise.
+    It is not aligned: numpy leaves padding bytes undefined in copies, and positions are compared bytewise.
     """
     return np.dtype(
         [
             *STATE_HEADER,
             ("consecutive_passes", "u1"),
-            ("second_stone", "u1"),  # the player to act has placed one of the two stones of a turn (V2)
-            ("swapped", "u1"),  # player 0 plays White, player 1 Black (L1)
+            ("second_stone", "u1"),  # the player to move has placed the first of two stones (V2)
+            ("swapped", "u1"),  # player 0 is White, player 1 is Black (L1)
             ("num_stones", "u2"),
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
         ],
@@ -55,7 +55,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
 
 @kernel
 def clear_stones(board: Record, state: Record) -> None:
-    """Make ``state`` an empty board with player 0 to act."""
+    """Make ``state`` an empty board with player 0 to move."""
     state.current_player = 0
     state.winner = NO_WINNER
     state.ending = 0
@@ -72,7 +72,7 @@ def clear_stones(board: Record, state: Record) -> None:
 
 @kernel
 def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
-    """Write the empty cells to the front of ``cells`` (``int16[>= num_cells]``), and return how many there are."""
+    """Write the empty cells to the front of ``cells`` (``int16[>= num_cells]``) and return their number."""
     num_empty = 0
     for cell in range(board.num_cells):
         cells[num_empty] = cell
@@ -82,7 +82,7 @@ def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
 
 @kernel
 def observe_stones(board: Record, state: Record, color: int, planes: Float32Table) -> None:
-    """Write the planes that both games begin with: own stones, opponent's stones, board."""
+    """Write the planes common to both games: own stones, opponent's stones, board."""
     own = color + 1
     other = 2 - color
     for cell in range(board.num_cells):
@@ -102,7 +102,7 @@ def end_game(state: Record, winner: int, ending: int) -> None:
 
 
 class HexhexStonesGame(Game):
-    """A game of stones on a hexhex board whose end compares group values."""
+    """A game of stones on a hexhex board that is decided by comparing group values."""
 
     colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 1
@@ -124,11 +124,11 @@ class HexhexStonesGame(Game):
 
     @property
     def num_points(self) -> int:
-        """Number of points of the board, 3N(N - 1) + 1 for N a side."""
+        """Number of points of the board: 3N(N - 1) + 1 for N points per side."""
         return int(self.grid.on_board.sum())
 
     def score(self, state: State) -> tuple[list[int], list[int]]:
-        """Return the values of Black's groups and of White's, each from high to low (V4, V6)."""
+        """Return the group values of Black and of White, each sorted from high to low (V4, V6)."""
         values = np.empty((2, self.grid.num_cells), np.int16)
         record = np.zeros(1, self.state_dtype)
         record[0] = state.record
@@ -136,7 +136,7 @@ class HexhexStonesGame(Game):
         return values[0, :num_black].tolist(), values[1, :num_white].tolist()
 
     def state_to_text(self, state: State) -> str:
-        """Return the board with X for Black and O for White, and who is to act."""
+        """Return a text diagram with X for Black and O for White, and the player to move."""
         stones = state.record["stones"]
         picture = hex_board_text(
             self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)]
@@ -148,10 +148,10 @@ class HexhexStonesGame(Game):
         if outcome is not None:
             if outcome.winner is None:
                 return "the game is a draw"
-            return f"{self.colors[self.color_of(state, outcome.winner)]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[self.color_of(state, outcome.winner)]} (player {outcome.winner}) wins by {outcome.reason}"
         player = state.current_player()
         color = self.color_of(state, player)
-        status = f"{self.colors[color]} ({'XO'[color]}, player {player}) to act"
+        status = f"{self.colors[color]} ({'XO'[color]}, player {player}) to move"
         if state.record["second_stone"]:
             status += ", second stone of the turn"
         if state.record["consecutive_passes"]:

@@ -1,12 +1,12 @@
-"""The cache of compiled kernels on disk: one file per compiled function, verified before it is loaded.
+"""Disk cache of compiled kernels: one file per compiled function, verified before it is loaded.
 
-Numba's own cache notices a change in the file of the cached function only, not in the functions that it calls, and it
-loads whatever its files hold. Here the name of a file contains a digest of everything that the machine code depends on:
-the bytecode of the function and of all kernels that it reaches, the constants they use, the signature, the versions and the
-processor. Moving or commenting a source file invalidates nothing; editing a kernel invalidates exactly what calls it. Each
-file carries a checksum of its content; a damaged file is deleted, and the function is compiled again.
+Numba's own cache only notices changes in the file of the cached function, not in the functions that it calls, and it
+does not verify its files. Here the file name contains a digest of everything that the machine code depends on:
+the bytecode of the function and of all kernels that it calls, the constants they use, the signature, the versions and
+the processor. Moving or commenting source code invalidates nothing; editing a kernel invalidates exactly its callers. Each
+file has a checksum. Damaged files are deleted and the function is compiled again.
 
-The files hold pickled machine code, so the cache folder must be one that only trusted users can write to.
+The files contain pickled machine code, so only trusted users may have write access to the cache folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numba.core import serialize
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
-# Numba ships no types for what it keeps internal.
+# Numba has no type annotations for its internals.
 _numba_config: Any = numba.core.config
 _dumps: Any = serialize.dumps
 _rebuild: Any = CompileResult._rebuild
@@ -41,15 +41,15 @@ logger = logging.getLogger("stoneworks.kernels")
 
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 _SECONDS_PER_DAY = 24 * 3600
-#: Files that no process has loaded for so long are deleted.
+#: Files that no process has loaded for this long are deleted.
 _MAX_AGE_DAYS = 30
 
 
 class KernelCache:
-    """The cache of one compiled function, with the methods that numba's dispatchers call.
+    """Cache of one compiled function, with the methods that numba's dispatchers call.
 
     Attributes:
-        file: path of the file, or None where no folder can be written; the function is then compiled in memory.
+        file: path of the file, or None if no folder is writable; the function is then compiled in memory only.
     """
 
     def __init__(self, name: str, function: types.FunctionType, signature: tuple[Any, ...]) -> None:
@@ -62,7 +62,7 @@ class KernelCache:
         return None if self.file is None else str(self.file.parent)
 
     def exists(self) -> bool:
-        """Return whether there is a file, intact or not."""
+        """Return whether the file exists, intact or not."""
         return self.file is not None and self.file.exists()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
@@ -79,7 +79,7 @@ class KernelCache:
                 raise ValueError("checksum mismatch")
             target_context.refresh()
             result = _rebuild(target_context, *pickle.loads(payload))
-        except Exception as error:  # whatever a file of another numba build or a forged one raises
+        except Exception as error:  # files of another numba build or forged files can raise anything
             logger.warning("the cached kernel %s is damaged (%s); compiling it again", self.file, error)
             with contextlib.suppress(OSError):
                 self.file.unlink()
@@ -88,7 +88,7 @@ class KernelCache:
         return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Write a compile result, whole or not at all. A full disk is logged; the result is in memory anyway."""
+        """Write a compile result atomically. If the disk is full, log it; the result is in memory anyway."""
         if self.file is None or result.lifted or result.library.has_dynamic_globals:
             return
         payload = _dumps(result._reduce())
@@ -114,10 +114,10 @@ class KernelCache:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the cache, created if necessary, or None if no folder can be written, which is logged.
+    """Return the folder of the cache, or None (logged) if no folder is writable. Create it if necessary.
 
-    It is ``kernels`` in this package's ``__pycache__`` if that can be written, else in the user's cache folder; the
-    environment variable ``STONEWORKS_CACHE_DIR`` names another place.
+    The folder is ``kernels`` in this package's ``__pycache__`` if that is writable, else in the user's cache folder. The
+    environment variable ``STONEWORKS_CACHE_DIR`` overrides it.
     """
     return _cache_folder(os.environ.get("STONEWORKS_CACHE_DIR"))
 
@@ -138,8 +138,8 @@ def _cache_folder(given: str | None) -> Path | None:
         return folder
     tried = ", ".join(map(str, places))
     logger.warning(
-        "no folder for compiled kernels can be written (tried %s); every process compiles them again. "
-        "Set STONEWORKS_CACHE_DIR to a folder that can be written.",
+        "no folder for compiled kernels is writable (tried %s); every process compiles them again. "
+        "Set STONEWORKS_CACHE_DIR to a writable folder.",
         tried,
     )
     return None
@@ -177,7 +177,7 @@ def _environment() -> tuple[Any, ...]:
 
 
 def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None:
-    """Feed a global or constant that a kernel uses to a digest; functions with everything that they use in turn."""
+    """Add a global or constant that a kernel uses to a digest; for functions, recursively everything that they use."""
     value = getattr(value, "py_func", value)
     add(type(value).__qualname__.encode())
     if isinstance(value, types.FunctionType):
@@ -191,7 +191,7 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
         add(repr(value).encode())
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
         add(value.__name__.encode())
-    else:  # an intrinsic and the like: its own source file stands for it
+    else:  # an intrinsic or similar: represented by its source file
         definition = getattr(value, "_defn", type(value))
         module = sys.modules.get(definition.__module__)
         path = getattr(module, "__file__", None)
@@ -234,7 +234,7 @@ def _add_code(add: Callable[[bytes], None], code: types.CodeType, docstring: str
 
 
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the names of globals and attributes that ``code`` and the code nested in it use, sorted."""
+    """Return the sorted names of globals and attributes used by ``code`` and code nested in it."""
     found = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

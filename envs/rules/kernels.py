@@ -1,14 +1,14 @@
-"""Compiling: the decorator of every kernel, and templates specialized for one game.
+"""Compilation of kernels, and of templates specialized for one game.
 
-A game's rules are four kernels (see :mod:`stoneworks.envs.rules.templates`). What is done with them (step a batch,
-play at random, search) is written once, as a template, and specialized: a fresh function with the template's code,
-the game's kernels among its globals, and a qualified name of its own, compiled with numba and cached on disk.
+A game's rules are four kernels (see :mod:`stoneworks.envs.rules.templates`). Operations on them (stepping a batch, random
+playouts, search) are written once as templates and specialized per game: a new function with the template's code,
+the game's kernels among its globals, and a unique qualified name, compiled with numba and cached on disk.
 
-Two facts of numba shape this module. A function cannot be cached if it receives a compiled function as an argument or from a
-closure, so kernels come in as globals (see :mod:`stoneworks.envs.rules.kernel_cache` for the cache). And numba's names in
-machine code tell record types apart by a number that counts types as a process meets them: two functions compiled in
-two processes could have one name, and a third process that loads both would call the wrong one. So record types get names
-made from their fields.
+Two properties of numba determine this design. First, functions that receive compiled functions as arguments or closures
+cannot be cached, so kernels are passed as globals (see :mod:`stoneworks.envs.rules.kernel_cache`). Second, numba
+numbers record types in the order in which a process meets them, and uses the numbers in symbol names of machine code. Functions
+compiled in two processes could get the same symbol name, and a third process that loads both would call the wrong one.
+Record types therefore get names derived from their fields.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ logger = logging.getLogger("stoneworks.kernels")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The types of template arguments: what mypy checks, and below what numba compiles for. A record comes as an array of
-# one or more, because numba takes an array of records five times faster than a single record (0.2 against 1 µs).
+# Types of template arguments, used by mypy and (below) as numba signatures. Records are passed as arrays of
+# one or more, because numba accepts arrays of records five times faster than single records (0.2 against 1 µs).
 BoardArray: TypeAlias = npt.NDArray[np.void]
 StateArray: TypeAlias = npt.NDArray[np.void]
 StateTable: TypeAlias = npt.NDArray[np.void]
@@ -78,21 +78,21 @@ def _name_in_machine_code(record: Any) -> tuple[str, tuple[()]]:
     return f"Record{hashlib.sha256(record.name.encode()).hexdigest()[:16]}", ()
 
 
-# Numba names record types in machine code by a counter of the process. Code for two of them, cached by two processes, can
-# then bear one name, and a third process that loads both calls the wrong one. A name made of the fields cannot clash.
+# Numba names record types in machine code by a counter of the process, so the names of two types from different processes
+# can clash in a third one that loads both. Names derived from the fields cannot clash.
 _numba_record: Any = numba.types.Record
 _numba_record.mangling_args = property(_name_in_machine_code)
 
 
 def kernel(function: F) -> F:
-    """Compile a function that other kernels call. It has no cache of its own: it is cached inside what calls it."""
+    """Compile a function that is called by other kernels. It is cached as part of its callers."""
     return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
 
 
 def capacity(num_cells: int) -> int:
     """Return the number of cells that records for a board of ``num_cells`` have room for: 384, 768, 1536, ...
 
-    Boards of one capacity share their record types, and so their machine code: Vadus 2 to 9 compile once.
+    Boards of the same capacity share their record types and machine code; Vadus of sizes 2 to 9 compiles once.
     """
     room = 384
     while room < num_cells:
@@ -107,18 +107,18 @@ def specialize(
     board: np.dtype[Any],
     state: np.dtype[Any],
 ) -> Callable[..., Any]:
-    """Return ``template`` compiled for one game and one size of its records.
+    """Return ``template`` compiled for one game and one record size.
+
+    The result accepts exactly the annotated types and raises ``TypeError`` for others. Compilation is logged by the
+    logger ``stoneworks.kernels``, which Python prints to standard error by default.
 
     Args:
         template: a function whose annotated arguments name types of this module, or ``Annotated`` types of its own
-            module, which carry the type that numba compiles for.
-        name: what tells this game and record size from others, e.g. ``"vadus_384"``.
-        game_kernels: what replaces globals of the template: compiled kernels by name, the game's four and any others.
-        board: the dtype of the board constants.
-        state: the dtype of the states.
-
-    The result takes exactly the annotated types and raises ``TypeError`` for others. Compiling is announced on the
-    logger ``stoneworks.kernels``, which Python shows on standard error unless told otherwise.
+            module that contain the numba type.
+        name: unique name of the game and record size, e.g. ``"vadus_384"``.
+        game_kernels: compiled kernels by name that replace globals of the template.
+        board: dtype of the board constants.
+        state: dtype of the states.
     """
     function = _with_kernels(template, name, game_kernels)
     qualified_name = function.__qualname__
@@ -145,14 +145,14 @@ def specialize(
 def specialized_kernel(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Return ``template`` with ``game_kernels`` among its globals as a kernel, for what ``specialize`` compiles to call."""
+    """Return ``template`` with ``game_kernels`` among its globals as a kernel that specialized templates can call."""
     return kernel(_with_kernels(template, name, game_kernels))
 
 
 def _with_kernels(
     template: Callable[..., Any], name: str, game_kernels: Mapping[str, Callable[..., Any]]
 ) -> types.FunctionType:
-    """Return a function with the code of ``template``, ``game_kernels`` among its globals, and a name of its own."""
+    """Return a function with the code of ``template``, ``game_kernels`` among its globals, and a unique name."""
     qualified_name = f"{name}_{template.__name__}"
     function = types.FunctionType(
         template.__code__.replace(co_name=qualified_name, co_qualname=qualified_name),
@@ -166,6 +166,4 @@ def _with_kernels(
 
 @cache
 def _announce(name: str, place: str) -> None:
-    logger.warning(
-        "compiling kernels of %s for this machine (half a second to ten seconds each, once; kept in %s)", name, place
-    )
+    logger.warning("compiling the kernels of %s (0.5 to 10 s each, once per machine; cached in %s)", name, place)

@@ -1,6 +1,6 @@
 """Laido (Saïd Galdseid, 2024).
 
-Vadus with one stone a turn, the pie rule, and hills to break ties. The rulings L1 to L5 are explained in docs/laido.md.
+Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The rulings L1 to L5 are listed in docs/laido.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stoneworks.envs.rules.templates import NO_WINNER
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-# Endings, each 1 + its index in Laido.reasons.
+# Endings: 1 + the index in Laido.reasons.
 BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
 
 
@@ -39,13 +39,13 @@ def reset(board: Record, state: Record) -> None:
 
 @kernel
 def swap_is_legal(board: Record, state: Record) -> bool:
-    """Return whether the action to come is player 1's first (L1)."""
+    """Return whether the next action is player 1's first (L1)."""
     return bool(board.pie_rule and state.num_stones == 1 and state.current_player == 1 and not state.swapped)
 
 
 @kernel
 def pass_is_legal(board: Record, state: Record) -> bool:
-    """Return whether the player to act may pass: with the pie rule not on the first turn (L1), without it always (L2)."""
+    """Return whether the player to move may pass: with the pie rule not on the first turn (L1), without it always (L2)."""
     return bool(state.num_stones > 0 or not board.pie_rule)
 
 
@@ -60,7 +60,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 
 @kernel
 def compare_hills(board: Record, stones: Record) -> int:
-    """Return 1 where Black has fewer stones on the first hill with a difference, -1 where White has, else 0 (L5)."""
+    """Return 1 if Black has fewer stones on the first hill that differs, -1 if White has, 0 if no hill differs (L5)."""
     excess_of_white = np.zeros(board.num_cells, np.int64)
     for cell in range(board.num_cells):
         if stones[cell] == BLACK:
@@ -79,7 +79,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
     player = state.current_player
     state.current_player = 1 - player  # L3
     if action == board.num_cells + 1:
-        state.swapped = 1  # L1: player 0 goes on, as White
+        state.swapped = 1  # L1: player 0 moves next, as White
         return
     if action == board.num_cells:
         state.consecutive_passes += 1
@@ -102,13 +102,13 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 @kernel
 def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random: as the common kernel does, but from a list of the empty cells."""
+    """Play to the end at random, like the default kernel but from a list of the empty cells."""
     empty = np.empty(board.num_cells, np.int16)
     num_empty = list_empty_cells(board, state, empty)
     played = 0
     while not state.ending:
         choice = random_below(seeds, game, num_empty + pass_is_legal(board, state) + swap_is_legal(board, state))
-        if choice >= num_empty:  # the swap is legal only where the pass is
+        if choice >= num_empty:  # a swap is only legal when a pass is
             apply_action(board, state, board.num_cells + choice - num_empty)
         else:
             apply_action(board, state, empty[choice])
@@ -128,7 +128,7 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 
 
 class Laido(HexhexStonesGame):
-    """Laido. Options: ``size``, cells a side (9; 7 and 11 are official too), and ``pie_rule`` (True)."""
+    """Laido. Options: ``size``, cells per side (default 9; 7 and 11 are official as well), and ``pie_rule`` (default True)."""
 
     name: ClassVar[str] = "laido"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
@@ -144,11 +144,11 @@ class Laido(HexhexStonesGame):
         "black_to_act",
     )
     binary_observations: ClassVar[bool] = True
-    action_help: ClassVar[str] = "actions are a cell, such as e5, and pass and swap"
+    action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, one that finishes games at random, and the check of records."""
+        """The four kernels, ``finish_at_random`` and ``check_record``."""
         from stoneworks.envs.rules.record_checks.hexhex_stones import check_laido_record
 
         return {
@@ -161,12 +161,12 @@ class Laido(HexhexStonesGame):
         }
 
     def color_of(self, state: State, player: int) -> int:
-        """Return the color that ``player`` plays: the other one's after a swap (L1)."""
+        """Return the color of ``player``, which changes with a swap (L1)."""
         return player ^ int(state.record["swapped"])
 
     def max_game_length(self) -> int:
-        """Return the length of a game in which a pass stands before every stone, and two end it.
+        """Return the length of a game with a pass before every stone, and two passes at the end.
 
-        With the pie rule no pass stands before the first stone, but the swap may follow it.
+        With the pie rule there is no pass before the first stone, but a swap may follow it.
         """
         return 2 * self.num_points + 2

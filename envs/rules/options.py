@@ -1,4 +1,4 @@
-"""Options of a game: what a game accepts, and the strict check of what it is given."""
+"""Options of a game, and their validation."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ class Option(Protocol):
 
     @property
     def default(self) -> Any:
-        """The value where none is given."""
+        """Default value."""
 
     @property
     def always_shown(self) -> bool:
-        """Whether the game string shows the option (the size of the board) even where it has its default."""
+        """Whether the game string shows the option even if it has its default value (e.g. the size of the board)."""
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words: ``"an integer from 2 to 90"``."""
+        """Description of the allowed values, e.g. ``"an integer from 2 to 90"``."""
 
     def check(self, game: str, name: str, value: object) -> Any:
-        """Return ``value`` as a plain Python object. Raises ``ValueError`` naming the option, its value and what is allowed."""
+        """Return ``value`` as a plain Python object. Raises ``ValueError`` if it is not allowed."""
         ...
 
 
 @dataclass(frozen=True)
 class IntegerOption:
-    """An integer, ``minimum`` <= value <= ``maximum``."""
+    """An integer with ``minimum`` <= value <= ``maximum``."""
 
     default: int
     minimum: int
@@ -61,7 +61,7 @@ class IntegerOption:
 
 @dataclass(frozen=True)
 class IntegerPairOption:
-    """Two integers, a tuple or a list, each from ``minimum`` to ``maximum``; the value is a tuple."""
+    """Two integers, each from ``minimum`` to ``maximum``. Tuples and lists are accepted; the value is a tuple."""
 
     default: tuple[int, int]
     minimum: int
@@ -105,9 +105,10 @@ class BooleanOption:
 
 
 def check_options(game: str, options: Mapping[str, Option], given: Mapping[str, object]) -> dict[str, Any]:
-    """Return every option of the game with its checked value, in alphabetical order.
+    """Return the checked value of every option of the game, in alphabetical order.
 
-    Raises ``ValueError`` for an unknown name or a value that is not allowed.
+    Raises:
+        ValueError: the name of an option is unknown or its value is not allowed.
     """
     for name, value in given.items():
         if name not in options:

@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: one 64-bit seed per game, so that results do not depend on the number of threads."""
+"""Random numbers in kernels: one 64-bit seed per game, so that results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PROBES = 24
 
 @kernel
 def random_below(seeds: UInt64s, game: int, bound: int) -> int:
-    """Return a uniform whole number in [0, ``bound``), ``bound`` < 2**31, and advance ``seeds[game]``.
+    """Return a uniformly random integer in [0, ``bound``), ``bound`` < 2**31, and advance ``seeds[game]``.
 
-    SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014); the upper half of its
-    output is scaled by multiplication, which is biased by less than ``bound`` / 2**32.
+    SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). The upper half of its
+    output is scaled by multiplication, with a bias of less than ``bound`` / 2**32.
     """
     seeds[game] += _INCREMENT
     z = seeds[game]
@@ -34,7 +34,7 @@ def random_below(seeds: UInt64s, game: int, bound: int) -> int:
 
 @kernel
 def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
-    """Return the sum of the bytes, each 0 or 1, of ``words[start:stop]``, at most 31 words."""
+    """Return the sum of the bytes (each 0 or 1) of ``words[start:stop]``, at most 31 words."""
     sums = np.uint64(0)
     for word in range(start, stop):
         sums += words[word]
@@ -43,10 +43,10 @@ def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
 
 @kernel
 def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Return a uniformly chosen action whose entry in ``mask`` is 1, or -1 where all are 0.
+    """Return a uniformly random action whose entry in ``mask`` is 1, or -1 if there is none.
 
-    Probing at random is faster than counting unless legal actions are rare; both are uniform, so their mix is. Counting
-    adds eight entries at a time.
+    Random probing is faster than counting unless legal actions are rare. Both are uniform, and so is their combination.
+    Counting adds eight entries at a time.
     """
     num_actions = mask.shape[0]
     for _ in range(_PROBES):
@@ -85,6 +85,6 @@ def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
 
 
 def independent_seeds(seed: int | np.random.SeedSequence | None, num_games: int) -> UInt64s:
-    """Return ``uint64[num_games]``, one independent seed per game. None draws fresh entropy."""
+    """Return ``uint64[num_games]``, one independent seed per game. None uses fresh entropy."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     return np.asarray(sequence.generate_state(num_games, np.uint64), np.uint64)

@@ -1,4 +1,4 @@
-"""``State``: one position of a game, with the methods of OpenSpiel's ``State``."""
+"""``State``: a position of a game, with the methods of OpenSpiel's ``State``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
 class Outcome(NamedTuple):
-    """How a game ended: the winning player, or None, and the reason, one of ``Game.reasons``."""
+    """Result of a game: the winner (or None) and the reason, one of ``Game.reasons``."""
 
     winner: int | None
     reason: str
 
 
 class State:
-    """One position of a game. It is mutable; ``clone`` gives an independent copy.
+    """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
-    Equal states are equal positions; the ways that led to them may differ (``history`` does not count). The attribute ``game``
-    is what OpenSpiel's ``get_game()`` returns.
+    States are equal if their positions are equal; the history is not compared. The attribute ``game`` is
+    the same as OpenSpiel's ``get_game()``.
     """
 
     __slots__ = ("_current_player", "_game", "_history", "_records")
@@ -41,19 +41,19 @@ class State:
     # -- Playing -----------------------------------------------------------------------------------------------------
 
     def apply_action(self, action: int) -> None:
-        """Apply an action of the player to act.
+        """Apply an action of the player to move.
 
         Raises:
-            IllegalActionError: the action is not legal here; the state is as it was.
+            IllegalActionError: the action is illegal. The state is unchanged.
         """
         if not self.try_apply_action(action):
             raise IllegalActionError(self.why_illegal(action))
 
     def try_apply_action(self, action: int) -> bool:
-        """Apply an action where it is legal, and return whether it was.
+        """Apply an action if it is legal, and return whether it was.
 
         Raises:
-            IllegalActionError: the action is no whole number.
+            IllegalActionError: the action is not an integer.
         """
         game = self._game
         try:
@@ -62,7 +62,7 @@ class State:
             raise game.no_whole_number(action) from None
         try:
             acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
-        except OverflowError:  # past the 64 bits of the kernel's argument
+        except OverflowError:  # does not fit the kernel's 64-bit argument
             return False
         if acted == ILLEGAL:
             return False
@@ -71,31 +71,31 @@ class State:
         return True
 
     def why_illegal(self, action: int) -> str:
-        """Return the message of an ``IllegalActionError`` for an action that is illegal here."""
+        """Return the message of the ``IllegalActionError`` for an illegal action."""
         game = self._game
         if not 0 <= action < game.num_distinct_actions():
-            return f"{game}: there is no action {action}; indices go from 0 to {game.num_distinct_actions() - 1}"
+            return f"{game}: action must be from 0 to {game.num_distinct_actions() - 1}, got {action}"
         legal = self.legal_actions()
         shown = " ".join(map(game.action_to_string, legal[:12])) + (
             f" ... ({len(legal)} in all)" if len(legal) > 12 else ""
         )
-        allowed = f"legal are {shown}" if legal else "the game is over"
+        allowed = f"legal actions: {shown}" if legal else "the game is over"
         return (
             f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
         )
 
     def child(self, action: int) -> State:
-        """Return the state after ``action``; this state is as it was."""
+        """Return the state after ``action``. This state is unchanged."""
         child = self.clone()
         child.apply_action(action)
         return child
 
     def legal_actions(self, player: int | None = None) -> list[int]:
-        """Return the legal actions in ascending order; of ``player``, where given: none unless it is to act."""
+        """Return the legal actions in ascending order. With ``player``: an empty list unless it is the player to move."""
         return np.flatnonzero(self.legal_actions_mask(player).view(np.bool_)).tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
-        """Return ``int8[num_distinct_actions]``: 1 for a legal action, else 0; zeros once the game is over."""
+        """Return ``int8[num_distinct_actions]``: 1 for legal actions, else 0; zeros after the end of the game."""
         mask = np.zeros(self._game.num_distinct_actions(), np.int8)
         if player is None or player == self._current_player:
             self._game.fill_mask(self._game.board, self._records, mask)
@@ -104,19 +104,19 @@ class State:
     # -- Asking ------------------------------------------------------------------------------------------------------
 
     def current_player(self) -> int:
-        """Return the player to act, or ``TERMINAL_PLAYER`` (-4) once the game is over."""
+        """Return the player to move, or ``TERMINAL_PLAYER`` (-4) after the end of the game."""
         return self._current_player
 
     def is_terminal(self) -> bool:
-        """Return whether the game is over; a truncated game is."""
+        """Return whether the game is over (including truncated games)."""
         return self._current_player == templates.TERMINAL_PLAYER
 
     def is_truncated(self) -> bool:
-        """Return whether the game was broken off undecided at its greatest length."""
+        """Return whether the game was truncated at its maximum length."""
         return bool(self._records["truncated"][0])
 
     def outcome(self) -> Outcome | None:
-        """Return how the game ended, or None while it goes on."""
+        """Return the outcome, or None while the game is in progress."""
         ending = int(self._records["ending"][0])
         if not ending:
             return None
@@ -124,30 +124,30 @@ class State:
         return Outcome(None if winner == NO_WINNER else winner, self._game.reasons[ending - 1])
 
     def returns(self) -> list[float]:
-        """Return both players' rewards so far: zeros until the game is over, then 1 and -1, or zeros for a draw."""
+        """Return the sum of rewards of both players: zeros until the end, then 1 and -1, or zeros for a draw."""
         winner = int(self._records["winner"][0])
         return [0.0, 0.0] if winner == NO_WINNER else [1.0 - 2.0 * (player != winner) for player in (0, 1)]
 
     def rewards(self) -> list[float]:
-        """Return both players' rewards for the last action, which are the returns, as only the end is rewarded."""
+        """Return the rewards of both players for the last action. They equal the returns, as only the end is rewarded."""
         return self.returns()
 
     def player_return(self, player: int) -> float:
-        """Return one player's part of ``returns()``."""
+        """Return the return of one player."""
         return self.returns()[player]
 
     player_reward = player_return
 
     def score(self) -> tuple[Any, Any] | None:
-        """Return what decides the end, for color 0 and color 1 (see the game); None where nothing is counted."""
+        """Return the score of color 0 and color 1 (its form depends on the game), or None if the game has no score."""
         return self._game.score(self)
 
     def color_of(self, player: int) -> int:
-        """Return the color that ``player`` plays: its own number, except after Laido's swap."""
+        """Return the color of ``player``: the player's own number, except after a swap in Laido."""
         return self._game.color_of(self, player)
 
     def history(self) -> list[int]:
-        """Return the actions that led here."""
+        """Return the actions that led to this state."""
         return list(self._history)
 
     def move_number(self) -> int:
@@ -155,26 +155,26 @@ class State:
         return len(self._history)
 
     def perft(self, depth: int) -> int:
-        """Return the number of different sequences of ``depth`` actions from here."""
+        """Return the number of distinct sequences of ``depth`` actions from this state."""
         if depth < 0:
-            raise ValueError(f"depth is {depth}; allowed is a whole number >= 0")
+            raise ValueError(f"depth must be an integer >= 0, got {depth}")
         count: Callable[..., int] = self._game.compiled(templates.count_sequences)
         return count(self._game.board, self._records, depth) if depth else 1
 
     @property
     def record(self) -> np.void:
-        """A copy of the position, a record of ``game.state_dtype``."""
+        """Copy of the position, a record of ``game.state_dtype``."""
         return self._records[0].copy()  # type: ignore[no-any-return]
 
     @classmethod
     def from_record(cls, game: Game, record: np.void, *, trusted: bool = False) -> State:
-        """Return the state of a record; its history is empty.
+        """Return the state of a record, with an empty history.
 
         Args:
             game: the game.
             record: a record of ``game.state_dtype``.
-            trusted: take a record of this layout without a check, and as one of this game. A record that is not a position
-                then crashes the process or gives nonsense.
+            trusted: skip the validation and take the record as one of this game. An invalid record can then crash the
+                process or give wrong results.
 
         Raises:
             RecordError: the record is not a position of this game.
@@ -198,21 +198,21 @@ class State:
     # -- Observations ------------------------------------------------------------------------------------------------
 
     def observation_tensor(self, player: int | None = None) -> npt.NDArray[np.float32]:
-        """Return ``float32[planes, height, width]`` as ``player`` sees the position.
+        """Return ``float32[planes, height, width]`` from the perspective of ``player``.
 
-        Without ``player`` it is the player to act, or player 0 once the game is over. The planes are those of
+        The default is the player to move, or player 0 after the end of the game. The planes are those of
         ``game.observation_planes``, with values in [0, 1].
         """
         if player is None:
             player = max(self._current_player, 0)
         elif player not in (0, 1):
-            raise ValueError(f"player is {player!r}; allowed is 0 or 1")
+            raise ValueError(f"player must be 0 or 1, got {player!r}")
         planes = np.empty(self._game.flat_observation_shape, np.float32)
         self._game.fill_observation(self._game.board, self._records, player, planes)
         return planes.reshape(self._game.observation_shape)
 
     def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Return the observation of ``player`` and its mask, zeros unless it is to act, in one compiled call."""
+        """Return observation and mask of ``player`` in one compiled call. The mask is zeros unless ``player`` is to move."""
         game = self._game
         planes = np.empty(game.flat_observation_shape, np.float32)
         mask = np.empty(game.num_actions, np.int8)
@@ -222,19 +222,19 @@ class State:
     # -- Texts -------------------------------------------------------------------------------------------------------
 
     def action_to_string(self, *player_and_action: int) -> str:
-        """Return the text of an action; as in OpenSpiel, the player may stand before it."""
+        """Return the text of an action. As in OpenSpiel, the player may be given as first argument."""
         return self._game.action_to_string(player_and_action[-1])
 
     def string_to_action(self, *player_and_text: Any) -> int:
-        """Return the action of a text; as in OpenSpiel, the player may stand before it.
+        """Return the action index of a text. As in OpenSpiel, the player may be given as first argument.
 
         Raises:
-            IllegalActionError: the text is none of the game's. Whether the action is legal here is not looked at.
+            IllegalActionError: the text is not an action of the game. Legality in this position is not checked.
         """
         return self._game.string_to_action(player_and_text[-1])
 
     def serialize(self) -> str:
-        """Return the texts of the actions that led here, one a line (see ``Game.deserialize_state``)."""
+        """Return the texts of the actions that led to this state, one per line (see ``Game.deserialize_state``)."""
         return "\n".join(map(self._game.action_to_string, self._history))
 
     def __str__(self) -> str:
@@ -278,15 +278,15 @@ class State:
     # -- OpenSpiel's questions that have one answer here ---------------------------------------------------------------
 
     def is_chance_node(self) -> bool:
-        """Return False: there is no chance."""
+        """Return False: there are no chance nodes."""
         return False
 
     def is_simultaneous_node(self) -> bool:
-        """Return False: one player acts at a time."""
+        """Return False: players move in turn."""
         return False
 
     def is_initial_state(self) -> bool:
-        """Return whether nothing has been played."""
+        """Return whether no action has been played."""
         return not self._history
 
     def num_players(self) -> int:

@@ -1,8 +1,8 @@
-"""The four kernels that are a game's rules, an optional one, and the templates that are written in terms of them.
+"""The kernels that define a game's rules, and the templates built on them.
 
-The functions of the first part are the contract: a game's module defines kernels of the same names, and specializing
-a template replaces them (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and do not
-raise; who calls them has checked before.
+The functions of the first part are the interface: a game's module defines kernels of the same names, and
+specialization replaces these functions (see :mod:`stoneworks.envs.rules.kernels`). Kernels allocate no Python objects and
+do not raise; callers must validate their arguments.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.random_numbers import random_legal_action
 
-#: ``current_player`` of a game that is over (OpenSpiel's ``PlayerId.TERMINAL``).
+#: ``current_player`` after the end of the game (OpenSpiel's ``PlayerId.TERMINAL``).
 TERMINAL_PLAYER = -4
-#: ``winner`` of a game that nobody has won.
+#: ``winner`` of a game without a winner.
 NO_WINNER = -1
-#: What :func:`try_action` returns where the action is illegal.
+#: Returned by :func:`try_action` for an illegal action.
 ILLEGAL = -1
-#: The action of a game that is left as it is, in a batch.
+#: Action that leaves a game of a batch unchanged.
 NO_ACTION = -1
-#: More than any record has fields.
+#: Upper bound on the number of fields of a record.
 MAX_FIELDS = 256
 
 
@@ -40,22 +40,22 @@ MAX_FIELDS = 256
 
 
 def reset(board: Record, state: Record) -> None:
-    """Make ``state``, which holds anything, the start of a game. Every field is written."""
+    """Make ``state`` the initial position. Every field is written; the previous content is ignored."""
     raise NotImplementedError
 
 
 def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
-    """Write every entry of ``mask`` (``int8[num_distinct_actions]``): 1 for a legal action, else 0. The game is not over."""
+    """Write every entry of ``mask`` (``int8[num_distinct_actions]``): 1 for legal actions, else 0. The game must not be over."""
     raise NotImplementedError
 
 
 def apply_action(board: Record, state: Record, action: int) -> None:
-    """Apply a legal action. At the end of the game this sets ``current_player``, ``winner``, ``ending``, ``truncated``."""
+    """Apply a legal action. At the end of the game, set ``current_player``, ``winner``, ``ending`` and ``truncated``."""
     raise NotImplementedError
 
 
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
-    """Write every entry of ``planes`` (``float32[num_planes, height * width]``) as ``player`` sees the position."""
+    """Write every entry of ``planes`` (``float32[num_planes, height * width]``) from the perspective of ``player``."""
     raise NotImplementedError
 
 
@@ -63,10 +63,10 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 
 
 def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end with uniformly random legal actions and return how many were played.
+    """Play to the end with uniformly random legal actions and return the number of actions.
 
-    ``mask`` (``int8[num_distinct_actions]``) is room to work in; ``seeds[game]`` is advanced. For a game that has no
-    kernel of this name this function is specialized with its four.
+    ``mask`` (``int8[num_distinct_actions]``) is scratch space; ``seeds[game]`` is advanced. This default is used for
+    games without a kernel of this name.
     """
     played = 0
     while not state.ending:
@@ -77,10 +77,10 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 
 
 def check_record(board: Record, state: Record) -> int:
-    """Return 0 if ``state`` is a position that the game's kernels can work on, else the number of its first wrong field.
+    """Return 0 if ``state`` is a valid position, else the number of its first invalid field.
 
-    Fields are numbered from 1 in the order of the dtype. The record may hold anything, so nothing in it may be used as an
-    index before it has been checked. A game that has no kernel of this name takes no records from outside.
+    Fields are numbered from 1 in the order of the dtype. The record may contain arbitrary data, so values must be checked
+    before they are used as indices. Games without a kernel of this name do not accept external records.
     """
     raise NotImplementedError
 
@@ -89,12 +89,12 @@ def check_record(board: Record, state: Record) -> int:
 
 
 def reset_state(board: BoardArray, states: StateArray) -> None:
-    """Start the game ``states[0]``."""
+    """Make ``states[0]`` the initial position."""
     reset(board[0], states[0])
 
 
 def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
-    """Write the mask of ``states[0]``: zeros once the game is over."""
+    """Write the mask of ``states[0]``: zeros after the end of the game."""
     if states[0].ending:
         mask[:] = 0
     else:
@@ -102,9 +102,9 @@ def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
 
 
 def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) -> int:
-    """Apply ``action`` to ``states[0]`` and return who acts next, or return ``ILLEGAL`` and change nothing.
+    """Apply ``action`` to ``states[0]`` and return the next player to move, or return ``ILLEGAL`` and change nothing.
 
-    ``mask`` is room to work in.
+    ``mask`` is scratch space.
     """
     if states[0].ending or action < 0 or action >= mask.shape[0]:
         return ILLEGAL
@@ -116,14 +116,14 @@ def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) 
 
 
 def fill_observation(board: BoardArray, states: StateArray, player: int, planes: Float32Table) -> None:
-    """Write the planes of ``states[0]`` as ``player`` sees them."""
+    """Write the planes of ``states[0]`` from the perspective of ``player``."""
     observe(board[0], states[0], player, planes)
 
 
 def fill_observation_and_mask(
     board: BoardArray, states: StateArray, player: int, planes: Float32Table, mask: Int8s
 ) -> None:
-    """Write planes and mask of ``states[0]`` for ``player``: the mask is zeros unless ``player`` is to act."""
+    """Write planes and mask of ``states[0]`` for ``player``. The mask is zeros unless ``player`` is to move."""
     observe(board[0], states[0], player, planes)
     if states[0].current_player == player:
         legal_actions(board[0], states[0], mask)
@@ -132,7 +132,7 @@ def fill_observation_and_mask(
 
 
 def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
-    """Return the number of different sequences of ``depth`` >= 1 actions from ``states[0]`` (perft)."""
+    """Return the number of distinct sequences of ``depth`` >= 1 actions from ``states[0]`` (perft)."""
     num_actions = board[0].num_actions
     path = np.empty(depth, states.dtype)
     masks = np.empty((depth, num_actions), np.int8)
@@ -166,7 +166,7 @@ def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
 
 
 def first_wrong_record(board: BoardArray, states: StateArray) -> int:
-    """Return ``MAX_FIELDS * row + field`` for the first record that is not a position, or -1."""
+    """Return ``MAX_FIELDS * row + field`` for the first invalid record, or -1."""
     for row in range(states.shape[0]):
         field = check_record(board[0], states[row])
         if field != 0:
@@ -180,7 +180,7 @@ def first_wrong_record(board: BoardArray, states: StateArray) -> int:
 def fill_batch(
     board: BoardArray, states: StateArray, rows: Int64s, current_players: Int8s, planes: Float32Tables, masks: Int8Table
 ) -> None:
-    """Write who acts, planes and mask of the games ``rows``, each as its player to act sees it (player 0 once over)."""
+    """Write current players, masks, and planes (for the player to move; player 0 after the end) of the games ``rows``."""
     for row in rows:
         player = states[row].current_player
         current_players[row] = player
@@ -193,13 +193,13 @@ def fill_batch(
 
 
 def reset_batch(board: BoardArray, states: StateArray, rows: Int64s) -> None:
-    """Start the games ``rows``."""
+    """Reset the games ``rows``."""
     for row in rows:
         reset(board[0], states[row])
 
 
 def first_illegal(masks: Int8Table, actions: Int64s) -> int:
-    """Return the first game whose action is neither legal by its mask nor ``NO_ACTION``, or -1."""
+    """Return the first game whose action is neither legal nor ``NO_ACTION``, or -1."""
     for row in range(actions.shape[0]):
         action = actions[row]
         if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[row, action]):
@@ -219,7 +219,7 @@ def step_batch(
     planes: Float32Tables,
     masks: Int8Table,
 ) -> None:
-    """Apply one legal action to every game (``NO_ACTION``: none) and write what it leads to."""
+    """Apply one legal action (or ``NO_ACTION``) to every game and write the results."""
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0
         rewards[row, 1] = 0
@@ -249,7 +249,7 @@ def step_batch(
 
 
 def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> None:
-    """Write a uniformly chosen legal action for every game, ``NO_ACTION`` where there is none."""
+    """Write a uniformly random legal action for every game, or ``NO_ACTION`` if it has none."""
     for row in range(actions.shape[0]):
         actions[row] = random_legal_action(masks[row], seeds, row)
 

@@ -1,4 +1,4 @@
-"""Boards as pictures in letters."""
+"""Text diagrams of boards."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from stoneworks.envs.rules.grid import Grid, column_name
 
 
 def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
-    """Return a board of hexes with one symbol per cell.
+    """Return a text diagram of a hex board with one symbol per cell.
 
-    Row numbers stand at the left end of each row. The column letters stand below the lowest cell of each column; a
-    column runs from there up and to the right.
+    Row numbers are at the left end of each row. The letter of a column is below its lowest cell; columns run up and to
+    the right from there.
 
     Args:
         grid: the grid.
@@ -51,7 +51,7 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
 
 
 def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
-    """Return a board of squares with one symbol per cell, row numbers at the left and column letters below.
+    """Return a text diagram of a square board with one symbol per cell, row numbers on the left, column letters below.
 
     Args:
         grid: the grid.

@@ -1,7 +1,7 @@
 """Vadus (Saïd Galdseid, Michael Amundsen, 2024).
 
-Two stones a turn on a hexhex board of points; who walls off the board with the longest path of stones from edge to
-edge, and the fewest stones beside it, wins. The rulings V1 to V6 are explained in docs/vadus.md.
+Two stones per turn on a hexhex board of points. The player whose groups have the longest paths from edge to edge, with the
+fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER
 
-# Endings, each 1 + its index in Vadus.reasons.
+# Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
 
 
@@ -37,7 +37,7 @@ def reset(board: Record, state: Record) -> None:
 
 @kernel
 def pass_is_legal(state: Record) -> bool:
-    """Return whether the player to act may pass: not on the first turn (V1), nor after the first stone of a turn (V2)."""
+    """Return whether the player to move may pass: not on the first turn (V1), nor after the first stone of a turn (V2)."""
     return bool(state.num_stones > 0 and not state.second_stone)
 
 
@@ -75,7 +75,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 @kernel
 def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random: as the common kernel does, but from a list of the empty points."""
+    """Play to the end at random, like the default kernel but from a list of the empty points."""
     empty = np.empty(board.num_cells, np.int16)
     num_empty = list_empty_cells(board, state, empty)
     played = 0
@@ -101,7 +101,7 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 
 
 class Vadus(HexhexStonesGame):
-    """Vadus. Option: ``size``, points a side (9; 7 and 11 are official too)."""
+    """Vadus. Option: ``size``, points per side (default 9; 7 and 11 are official as well)."""
 
     name: ClassVar[str] = "vadus"
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION}
@@ -117,11 +117,11 @@ class Vadus(HexhexStonesGame):
         "black_to_act",
     )
     binary_observations: ClassVar[bool] = True
-    action_help: ClassVar[str] = "actions are a cell, such as e5, and pass"
+    action_help: ClassVar[str] = "expected a cell, such as e5, or pass"
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, one that finishes games at random, and the check of records."""
+        """The four kernels, ``finish_at_random`` and ``check_record``."""
         from stoneworks.envs.rules.record_checks.hexhex_stones import check_vadus_record
 
         return {
@@ -134,6 +134,6 @@ class Vadus(HexhexStonesGame):
         }
 
     def max_game_length(self) -> int:
-        """Return the length of a game in which a pass stands before every turn but the first, and two end it."""
+        """Return the length of a game with a pass before every turn except the first, and two passes at the end."""
         later_turns = (self.num_points - 1) // 2
         return self.num_points + later_turns + 2
