@@ -1,4 +1,4 @@
-"""What ``render()`` returns in each render mode. Nothing that needs a window is imported before one is asked for."""
+"""Output of ``render()`` in each render mode. Modules that need a display are imported on demand."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ WIDTH_PIXELS = 512
 
 
 class Renderer:
-    """Renders positions in one mode; owns the window of the mode ``human``."""
+    """Renders positions in one mode, and owns the window of the mode ``human``."""
 
     def __init__(self, mode: str | None, title: str) -> None:
         """Raises ``ValueError`` for a mode that is not in ``RENDER_MODES``."""
         if mode is not None and mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {mode!r}; allowed are {', '.join(RENDER_MODES)} and None")
+            raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, got {mode!r}")
         self.mode = mode
         self._title = title
         self._window: Any = None
@@ -30,7 +30,7 @@ class Renderer:
     def render(self, state: State) -> str | npt.NDArray[np.uint8] | None:
         """Return the position as text (``ansi``, ``svg``) or as ``uint8[height, width, 3]`` (``rgb_array``), or show it."""
         if self.mode is None:
-            gymnasium.logger.warn("render() was called without a render_mode; give one when the environment is made")
+            gymnasium.logger.warn("render() needs a render_mode, which is given when the environment is created")
             return None
         if self.mode == "ansi":
             return str(state)
@@ -53,5 +53,5 @@ class Renderer:
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the window out: a copy opens its own."""
+        """Exclude the window: a copy opens its own."""
         return {**self.__dict__, "_window": None}

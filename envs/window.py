@@ -1,4 +1,4 @@
-"""The window of the render mode ``human``. Needs pygame-ce (the extra ``human``), imported when a window opens."""
+"""The window of the render mode ``human``. Requires pygame-ce (extra ``human``), which is imported when a window opens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoneworks.extras import require_extra
 
 
 class Window:
-    """A window that shows images, at most ``frames_per_second`` a second; several may be open at once."""
+    """A window that shows images, at most ``frames_per_second`` per second; several may be open at once."""
 
     def __init__(self, title: str, frames_per_second: int) -> None:
         with require_extra("human", "windows"):

@@ -1,9 +1,9 @@
-"""Pictures of positions: one SVG drawing of each game, from which pixels are made.
+"""Pictures of positions: an SVG drawing per game, which can be rasterized.
 
-A game's drawing is a module with two functions: ``last_turn(state)``, the board actions of the last turn that made any, and
-``compose(state, annotations)``, the scene. It may have two more: ``places(game, action)``, where a board action is in the
-scene, if that is not the center of its cell alone; and ``choice(game, action)``, what each of several actions on one place
-is called. What is alike in all games stands beside them once.
+The drawing of a game is a module with two functions: ``last_turn(state)`` returns the board actions of the last turn that made
+any, and ``compose(state, annotations)`` returns the scene. Two more are optional: ``places(game, action)`` returns where a board
+action is in the scene, if that is not just the center of its cell; ``choice(game, action)`` returns how to present one of several
+actions on the same place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stoneworks.envs.rules.games import game_entry
 
 __all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw"]
 
-#: The drawing of games that have none of their own.
+#: The drawing of games without their own.
 _GENERIC = "stoneworks.envs.drawing.generic"
 
 
@@ -41,19 +41,19 @@ def draw(
 
     Args:
         state: the position.
-        last_actions: the actions to mark as the last move; without them, those of the last turn in the state's
-            history that placed anything. Actions that are not made on the board, such as a pass, are not shown.
-        fill: what cells are filled with: CSS colors by cell, named (``"e5"``) or by index; or a heat map, an array of
-            values in [0, 1], NaN for none, of shape ``[num_cells]``, ``[height, width]`` or, as a policy,
-            ``[num_distinct_actions]``. What a heat map holds off the board must be 0 or NaN.
+        last_actions: the actions to mark as the last move. Default: those of the last turn in the state's history that
+            placed anything. Actions that are not on the board, such as a pass, are not shown.
+        fill: fill colors of cells: CSS colors by cell name (``"e5"``) or index; or a heat map, an array of values in
+            [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or, for a policy,
+            ``[num_distinct_actions]``. Entries off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
-        numbers: texts of up to 5 characters by board action, drawn on a disc where the action is made, such as the order
-            of a line of play.
+        numbers: texts of up to 5 characters by board action, drawn on a disc at the place of the action, such as the
+            move numbers of a variation.
         coordinates: whether to label rows and columns.
 
     Raises:
         RegistrationError: the drawing of another package's game cannot be loaded.
-        ValueError: an action, a cell, a color, a value or a text that is not allowed; it names it, and what is.
+        ValueError: an action, a cell, a color, a value or a text is invalid.
     """
     game = state.game
     module = _module_of(game)
@@ -71,20 +71,20 @@ def draw(
 
 
 def action_places(game: Game, action: int) -> tuple[Place, ...]:
-    """Return where a board action is made, in the units of the game's pictures; several places in the order of clicks.
+    """Return the places of a board action in the units of the game's pictures, in the order of clicks.
 
     Raises:
         RegistrationError: the drawing of another package's game cannot be loaded.
-        ValueError: the action is not one made on the board.
+        ValueError: the action is not on the board.
     """
     if not board_actions(game, [action]):
-        raise ValueError(f"action {action} ({game.action_to_string(action)}) is not made on the board of {game}")
+        raise ValueError(f"action {action} ({game.action_to_string(action)}) is not on the board of {game}")
     places = getattr(_module_of(game), "places", generic_places)
     return tuple(places(game, int(action)))
 
 
 def action_choice(game: Game, action: int) -> Choice:
-    """Return how to present a board action among others on the same place; its text where the drawing says nothing else.
+    """Return how to present a board action among others on the same place. The default is its text.
 
     Raises:
         RegistrationError: the drawing of another package's game cannot be loaded.

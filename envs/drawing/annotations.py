@@ -1,4 +1,4 @@
-"""What a caller asks to have drawn besides the position: checked here once for all games."""
+"""Validation of the annotations of a picture, for all games."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from stoneworks.envs.rules import Game
 
 LONGEST_MARK = 5
 
-#: Something for each of some cells, which are named (``"e5"``) or given by index.
+#: Values for some cells, by name (``"e5"``) or index.
 ByCell = Mapping[str, str] | Mapping[int, str]
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """Checked annotations of a picture.
+    """Validated annotations of a picture.
 
     Attributes:
-        last_actions: the actions of the last move that were made on the board.
+        last_actions: the board actions of the last move.
         fills: colors ``#rrggbb`` by cell.
         marks: texts by cell.
         coordinates: whether rows and columns are labeled.
@@ -40,25 +40,25 @@ def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
     """Return the actions without the global ones.
 
     Raises:
-        ValueError: an action that the game does not have, or one on a cell off the board.
+        ValueError: an action is out of range or on a cell off the board.
     """
     if not isinstance(actions, Iterable):
-        raise ValueError(f"last_actions is {actions!r}; allowed are actions of {game}")
+        raise ValueError(f"last_actions must be actions of {game}, got {actions!r}")
     on_board = []
     for action in actions:
         index = _index(action)
         if index is None or not 0 <= index < game.num_distinct_actions():
             raise ValueError(
-                f"last_actions has {action!r}; allowed are actions of {game}, 0 to {game.num_distinct_actions() - 1}"
+                f"last_actions must be actions of {game}, from 0 to {game.num_distinct_actions() - 1}, got {action!r}"
             )
         if index < game.num_action_planes * game.grid.num_cells:
-            _check_on_board(game, index % game.grid.num_cells, f"last_actions has {action!r}")
+            _check_on_board(game, index % game.grid.num_cells, f"last_actions: {action!r}")
             on_board.append(index)
     return tuple(on_board)
 
 
 def fills_of(game: Game, fill: ByCell | npt.ArrayLike | None) -> dict[int, str]:
-    """Return the color of each filled cell (see ``draw``). Raises ``ValueError`` naming the cell that is wrong."""
+    """Return the color of each filled cell (see ``draw``). Raises ``ValueError`` naming an invalid cell."""
     if fill is None:
         return {}
     if isinstance(fill, Mapping):
@@ -67,7 +67,7 @@ def fills_of(game: Game, fill: ByCell | npt.ArrayLike | None) -> dict[int, str]:
 
 
 def marks_of(game: Game, marks: ByCell | None) -> dict[int, str]:
-    """Return the text of each marked cell (see ``draw``). Raises ``ValueError`` naming the cell that is wrong."""
+    """Return the text of each marked cell (see ``draw``). Raises ``ValueError`` naming an invalid cell."""
     by_cell = _by_cell(game, {} if marks is None else marks, "marks")
     for cell, text in by_cell.items():
         _check_text(text, f"marks[{game.grid.cell_names[cell]}]")
@@ -75,14 +75,14 @@ def marks_of(game: Game, marks: ByCell | None) -> dict[int, str]:
 
 
 def numbers_of(game: Game, numbers: Mapping[int, str] | None) -> dict[int, str]:
-    """Return the text of each numbered board action (see ``draw``). Raises ``ValueError`` naming what is wrong."""
+    """Return the text of each numbered board action (see ``draw``). Raises ``ValueError`` naming an invalid action."""
     if numbers is None:
         return {}
     if not isinstance(numbers, Mapping):
-        raise ValueError(f"numbers is {numbers!r}; allowed is a mapping from actions to texts")
+        raise ValueError(f"numbers must be a mapping from actions to texts, got {numbers!r}")
     for action, text in numbers.items():
         if not board_actions(game, [action]):
-            raise ValueError(f"numbers has action {action!r}, which is not made on the board of {game}")
+            raise ValueError(f"numbers must be board actions of {game}, got {action!r}")
         _check_text(text, f"numbers[{action}]")
     return {int(action): text for action, text in numbers.items()}
 
@@ -90,35 +90,31 @@ def numbers_of(game: Game, numbers: Mapping[int, str] | None) -> dict[int, str]:
 def _check_text(text: object, what: str) -> None:
     if not isinstance(text, str) or not 1 <= len(text) <= LONGEST_MARK or not set(text) <= set(lettering.CHARACTERS):
         raise ValueError(
-            f"{what} is {text!r}; allowed are texts of 1 to {LONGEST_MARK} of the characters {lettering.CHARACTERS}"
+            f"{what} must be a text of 1 to {LONGEST_MARK} of the characters {lettering.CHARACTERS}, got {text!r}"
         )
 
 
 def _by_cell(game: Game, given: Any, argument: str) -> dict[int, Any]:
     """Return the mapping with cell indices as keys, in ascending order."""
     if not isinstance(given, Mapping):
-        raise ValueError(f"{argument} is {given!r}; allowed is a mapping from cells")
+        raise ValueError(f"{argument} must be a mapping from cells, got {given!r}")
     by_cell: dict[int, Any] = {}
     for key, value in given.items():
         cell = game.grid.cell_index(key) if isinstance(key, str) else _index(key)
         if cell is None or not 0 <= cell < game.grid.num_cells:
             raise ValueError(
-                f"{argument} has cell {key!r}; allowed are cells of {game}, by name such as 'e5' or by index"
+                f"{argument} must have cells of {game} as keys, by name such as 'e5' or by index, got {key!r}"
             )
-        _check_on_board(game, cell, f"{argument} has cell {key!r}")
+        _check_on_board(game, cell, f"{argument}: cell {key!r}")
         if cell in by_cell:
-            raise ValueError(
-                f"{argument} has cell {game.grid.cell_names[cell]} twice, by name and by index; allowed is once"
-            )
+            raise ValueError(f"{argument} contains cell {game.grid.cell_names[cell]} twice, by name and by index")
         by_cell[cell] = value
     return dict(sorted(by_cell.items()))
 
 
 def _check_on_board(game: Game, cell: int, what: str) -> None:
     if not game.grid.on_board[cell]:
-        raise ValueError(
-            f"{what}: {game.grid.cell_names[cell]} is off the board of {game}; allowed are cells of the board"
-        )
+        raise ValueError(f"{what}: {game.grid.cell_names[cell]} is off the board of {game}")
 
 
 def _index(value: object) -> int | None:
@@ -131,11 +127,11 @@ def _index(value: object) -> int | None:
 
 
 def _color(game: Game, cell: int, color: object) -> str:
-    """Return a CSS color as ``#rrggbb``; where it is translucent, as it looks on the board."""
+    """Return a CSS color as ``#rrggbb``, blended with the board if it is translucent."""
     from PIL import ImageColor
 
     try:
-        # Pillow reads the fourth number of rgba() otherwise than CSS.
+        # Pillow interprets the fourth number of rgba() differently from CSS.
         if not isinstance(color, str) or color.strip().lower().startswith("rgba"):
             raise ValueError
         red, green, blue, *alpha = ImageColor.getrgb(color.strip())
@@ -143,38 +139,34 @@ def _color(game: Game, cell: int, color: object) -> str:
             raise ValueError
     except ValueError:
         raise ValueError(
-            f"fill[{game.grid.cell_names[cell]}] is {color!r}; allowed are CSS colors: names, '#ffd700', '#ffd70080',"
-            " 'rgb(255, 215, 0)', 'hsl(50, 100%, 50%)'"
+            f"fill[{game.grid.cell_names[cell]}] must be a CSS color, such as 'gold', '#ffd700', '#ffd70080',"
+            f" 'rgb(255, 215, 0)' or 'hsl(50, 100%, 50%)', got {color!r}"
         ) from None
     return theme.blend((red, green, blue), (alpha[0] if alpha else 255) / 255)
 
 
 def _heat_map(game: Game, fill: npt.ArrayLike) -> dict[int, str]:
-    """Return the colors of values in [0, 1] by cell, or by action, where the actions of a cell are added up."""
+    """Return colors by cell for values in [0, 1] by cell, or by action (summed over the actions of a cell)."""
     grid = game.grid
     shapes = ((grid.num_cells,), (grid.height, grid.width), (game.num_distinct_actions(),))
     try:
         values = np.asarray(fill, np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"fill is {fill!r}; allowed is a mapping from cells to CSS colors, or an array of numbers"
+            f"fill must be a mapping from cells to CSS colors, or an array of numbers, got {fill!r}"
         ) from None
     if values.shape not in shapes:
-        raise ValueError(
-            f"fill is an array of shape {values.shape}; allowed for {game} is {' or '.join(map(str, shapes))}"
-        )
+        raise ValueError(f"fill must have the shape {' or '.join(map(str, shapes))} for {game}, got {values.shape}")
     values = values.ravel()
     if len(values) != grid.num_cells:
         planes = values[: game.num_action_planes * grid.num_cells].reshape(game.num_action_planes, grid.num_cells)
         values = np.where(np.isnan(planes).all(axis=0), np.nan, np.nansum(planes, axis=0))
     shown = ~np.isnan(values)
-    # Rounding may leave a probability a little over 1.
+    # Rounding errors may lead to probabilities slightly above 1.
     for cell in np.flatnonzero(shown & ((values < 0) | (values > 1 + 1e-6))):
-        raise ValueError(
-            f"fill[{grid.cell_names[cell]}] is {values[cell]}; allowed is a number in [0, 1], or NaN for no color"
-        )
+        raise ValueError(f"fill[{grid.cell_names[cell]}] must be in [0, 1], or NaN for no color, got {values[cell]}")
     off_board = np.flatnonzero(shown & (values != 0) & ~grid.on_board)
     if len(off_board):
         names = ", ".join(grid.cell_names[cell] for cell in off_board)
-        raise ValueError(f"fill has values at {names}, off the board of {game}; allowed there is 0 or NaN")
+        raise ValueError(f"fill must be 0 or NaN off the board of {game}, got other values at {names}")
     return {int(cell): theme.heat_color(values[cell]) for cell in np.flatnonzero(shown & grid.on_board)}

@@ -1,7 +1,7 @@
-"""The drawing of a game that has none of its own: cells as hexes or squares, and stones.
+"""Generic drawing for games without their own: hex or square cells, and stones.
 
-A stone of a color stands on a cell where one of the observation planes whose names begin with ``own_`` is set for the player
-of that color. What other planes show is not drawn.
+A cell has a stone if one of the observation planes whose names start with ``own_`` is set for the player of that color. Other
+planes are not drawn.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, column_name
 
-#: From the middle of an outermost square cell to the middle of its label.
+#: Distance from the center of an outermost square cell to the center of its label.
 LABEL_DISTANCE = 0.85 * SPACING
-#: The side of a square cell without the lines around it.
+#: Side length of a square cell without the lines around it.
 SQUARE_SIDE = SPACING - pieces.LINE_WIDTH
 
 
 def last_turn(state: State) -> list[int]:
-    """Return the last action on the board and those right before it of the same player."""
+    """Return the last action on the board and the directly preceding ones of the same player."""
     game = state.game
     num_board_actions = game.num_action_planes * game.grid.num_cells
     replayed = game.new_initial_state()
@@ -33,7 +33,7 @@ def last_turn(state: State) -> list[int]:
     player_of_turn = None
     for action in state.history():
         player = replayed.current_player()
-        if not replayed.try_apply_action(action):  # the history does not begin with the game
+        if not replayed.try_apply_action(action):  # the history does not start with the initial position
             return [action for action in state.history() if action < num_board_actions][-1:]
         if action < num_board_actions:
             turn = [*turn, action] if player == player_of_turn else [action]
@@ -81,7 +81,7 @@ def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
     """Return ``bool[num_cells]``: the cells with stones of ``player``."""
     own = [index for index, name in enumerate(state.game.observation_planes) if name.startswith("own_")]
     planes = state.observation_tensor(player)[own].reshape(len(own), -1)
-    # A plane that is the same on all cells tells about the player, not about cells.
+    # A constant plane describes the player, not cells.
     on_cells = [plane > 0 for plane in planes if np.ptp(plane) > 0]
     return np.any([np.zeros(state.game.grid.num_cells, np.bool_), *on_cells], axis=0) & state.game.grid.on_board
 
@@ -98,7 +98,7 @@ class _Board:
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
-    """Return what all pictures of a game share."""
+    """Return the static parts of all pictures of a game."""
     grid = game.grid
     centers = hexes.cell_centers(grid)
     shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]

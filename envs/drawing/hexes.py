@@ -1,4 +1,4 @@
-"""What pictures of hexagonal grids share: the ground of cells, and the labels of rows and columns."""
+"""Common parts of pictures of hexagonal grids: the cells, and the labels of rows and columns."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.svg import SPACING, Point
 from stoneworks.envs.rules.grid import Grid, column_name
 
-#: Unit vectors to the six neighbors of a cell, E first, then with the clock (y goes downwards).
+#: Unit vectors to the six neighbors of a cell, from E clockwise (y points downwards).
 DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
 WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
 
-#: From the center of the last cell of a row or column to its label.
+#: Distance from the center of the last cell of a row or column to its label.
 ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
-#: From the center of the last cell of a column, a line towards its label that shows in which direction the column runs.
+#: A line from the last cell of a column towards its label, which shows the direction of the column.
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
 #: left, top, right, bottom
@@ -43,7 +43,7 @@ CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 def ground_of_cells(centers: Iterable[Point]) -> str:
     """Return empty cells with lines between them.
 
-    The lines are what larger hexes leave to be seen between smaller ones: far faster to rasterize than strokes.
+    The lines are gaps between smaller hexes on top of larger ones, which rasterize much faster than strokes.
     """
     centers = list(centers)
     ground = svg.path(svg.polygons(hex_shape(SPACING + pieces.LINE_WIDTH), centers), fill=theme.LINE)
@@ -51,14 +51,14 @@ def ground_of_cells(centers: Iterable[Point]) -> str:
 
 
 def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:
-    """Return the labels of rows at their left ends and of columns at their upper ends, and the extent with them.
+    """Return the labels of rows at their left ends and of columns at their upper ends, and the extent including them.
 
-    At the lower ends of the columns their labels would meet those of the rows.
+    At the lower ends of the columns, their labels would collide with those of the rows.
 
     Args:
         grid: the grid.
-        shown: ``bool[num_cells]``, the cells that the picture shows; together they are convex.
-        extent: of the picture without labels.
+        shown: ``bool[num_cells]``, the cells in the picture, a convex set.
+        extent: extent of the picture without labels.
     """
     centers = cell_centers(grid)
     shown = shown.reshape(grid.height, grid.width)

@@ -1,4 +1,4 @@
-"""Pictures of Vadus and Laido: stones on the points, or in the cells, of a hexagonal board."""
+"""Pictures of Vadus and Laido: stones on the points or cells of a hexagonal board."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 
 DOT_RADIUS = 0.09 * SPACING
-#: What hides the lines under a mark on an empty cell.
+#: Covers the lines below a mark on an empty cell.
 MARK_GROUND_RADIUS = 0.47 * SPACING
 
 
 def last_turn(state: State) -> list[int]:
     """Return the placements of the last turn that placed a stone.
 
-    Stones stay where they are and keep their color, and turns alternate: such a turn is the last stones of one color
-    that have no pass between them.
+    Stones keep their place and color, and turns alternate. That turn therefore consists of the last stones of one color
+    without a pass between them.
     """
     stones = state.record["stones"]
     turn: list[int] = []
@@ -36,7 +36,7 @@ def last_turn(state: State) -> list[int]:
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
-    """Return the scene of a position of Vadus, on points, or of Laido, in cells."""
+    """Return the scene of a position of Vadus (on points) or Laido (in cells)."""
     game = state.game
     board = _board(game)
     centers = board.centers
@@ -82,7 +82,7 @@ class _Board:
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
-    """Return what all pictures of a game share."""
+    """Return the static parts of all pictures of a game."""
     grid = game.grid
     centers = hexes.cell_centers(grid)
     radius = grid.width // 2

@@ -1,18 +1,18 @@
-"""Texts as strokes, so that a picture needs no font and looks the same everywhere."""
+"""Text as strokes, so that pictures need no fonts and look the same everywhere."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-#: Height of capitals and digits in the units of the glyphs. Small letters without ascender begin at 3.
+#: Height of capitals and digits in glyph units. Small letters without ascender start at 3.
 CAP_HEIGHT = 10.0
-#: Thickness of a stroke in the units of the glyphs.
+#: Stroke width in glyph units.
 STROKE = 1.6
 _GAP = 2.6
 
-# Width and strokes of each glyph, y downwards from the top of the capitals. A stroke begins with M, the one absolute
-# command, so that a glyph can be moved by its stroke's beginnings.
+# Width and strokes of each glyph, y downwards from the top of the capitals. Each stroke starts with M, the only absolute
+# command, so that a glyph can be moved by changing the start of its strokes.
 _GLYPHS: dict[str, tuple[float, str]] = {
     "0": (6, "M0 3a3 3 0 0 1 6 0v4a3 3 0 0 1-6 0z"),
     "1": (2.6, "M0 1.9l2.6-1.9v10"),
@@ -106,9 +106,9 @@ _STROKE_BEGINNING = re.compile(r"M(\S+) ")
 
 @lru_cache(maxsize=1024)
 def text_path(text: str) -> tuple[float, str]:
-    """Return the width of a text and the path of its strokes, the text's left top corner at (0, 0).
+    """Return the width of a text and the path of its strokes, with the top left corner at (0, 0).
 
-    Every character must be one of ``CHARACTERS``.
+    Every character must be in ``CHARACTERS``.
     """
     pen = 0.0
     path = ""

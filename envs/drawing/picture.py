@@ -1,4 +1,4 @@
-"""``Drawing``: a picture of a position, and the forms that it can be had in."""
+"""``Drawing``: a picture of a position, and its output formats."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WIDTH_PIXELS = 512
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture of a position. A notebook shows it by itself.
+    """A picture of a position. Notebooks display it directly.
 
     Attributes:
-        svg: the picture as an SVG document that needs nothing outside it.
+        svg: the picture as a self-contained SVG document.
     """
 
     svg: str
@@ -35,22 +35,19 @@ class Drawing:
         return self.svg
 
     def rgb_array(self, width_pixels: int = WIDTH_PIXELS) -> npt.NDArray[np.uint8]:
-        """Return ``uint8[height, width_pixels, 3]``, the height in proportion.
-
-        Raises:
-            ValueError: ``width_pixels`` is not a whole number from 1 to 16384.
-        """
+        """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio."""
         return raster.rgb_array(self.svg, width_pixels)
 
     def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
-        """Return the bytes of a PNG file, transparent outside the round corners. Raises as ``rgb_array`` does."""
+        """Return the bytes of a PNG file with transparent corners. Raises like ``rgb_array``."""
         return raster.png(self.svg, width_pixels)
 
     def save(self, path: str | os.PathLike[str], *, width_pixels: int = WIDTH_PIXELS) -> None:
-        """Write the picture to a file, whole or not at all; ``width_pixels`` is for PNG.
+        """Write the picture to a file, atomically. ``width_pixels`` applies to PNG.
 
         Raises:
-            ValueError: the path ends in neither ``.svg`` nor ``.png``, or ``width_pixels`` is as in ``rgb_array``.
+            ValueError: the path ends in neither ``.svg`` nor ``.png``, or ``width_pixels`` is invalid (see
+            ``rgb_array``).
             OSError: the file cannot be written.
         """
         path = Path(path)
@@ -60,5 +57,5 @@ class Drawing:
         elif suffix == ".png":
             content = self.png(width_pixels)
         else:
-            raise ValueError(f"path is {str(path)!r}; allowed are paths that end in .svg or .png")
+            raise ValueError(f"path must end in .svg or .png, got {str(path)!r}")
         write_whole(path, content)

@@ -1,4 +1,4 @@
-"""What the boards of all games have: lines, stones, marks of the last move, marks, and the labels of rows and columns."""
+"""Common parts of the pictures of all games: lines, stones, last-move marks, texts, and labels of rows and columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINE_WIDTH = 0.04 * SPACING
 
 
 class Text(NamedTuple):
-    """A text and the place of its middle."""
+    """A text and the position of its center."""
 
     text: str
     center: Point
@@ -26,7 +26,7 @@ class Text(NamedTuple):
 
 
 def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneColors] = theme.STONES) -> str:
-    """Return stones of ``color`` 0 or 1; ``colors`` are the scene's."""
+    """Return stones of ``color`` 0 or 1 in the scene's ``colors``."""
     return svg.group(
         svg.circles(centers, STONE_RADIUS),
         class_=f"stones color-{color}",
@@ -37,13 +37,13 @@ def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneCol
 
 
 def last_move(centers: Iterable[Point]) -> str:
-    """Return the marks of the last move: rings around the stones, which leave them free for a mark."""
+    """Return the last-move marks: rings around stones, which leave room for a text."""
     rings = svg.circles(centers, STONE_RADIUS + 0.015 * SPACING)
     return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
 
 
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:
-    """Return marks from texts, centers and inks; what is wide is made smaller."""
+    """Return texts from texts, centers and inks. Wide ones are scaled down."""
     fitting = []
     for text, center, ink in items:
         width, _ = lettering.text_path(text)
@@ -53,7 +53,7 @@ def marks(items: Iterable[tuple[str, Point, str]]) -> str:
 
 
 def numbers(items: Iterable[tuple[str, Point]]) -> str:
-    """Return numbers on discs from texts and centers; they can be read on stones of either color."""
+    """Return numbers on discs from texts and centers, readable on stones of both colors."""
     placed = list(items)
     discs = svg.group(
         svg.circles((center for _, center in placed), NUMBER_RADIUS),
@@ -71,7 +71,7 @@ def labels(items: Iterable[tuple[str, Point]]) -> str:
 
 
 def _texts(items: Iterable[Text], name: str) -> str:
-    """Return a group of class ``name``; what a path spells is in its ``aria-label``."""
+    """Return a group of class ``name``. The ``aria-label`` of each path is its text."""
     by_ink: dict[str, list[str]] = {}
     for text, (x, y), ink, height in items:
         width, strokes = lettering.text_path(text)

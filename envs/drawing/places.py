@@ -1,4 +1,4 @@
-"""Where actions are on a picture: what a page makes clickable."""
+"""Places of actions in a picture, for clickable boards."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from stoneworks.envs.rules import Game
 
 @dataclass(frozen=True)
 class Place:
-    """A part of a picture that can be clicked.
+    """A clickable part of a picture.
 
     Attributes:
         name: unique within the picture, such as ``"e5"`` for a cell.
         x: horizontal coordinate of its center, in the units of the SVG document.
         y: vertical coordinate of its center, downwards.
-        radius: of the clickable disc around the center.
+        radius: radius of the clickable disc around the center.
     """
 
     name: str
@@ -26,17 +26,17 @@ class Place:
 
     @classmethod
     def at(cls, name: str, center: Point, radius: float) -> Place:
-        """Return the place of that name around a center."""
+        """Return the place with a name and a center."""
         return cls(name, round(float(center[0]), 1), round(float(center[1]), 1), radius)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How a list of actions on one place presents an action.
+    """Presentation of an action in a list of actions on the same place.
 
     Attributes:
-        label: what the action does, in words.
-        icon: a small SVG document; None for none.
+        label: description of the action.
+        icon: a small SVG document, or None.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""Pixels of an SVG document, by resvg."""
+"""Rasterization of SVG documents with resvg."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LARGEST_WIDTH_PIXELS = 16384
 
 
 def png(svg: str, width_pixels: int, background: str | None = None) -> bytes:
-    """Return the document as a PNG file of that width; without ``background`` what is outside the panel is transparent.
+    """Return the document as a PNG file of the given width. Without ``background``, everything outside the panel is transparent.
 
     Raises:
-        ValueError: ``width_pixels`` is not a whole number from 1 to 16384.
+        ValueError: ``width_pixels`` is not an integer from 1 to 16384.
     """
     import resvg_py
 
@@ -29,7 +29,7 @@ def png(svg: str, width_pixels: int, background: str | None = None) -> bytes:
 
 
 def rgb_array(svg: str, width_pixels: int) -> npt.NDArray[np.uint8]:
-    """Return ``uint8[height, width_pixels, 3]``; what is outside the panel has its color. Raises as ``png`` does."""
+    """Return ``uint8[height, width_pixels, 3]``, filled with the panel color outside the panel. Raises like ``png``."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png(svg, width_pixels, theme.PANEL))) as image:
@@ -42,7 +42,5 @@ def _checked_width(width_pixels: int) -> int:
     except TypeError:
         width = 0
     if not 1 <= width <= LARGEST_WIDTH_PIXELS:
-        raise ValueError(
-            f"width_pixels is {width_pixels!r}; allowed is a whole number from 1 to {LARGEST_WIDTH_PIXELS}"
-        )
+        raise ValueError(f"width_pixels must be an integer from 1 to {LARGEST_WIDTH_PIXELS}, got {width_pixels!r}")
     return width

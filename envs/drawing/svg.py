@@ -1,6 +1,6 @@
 """SVG elements as text, and the document around a scene.
 
-Places are in the document's units, y downwards; ``SPACING`` is the distance of neighboring cells.
+Coordinates are in the document's units, y downwards; ``SPACING`` is the distance between adjacent cells.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from stoneworks.envs.drawing import theme
 
 SPACING = 40.0
 MARGIN = 0.4 * SPACING
-#: In how many pixels a page shows a unit, where it has room.
+#: Pixels per unit at full size.
 PIXELS_PER_UNIT = 0.7
 
 Point = tuple[float, float]
 
-# Stands for the prefix of all ids until the whole content is known, from which the prefix is made.
+# Placeholder for the prefix of all ids, which is derived from the complete content.
 _ID_PREFIX = "@@"
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a game's drawing consists of.
+    """The content of a drawing.
 
     Attributes:
-        elements: SVG elements, the lowest layer first.
-        left: the least x of what must be seen; ``top``, ``right`` and ``bottom`` likewise.
-        description: what the picture shows, in words.
+        elements: SVG elements, lowest layer first.
+        left: smallest x coordinate of the visible area; ``top``, ``right`` and ``bottom`` likewise.
+        description: accessible description of the picture.
         stones: the colors of its stones.
     """
 
@@ -45,12 +45,12 @@ class Scene:
 
 
 def number(value: float) -> str:
-    """Return a number as text, to a tenth."""
+    """Return a number as text, rounded to a tenth."""
     return f"{round(float(value), 1) + 0.0:.7g}"
 
 
 def polygons(shape: Sequence[Point], centers: Iterable[Point]) -> str:
-    """Return the data of one path that holds ``shape``, given around (0, 0), at each of the centers."""
+    """Return path data with a copy of ``shape``, which is given around (0, 0), at each of the centers."""
     corners = [(round(x, 1), round(y, 1)) for x, y in shape]
     sides = "".join(f"l{number(x - from_x)} {number(y - from_y)}" for (from_x, from_y), (x, y) in pairwise(corners))
     first_x, first_y = corners[0]
@@ -58,12 +58,12 @@ def polygons(shape: Sequence[Point], centers: Iterable[Point]) -> str:
 
 
 def lines(ends: Iterable[tuple[Point, Point]]) -> str:
-    """Return the data of one path that holds straight lines."""
+    """Return path data of straight lines."""
     return "".join(f"M{number(x)} {number(y)}L{number(to_x)} {number(to_y)}" for (x, y), (to_x, to_y) in ends)
 
 
 def path(data: str, **attributes: str | float) -> str:
-    """Return a ``<path>``, or nothing where it has no data. In names of attributes an underscore stands for a hyphen."""
+    """Return a ``<path>``, or an empty string if it has no data. Underscores in attribute names become hyphens."""
     return f'<path{_attributes(attributes)} d="{data}"/>' if data else ""
 
 
@@ -73,7 +73,7 @@ def circles(centers: Iterable[Point], radius: float) -> list[str]:
 
 
 def group(elements: Iterable[str], **attributes: str | float) -> str:
-    """Return a ``<g>`` of the elements, or nothing where there are none. Attributes are as in ``path``."""
+    """Return a ``<g>`` of the elements, or an empty string if there are none. Attributes are as in ``path``."""
     content = "".join(elements)
     return f"<g{_attributes(attributes)}>{content}</g>" if content else ""
 
@@ -84,7 +84,7 @@ def gradient_fill(color: int) -> str:
 
 
 def document(scene: Scene) -> str:
-    """Return the SVG document of a scene: a panel with round corners and the scene on it."""
+    """Return the SVG document of a scene on a panel with rounded corners."""
     left, top = scene.left - MARGIN, scene.top - MARGIN
     width, height = scene.right + MARGIN - left, scene.bottom + MARGIN - top
     gradients = "".join(

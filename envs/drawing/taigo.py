@@ -1,4 +1,4 @@
-"""Pictures of Taigo: tiles with two halves and cones, on the part of the plane that is in use."""
+"""Pictures of Taigo: two-colored tiles and cones, on the used part of the plane."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
 from stoneworks.envs.rules.taigo import CONE, DARK, DARK_CONE_PLANE, HOLE, is_occupied, joint_of, kind_of
 
-#: How many empty hexes are shown around what is in use, where the window has them.
+#: Number of empty hexes shown around the used ones, as far as the window has them.
 NUM_MARGIN_HEXES = 2
 TILE_RADIUS = 0.42 * SPACING
-#: Of the outline around both halves of a tile.
+#: Width of the outline around a tile.
 OUTLINE_WIDTH = 0.04 * SPACING
 HOLE_RADIUS = 0.32 * SPACING
 
 
 def last_turn(state: State) -> list[int]:
-    """Return the actions of the last turn: its tile, and the cones after it (G2, G4)."""
+    """Return the actions of the last turn: its tile, and the following cones (G2, G4)."""
     turn: list[int] = []
     for action in reversed(state.history()):
         turn.append(action)
@@ -36,13 +36,13 @@ def last_turn(state: State) -> list[int]:
 
 
 def places(game: Game, action: int) -> list[Place]:
-    """Return the dark hex and the light hex of a tile, or the hex of a cone."""
+    """Return the dark and light hex of a tile, or the hex of a cone."""
     centers = _centers(game)
     return [Place.at(game.grid.cell_names[cell], centers[cell], SPACING / 2) for cell in _cells_of(game, action)]
 
 
 def choice(game: Game, action: int) -> Choice:
-    """Return what a tile or a cone is called."""
+    """Return the label of a tile or a cone."""
     if not _is_cone(game, action):
         return Choice("tile")
     return Choice("dark cone" if action // game.grid.num_cells == DARK_CONE_PLANE else "light cone")
@@ -56,7 +56,7 @@ def _centers(game: Game) -> list[Point]:
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position.
 
-    It is square, so that pictures of one width have one height, though the part of the plane in use grows.
+    It is square, so that all pictures of one width have the same height, although the used part of the plane grows.
     """
     game = state.game
     grid = game.grid
@@ -132,14 +132,13 @@ def _cells_of(game: Game, action: int) -> list[int]:
     light_cell = int(game.grid.neighbors[cell, plane])
     if light_cell == NO_NEIGHBOR:
         raise ValueError(
-            f"last_actions has {action}: the light hex of {game.action_to_string(action)} is off the window of {game};"
-            " allowed are tiles on the window"
+            f"last_actions has {action}: the light hex of {game.action_to_string(action)} is outside the window of {game}"
         )
     return [cell, light_cell]
 
 
 def _surroundings(game: Game, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return ``bool[num_cells]``: the least hexagon, of sides of any lengths, around ``cells`` and the margin."""
+    """Return ``bool[num_cells]``: the smallest hexagon (with arbitrary side lengths) around ``cells`` and the margin."""
     grid = game.grid
     row, column = np.divmod(np.arange(grid.num_cells), grid.width)
     shown = grid.on_board.copy()
@@ -171,7 +170,7 @@ def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
 
 
 def _half(center: Point, other_center: Point) -> str:
-    """Return the data of the path around half a tile: round at its end, straight where it meets the other half."""
+    """Return the path data around half a tile: round at its end, straight where it meets the other half."""
     (x, y), (other_x, other_y) = center, other_center
     middle_x, middle_y = (x + other_x) / 2, (y + other_y) / 2
     across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
@@ -184,7 +183,7 @@ def _half(center: Point, other_center: Point) -> str:
 
 
 def _capsule(center: Point, other_center: Point) -> str:
-    """Return the data of the path around a tile."""
+    """Return the path data around a tile."""
     (x, y), (other_x, other_y) = center, other_center
     across_x, across_y = TILE_RADIUS * (other_y - y) / SPACING, TILE_RADIUS * (x - other_x) / SPACING
     number = svg.number
@@ -197,7 +196,7 @@ def _capsule(center: Point, other_center: Point) -> str:
 
 
 def _cones(color: int, centers: Iterable[Point]) -> str:
-    """Return cones, seen from the side, of ``color`` 0 or 1."""
+    """Return cones of ``color`` 0 or 1, seen from the side."""
     width, top, base = 0.27 * SPACING, 0.33 * SPACING, 0.17 * SPACING
     number = svg.number
     return svg.group(
@@ -223,7 +222,7 @@ def _ink(code: int, ground: str) -> str:
 
 
 def _square(extent: hexes.Extent) -> hexes.Extent:
-    """Return the least square with the same center."""
+    """Return the smallest square with the same center."""
     left, top, right, bottom = extent
     half = max(right - left, bottom - top) / 2
     x, y = (left + right) / 2, (top + bottom) / 2

@@ -1,4 +1,4 @@
-"""Pictures of Taugo: stones on the points of lines that run out to the edge of a square board."""
+"""Pictures of Taugo: stones on the points of a square board whose lines extend to the edge."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.taugo.lines import NONE
 
-#: From an edge point to the edge of the board.
+#: Distance from an edge point to the edge of the board.
 RIM = 0.5 * SPACING
-#: Radius of the corners of the board.
+#: Corner radius of the board.
 ROUNDING = 0.15 * SPACING
-#: From the edge of the board to the middle of a label.
+#: Distance from the edge of the board to the center of a label.
 LABEL_DISTANCE = 0.42 * SPACING
-#: What ties the stones on the way of a cut together; it is seen between them.
+#: Width of the line that connects the stones of a cut, visible between them.
 THREAD_WIDTH = 0.2 * SPACING
-#: The ring inside a flipped stone, which leaves it free for a mark.
+#: Radius of the ring inside a flipped stone, which leaves room for a mark.
 FLIPPED_RADIUS = 0.36 * SPACING
 FLIPPED_WIDTH = 0.045 * SPACING
-#: The square of a cell around (0, 0).
+#: Square cell around (0, 0).
 SQUARE: list[Point] = [(x * SPACING / 2, y * SPACING / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """What is known of a cut: the cells on its way, to its point from as far as is known, and those that it flipped."""
+    """Known facts about a cut: the cells on its way, as far as they are known, and those that it flipped."""
 
     way: list[int]
     flipped: list[int]
@@ -43,20 +43,20 @@ class _Cut:
 def last_turn(state: State) -> list[int]:
     """Return the placements of the last turn that placed a stone.
 
-    A cut may flip what the turn before it placed, so colors do not tell turns apart. Where the history does not begin with
-    the game, only its last placement is known to be of that turn.
+    A cut may flip stones of the previous turn, so colors do not separate turns. If the history does not start with the initial
+    position, only the last placement is known to belong to the turn.
     """
     return _replay(state)[0]
 
 
 def choice(game: Game, action: int) -> Choice:
-    """Return what a stone or a cut on a point is called."""
+    """Return the label of a stone or a cut."""
     plane = action // game.grid.num_cells
     return Choice(("stone", "cut heading north", "cut heading east", "cut heading south", "cut heading west")[plane])
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
-    """Return the scene of a position. Cuts among the last actions that are in its history are shown with what they flipped."""
+    """Return the scene of a position. Cuts among the last actions in its history are shown with the stones that they flipped."""
     game = state.game
     board = _board(game)
     centers = board.centers
@@ -96,7 +96,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 
 def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
-    """Return the placements of the last turn that placed a stone, and what is known of each cut, by action."""
+    """Return the placements of the last turn that placed a stone, and the known facts about each cut, by action."""
     game = state.game
     neighbors = game.grid.neighbors
     num_placements = game.num_action_planes * game.grid.num_cells
@@ -125,7 +125,7 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
 
 
 def _nearest_of_cut(game: Game, action: int) -> _Cut:
-    """Return what a cut has for certain: its point, and before it a stone that was flipped."""
+    """Return the part of a cut that is certain: its point, and the flipped stone before it."""
     heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
     nearest = int(game.grid.neighbors[cell, (heading + 2) % 4])
     return _Cut([nearest, cell], [nearest])
@@ -143,7 +143,7 @@ class _Board:
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
-    """Return what all pictures of a game share."""
+    """Return the static parts of all pictures of a game."""
     grid = game.grid
     centers = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
     last = grid.width - 1

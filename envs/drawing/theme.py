@@ -1,4 +1,4 @@
-"""The colors of all pictures, and what is computed from colors."""
+"""Colors of all pictures, and functions of colors."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ NUMBER = "#7a2e8c"
 
 
 class StoneColors(NamedTuple):
-    """The colors of a stone: its top, its bottom, between which it shades, and its outline."""
+    """Colors of a stone: a gradient from top to bottom, and the outline."""
 
     top: str
     bottom: str
     outline: str
 
 
-#: By color of stone.
+#: By color of the stone.
 STONES = (StoneColors("#4a5561", "#1a2129", "#0e1318"), StoneColors("#ffffff", "#e3e9ef", "#6c7f93"))
 
-#: The heat map from 0 to 1: from the color of the board on, it becomes darker all the way.
+#: The heat map from 0 to 1, starting at the color of the board and becoming monotonically darker.
 HEAT = (BOARD, "#e7cb7b", "#eeac4c", "#e57a35", "#ce3b32", "#920d44")
 
 
@@ -41,13 +41,13 @@ def heat_color(value: float) -> str:
 
 
 def blend(channels: tuple[int, int, int], opacity: float) -> str:
-    """Return, as ``#rrggbb``, how a color of that opacity in [0, 1] looks on the board."""
+    """Return ``#rrggbb`` of a color with an opacity in [0, 1] on the board."""
     mixed = opacity * np.array(channels) + (1 - opacity) * _channels(BOARD)
     return _hexadecimal(mixed)
 
 
 def ink_on(color: str) -> str:
-    """Return the ink, dark or light, that has the higher contrast on ``color`` (WCAG 2.2, contrast ratio)."""
+    """Return the ink, dark or light, with the higher contrast on ``color`` (WCAG 2.2 contrast ratio)."""
     luminance = relative_luminance(color)
     contrast_dark = (luminance + 0.05) / (relative_luminance(DARK_INK) + 0.05)
     contrast_light = (relative_luminance(LIGHT_INK) + 0.05) / (luminance + 0.05)

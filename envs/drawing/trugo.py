@@ -1,4 +1,4 @@
-"""Pictures of Trugo: tiles with their two-colored pattern, pieces on the corners, stacks, and where a picked piece may go."""
+"""Pictures of Trugo: tiles with their two-colored pattern, pieces on corners, stacks, and destinations of a picked piece."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from stoneworks.envs.rules.grid import Grid, column_name
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
 
-#: The distance of neighboring hexes: neighboring corners have room for their stacks.
+#: Distance between adjacent hexes, with room for stacks on adjacent corners.
 PITCH = 1.95 * SPACING
 EDGE = PITCH / float(np.sqrt(3))
 JUNCTION_RADIUS = 0.09 * SPACING
 DESTINATION_RADIUS = 0.2 * SPACING
-#: How far a stack's pieces are moved up and down.
+#: Vertical offset of the pieces of a stack.
 STACK_SHIFT = 0.14 * SPACING
-#: The part of a tile that a fill takes, so that the pattern around it can be seen.
+#: Share of a tile that a fill covers, so that the pattern around it remains visible.
 FILL_SHARE = 0.5
 MARK_GROUND_RADIUS = 0.42 * SPACING
-#: Clickable discs; those of a hex and of its corners, at the distance ``EDGE``, do not overlap.
+#: Clickable discs. Those of a hex and of its corners, at distance ``EDGE``, do not overlap.
 TILE_PLACE_RADIUS = 0.55 * EDGE
 CORNER_PLACE_RADIUS = 0.44 * EDGE
 ROW_LABEL_DISTANCE = 0.75 * PITCH
 COLUMN_LABEL_DISTANCE = 0.82 * PITCH
 
-#: The corners N, NE, SE, S, SW, NW of a hex around (0, 0), and the middles of the edges that follow them with the clock.
+#: The corners N, NE, SE, S, SW, NW of a hex around (0, 0), and the midpoints of the edges that follow them clockwise.
 CORNERS: tuple[Point, ...] = tuple(
     (EDGE * float(np.sin(np.pi * turn / 3)), -EDGE * float(np.cos(np.pi * turn / 3))) for turn in range(6)
 )
@@ -69,7 +69,7 @@ def places(game: Game, action: int) -> list[Place]:
 
 
 def choice(game: Game, action: int) -> Choice:
-    """Return what a tile turn or a move is called, with a picture of a tile to lay."""
+    """Return the label of a tile turn or a move, with an icon for a tile to place."""
     plane = action // game.grid.num_cells
     if plane < REMOVE:
         content = tiles([(plane, (0, 0))])
@@ -83,7 +83,7 @@ def choice(game: Game, action: int) -> Choice:
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
-    """Return the scene of a position: the tiles, one hex more around them, and whatever else is annotated."""
+    """Return the scene of a position: the tiles with a margin of one hex, and everything that is annotated."""
     game = state.get_game()
     assert isinstance(game, Trugo)
     grid = game.grid
@@ -131,7 +131,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
             class_="fills",
         )
     )
-    # A mark without a fill gets its ground from the tile's lighter color.
+    # A mark without a fill gets a ground in the tile's lighter color.
     ground_of = {cell: annotations.fills.get(cell, WHITE_REGION) for cell in annotations.marks}
     elements.extend(
         svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
@@ -179,7 +179,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
 
 
 def tiles(laid: Iterable[tuple[int, Point]]) -> str:
-    """Return tiles from their rotations and centers: white hexes, and the blue parts on them (R1)."""
+    """Return tiles from their rotations and centers: white hexes with blue parts (R1)."""
     placed = list(laid)
     blue = "".join(blue_region(rotation, center) for rotation, center in placed)
     shape = svg.polygons(CORNERS, (center for _, center in placed))
@@ -194,10 +194,10 @@ def tiles(laid: Iterable[tuple[int, Point]]) -> str:
 
 
 def blue_region(rotation: int, center: Point) -> str:
-    """Return the data of a path: the blue parts of a tile.
+    """Return path data of the blue parts of a tile.
 
     Rotation i cuts off the white corner 2i by an arc from the middle of one edge to that of the next, and the blue corner
-    opposite to it; what is left is parted by a straight line between the middles of the two remaining edges.
+    opposite to it. A straight line between the middles of the two remaining edges divides the rest.
     """
     x, y = center
     cut_off = 2 * rotation
@@ -223,7 +223,7 @@ def stack(colors: Iterable[int], center: Point) -> list[str]:
 
 
 def last_tiles(centers: Iterable[Point]) -> str:
-    """Return the marks of tiles that the last turn laid or removed."""
+    """Return the marks of tiles that the last turn placed or removed."""
     shape = svg.polygons(_scaled(0.97), centers)
     outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
     return svg.group([outline] if outline else [], class_="last-tile")
@@ -247,7 +247,7 @@ def picked(center: Point) -> str:
 
 
 def destinations(centers: Iterable[Point]) -> str:
-    """Return the marks of where a picked piece may go."""
+    """Return the marks of the destinations of a picked piece."""
     dots = svg.circles(centers, DESTINATION_RADIUS)
     return svg.group(dots, class_="destinations", fill=PICKED, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING)
 
@@ -275,7 +275,7 @@ def _scaled(share: float) -> list[Point]:
 def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
     """Return the cells of the picture: a convex part of the window with the tiles, their neighbors and the annotated cells.
 
-    Being convex it has room for the labels of rows at their left ends and of columns at their upper ends.
+    Convexity leaves room for the labels of rows at their left ends and of columns at their upper ends.
     """
     used = np.array(laid or [grid.num_cells // 2])
     neighbors = grid.neighbors[used].ravel()
@@ -288,7 +288,7 @@ def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
 
 
 def _labels(grid: Grid, centers: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
-    """Return the labels with their places, of rows at their left ends and of columns at their upper ends."""
+    """Return labels and their positions: rows at their left ends, columns at their upper ends."""
     left_ends: dict[int, int] = {}
     upper_ends: dict[int, int] = {}
     for cell in shown:

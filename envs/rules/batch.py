@@ -127,7 +127,7 @@ class Batch:
         """
         chosen = self._rows(rows)
         if getattr(records, "dtype", None) != self.game.state_dtype:
-            raise RecordError(f"{self.game}: the records have another layout; expected records of game.state_dtype")
+            raise RecordError(f"{self.game}: the records have a different dtype; expected game.state_dtype")
         given = np.array(records, ndmin=1)
         if given.shape not in ((1,), chosen.shape):
             raise ValueError(f"records must be one or {len(chosen)}, got shape {given.shape}")

@@ -11,13 +11,13 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int | None = Non
     """Return an integer argument.
 
     Args:
-        name: what the error calls it.
+        name: name of the argument in the error message.
         value: the argument; numpy integers are accepted, booleans are not.
-        minimum: the smallest value that is allowed.
-        maximum: the greatest one; None for no bound.
+        minimum: smallest allowed value.
+        maximum: largest allowed value; None for no bound.
 
     Raises:
-        ValueError: the value is no integer or out of bounds.
+        ValueError: the value is not an integer or out of bounds.
     """
     if (
         isinstance(value, (bool, np.bool_))

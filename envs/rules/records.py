@@ -1,7 +1,7 @@
-"""Records: whose they are, and the check of those that come from outside.
+"""Tags of records, and the validation of external records.
 
-A position is one record of its game's dtype. Games may share a dtype, so each record carries a tag made of the game string and
-the version of the rules. Kernels copy it, and never read it.
+A position is one record of its game's dtype. Games may share a dtype, so each record carries a tag derived from the game
+string and the version of the rules. Kernels copy the tag and never read it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stoneworks.envs.rules.errors import RecordError
 if TYPE_CHECKING:
     from stoneworks.envs.rules.game import Game
 
-#: The field that holds the tag.
+#: The field that contains the tag.
 TAG = "game_tag"
 
 
@@ -41,7 +41,7 @@ def blank_records(game: Game, number: int) -> npt.NDArray[np.void]:
 
 
 def check_tags(game: Game, records: npt.NDArray[np.void]) -> None:
-    """Check that records ``[n]`` of ``game.state_dtype`` say that they are of this game. Raises ``RecordError``."""
+    """Check the tags of records ``[n]`` of ``game.state_dtype``. Raises ``RecordError`` for a record of another game."""
     foreign = np.flatnonzero(records[TAG] != game.record_tag)
     if foreign.size:
         raise RecordError(
@@ -50,26 +50,27 @@ def check_tags(game: Game, records: npt.NDArray[np.void]) -> None:
 
 
 def check_records(game: Game, records: npt.NDArray[np.void]) -> None:
-    """Check that records ``[n]`` are positions of the game that its kernels can work on.
+    """Check that records ``[n]`` are valid positions of the game.
 
     Raises:
-        RecordError: one is not; the message names the first, and its field. Or the game has no kernel ``check_record``.
+        RecordError: a record is invalid (the message names the first one and its field), or the game has no kernel
+            ``check_record``.
     """
     if getattr(records, "dtype", None) != game.state_dtype:
-        raise RecordError(f"{game}: the records have another layout; expected records of game.state_dtype")
+        raise RecordError(f"{game}: the records have a different dtype; expected game.state_dtype")
     check_tags(game, records)
     if not game.can_check_records:
         raise RecordError(
-            f"{game} has no check_record kernel, so records from outside cannot be checked; "
+            f"{game} has no check_record kernel, so external records cannot be checked; "
             "load records that you trust with trusted=True"
         )
     found: int = game.compiled(templates.first_wrong_record)(
         game.board, np.array(records)
-    )  # writable, as kernels take it
+    )  # writable, as kernels require
     if found < 0:
         return
     row, number = divmod(found, templates.MAX_FIELDS)
     name = (game.state_dtype.names or ())[number - 1]
     value = records[name][row]
     shown = f" = {value}" if np.ndim(value) == 0 else ""
-    raise RecordError(f"{game}: record {row} is not a position: its field {name}{shown} contradicts the others")
+    raise RecordError(f"{game}: record {row} is not a valid position: field {name}{shown} contradicts the other fields")

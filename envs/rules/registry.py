@@ -1,7 +1,7 @@
-"""``Registry``: entries by name, built in, added at run time, or declared by the entry points of other packages.
+"""``Registry``: entries by name that are built in, added at run time, or declared by entry points of other packages.
 
-Games, bots and whatever else other packages can add are looked up here. An entry names code as ``"module:attribute"``;
-the module is imported when the entry is used, not before.
+Everything that other packages can add, such as games and bots, is looked up here. An entry refers to code as
+``"module:attribute"``; the module is imported when the entry is used.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Entry:
-    """What every entry has.
+    """Base class of registry entries.
 
     Attributes:
         name: lower-case letters, digits and underscores, starting with a letter; not a Python keyword.
 
     Raises:
-        RegistrationError: an attribute is not valid; the message names it, its value and what is allowed.
+        RegistrationError: an attribute is invalid. The message names it and its value.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Entry:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or keyword.iskeyword(self.name):
             raise RegistrationError(
-                f"name must be lower-case letters, digits and underscores, start with a letter and be no Python keyword; "
+                f"name must be lower-case letters, digits and underscores, start with a letter and not be a Python keyword; "
                 f"got {self.name!r}"
             )
 
@@ -58,7 +58,7 @@ class Entry:
             raise RegistrationError(f"{self.name}: {field} must be {allowed}, got {value!r}")
 
     def load(self, field: str) -> Any:
-        """Return what an attribute of the form ``"module:attribute"`` or ``"module"`` names.
+        """Return the object at an attribute of the form ``"module:attribute"`` or ``"module"``.
 
         Raises:
             RegistrationError: the module cannot be imported, or has no such attribute.
@@ -76,17 +76,17 @@ class Registry(Generic[E]):
     """The entries of one kind.
 
     Names are looked up among the built-in entries, then among those added at run time, then among the entry points of
-    installed packages. The entry point of a package that cannot be loaded disturbs nobody else: its name is listed, and
-    looking it up raises ``RegistrationError``.
+    installed packages. An entry point that cannot be loaded does not affect others: its name is listed, and looking it up
+    raises ``RegistrationError``.
     """
 
     def __init__(self, kind: str, entry_type: type[E], built_in: Iterable[E], group: str) -> None:
-        """Make a registry.
+        """Create a registry.
 
         Args:
-            kind: what the entries are, for messages, such as ``"game"``.
+            kind: kind of the entries in messages, such as ``"game"``.
             entry_type: class of the entries.
-            built_in: entries of stoneworks itself.
+            built_in: built-in entries.
             group: group of the entry points; each has the name of its entry and refers to an ``entry_type``.
         """
         self._kind = kind
@@ -100,22 +100,22 @@ class Registry(Generic[E]):
         _REGISTRIES[entry_type] = self
 
     def names(self) -> tuple[str, ...]:
-        """Return all names: the built-in ones, those of entry points, and those added at run time."""
+        """Return all names: built-in, added at run time, and declared by entry points."""
         return tuple(dict.fromkeys([*self._built_in, *self._found(), *self._added]))
 
     def built_in_names(self) -> tuple[str, ...]:
-        """Return the names of the entries of stoneworks itself."""
+        """Return the names of the built-in entries."""
         return tuple(self._built_in)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self._built_in or name in self._added or name in self._found())
 
     def __getitem__(self, name: str) -> E:
-        """Return the entry of a name.
+        """Return the entry with a name.
 
         Raises:
             KeyError: there is none.
-            RegistrationError: the entry point of that name cannot be loaded.
+            RegistrationError: the entry point with this name cannot be loaded.
         """
         for entries in (self._built_in, self._added, self._loaded):
             if name in entries:
@@ -124,7 +124,7 @@ class Registry(Generic[E]):
         return self._loaded[name]
 
     def loadable(self) -> list[E]:
-        """Return all entries; the entry points that cannot be loaded are logged and left out."""
+        """Return all entries. Entry points that cannot be loaded are logged and skipped."""
         entries = []
         for name in self.names():
             try:
@@ -134,10 +134,10 @@ class Registry(Generic[E]):
         return entries
 
     def add(self, entry: E) -> None:
-        """Add an entry. Adding an entry a second time does nothing.
+        """Add an entry. Adding the same entry again has no effect.
 
         Raises:
-            RegistrationError: the entry is of another type, or its name is taken by a different one.
+            RegistrationError: the entry has a different type, or its name is taken by a different entry.
         """
         if type(entry) is not self._entry_type:
             raise RegistrationError(f"a {self._kind} must be a {self._entry_type.__name__}, got {entry!r}")
@@ -168,7 +168,7 @@ class Registry(Generic[E]):
             for entry_point in metadata.entry_points(group=self._group):
                 if entry_point.name in self._built_in:
                     logger.warning(
-                        "ignoring entry point %s of group %s: the name belongs to stoneworks",
+                        "ignoring entry point %s of group %s: the name is built in",
                         _in_words(entry_point),
                         self._group,
                     )
@@ -183,7 +183,7 @@ class Registry(Generic[E]):
             raise RegistrationError(f"{where} is declared by more than one entry point: {claims}")
         try:
             entry = entry_points[0].load()
-        except Exception as error:  # anybody's module
+        except Exception as error:  # third-party code can raise anything
             raise RegistrationError(
                 f"{where} cannot be loaded from entry point {_in_words(entry_points[0])}: {type(error).__name__}: {error}"
             ) from error
@@ -196,11 +196,11 @@ class Registry(Generic[E]):
 
 
 def load_attribute(path: str, what: str) -> Any:
-    """Return what ``"module:attribute"`` or ``"module"`` names.
+    """Return the object at ``"module:attribute"`` or ``"module"``.
 
     Args:
-        path: the module and, after the colon if there is one, the attribute, which may be dotted.
-        what: what it is for, for messages.
+        path: the module and optionally, after a colon, the (possibly dotted) attribute.
+        what: description for error messages.
 
     Raises:
         RegistrationError: the module cannot be imported, or has no such attribute.
@@ -212,7 +212,7 @@ def load_attribute(path: str, what: str) -> Any:
         found: Any = import_module(module_name)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except Exception as error:  # anybody's module
+    except Exception as error:  # third-party code can raise anything
         raise RegistrationError(f"{what}: cannot import {path!r}: {type(error).__name__}: {error}") from error
     return found
 
@@ -222,7 +222,7 @@ _GIVEN: dict[str, Any] = {}
 
 
 def path_of(code: object) -> object:
-    """Return ``"module:name"`` of a class or function, which is remembered under it; anything else as it is."""
+    """Return ``"module:name"`` of a class or function and register it there; return anything else unchanged."""
     if isinstance(code, str) or not hasattr(code, "__qualname__"):
         return code
     path = f"{code.__module__}:{code.__qualname__}"
@@ -236,7 +236,7 @@ def registries() -> tuple[Registry[Any], ...]:
 
 
 def added_entries() -> tuple[Entry, ...]:
-    """Return what was added to all registries at run time, for another process to add (see :func:`add_entries`)."""
+    """Return the entries added to all registries at run time, for use in another process (see :func:`add_entries`)."""
     return tuple(entry for registry in _REGISTRIES.values() for entry in registry._added.values())
 
 

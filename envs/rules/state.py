@@ -181,7 +181,7 @@ class State:
         """
         if getattr(record, "dtype", None) != game.state_dtype:
             raise RecordError(
-                f"{game}: the record is {type(record).__name__} of another layout; expected a record of game.state_dtype"
+                f"{game}: the record has a different dtype ({type(record).__name__}); expected game.state_dtype"
             )
         state = cls.__new__(cls)
         state._game = game

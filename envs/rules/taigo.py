@@ -1,8 +1,7 @@
 """Taigo (Néstor Romeral Andrés).
 
-Tiles of a dark and a light hex are laid side by side on a plane without a board, single-hex holes are filled with
-cones, and five of a color in a row win, the opponent's five first. The rulings G1 to G6 are explained in
-docs/taigo.md.
+Tiles of a dark and a light hex are placed on an unbounded plane, single-hex holes are filled with cones, and five hexes of
+one color in a row win; the opponent's row takes precedence. The rulings G1 to G6 are listed in docs/taigo.md.
 """
 
 from __future__ import annotations
@@ -24,41 +23,40 @@ from stoneworks.envs.rules.text_board import hex_board_text
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-# Endings, each 1 + its index in Taigo.reasons.
+# Endings: 1 + the index in Taigo.reasons.
 BY_FIVE, LAST_TILE, NO_PLACE = 1, 2, 3
 
-#: Action planes past the six of tiles, one for each direction from the dark hex to the light one.
+#: Action planes after the six of tiles, which are numbered by the direction from the dark to the light hex.
 DARK_CONE_PLANE, LIGHT_CONE_PLANE = 6, 7
 
-#: The largest window whose indices of cells fit their 16 bits.
+#: Cell indices of larger windows do not fit into 16 bits.
 MAX_RADIUS = 90
-#: No window has room for more of anything.
+#: More than fits into any window.
 MAX_SUPPLY = 30_000
 
 # -- The codes of cells ----------------------------------------------------------------------------------------------
-#
-# One signed byte says all of a cell. An empty hex holds the number of its occupied neighbors, 0 to 6, and is a hole at
-# 6. An occupied one holds 8 * kind + joint, where kind is DARK or LIGHT; a cell off the window holds 8 * OFF. These are
-# so far below 0 that the codes of two neighbors add up to more than 0 just where a tile may be laid on them.
+# A signed byte describes a cell. An empty hex holds the number of its occupied neighbors, 0 to 6, and is a hole at
+# 6. An occupied hex holds 8 * kind + joint, where kind is DARK or LIGHT; a cell outside the window holds 8 * OFF. These are
+# so negative that the codes of two neighbors add up to more than 0 exactly if a tile may be placed on them.
 
 OFF, DARK, LIGHT = -8, -7, -6
-#: The joint of a cone; that of a tile's half is 1 + the direction to the other half.
+#: The joint of a cone. The joint of a tile half is 1 + the direction to the other half.
 CONE = 0
 HOLE = 6
 
 
 def kind_of(code: Any) -> Any:
-    """Return ``DARK``, ``LIGHT`` or ``OFF`` for the code of a cell, 0 for an empty hex. Takes arrays too."""
+    """Return ``DARK``, ``LIGHT`` or ``OFF`` for the code of a cell, 0 for an empty hex. Accepts arrays."""
     return code >> 3
 
 
 def joint_of(code: Any) -> Any:
-    """Return ``CONE``, or 1 + the direction to the tile's other half, for an occupied hex's code. Takes arrays too."""
+    """Return ``CONE``, or 1 + the direction to the tile's other half, for the code of an occupied hex. Accepts arrays."""
     return code & 7
 
 
 def is_occupied(code: Any) -> Any:
-    """Return whether the code of a cell is that of an occupied hex. Takes arrays too."""
+    """Return whether the code of a cell is that of an occupied hex. Accepts arrays."""
     return (code < 0) & (code != 8 * OFF)
 
 
@@ -66,15 +64,15 @@ _kind = kernel(kind_of)
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position in a window of up to ``room`` cells."""
+    """Return the dtype of a position with room for ``room`` cells."""
     return np.dtype(
         [
             *STATE_HEADER,
-            ("open_pairs", "i4"),  # pairs of adjacent empty hexes: while there is one, a tile has a place
-            ("holes_to_fill", "i4"),  # by the player to act, now; 0 where a tile is to be laid
+            ("open_pairs", "i4"),  # pairs of adjacent empty hexes: a tile can be placed while there is one
+            ("holes_to_fill", "i4"),  # by the player to move, now; 0 if the next action is a tile
             ("tiles_left", "u2"),
-            ("cones_left", "u2", (2,)),  # dark ones and light ones; both players may use both
-            ("five", "u1", (2,)),  # whether dark, light has five in a row, which may come before the turn's end
+            ("cones_left", "u2", (2,)),  # dark and light; both players may use both
+            ("five", "u1", (2,)),  # whether dark, light has five in a row (possibly before the turn ends)
             ("cells", "i1", (room,)),
         ],
         align=True,
@@ -82,7 +80,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants for a window of up to ``room`` cells."""
+    """Return the dtype of the board constants with room for ``room`` cells."""
     return np.dtype(
         [
             *BOARD_HEADER,
@@ -92,7 +90,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("start", "i2"),  # the dark hex of the first tile
             ("steps", "i2", (6,)),  # from a cell's index to its neighbor's, by direction
             ("num_false_steps", "i2"),
-            ("false_steps", "i4", (8,)),  # tile actions whose step leads around the end of a row to a hex on the window
+            ("false_steps", "i4", (8,)),  # tile actions whose step wraps around the end of a row
             ("empty_window", "i1", (room,)),
             ("num_neighbors", "i1", (room,)),
             ("neighbors", "i2", (room, 6)),
@@ -103,7 +101,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 @kernel
 def makes_five(board: Record, state: Record, cell: int, color: int) -> bool:
-    """Return whether a hex of ``color`` on ``cell`` is, or would be, one of five or more in a straight line."""
+    """Return whether a stone of ``color`` on ``cell`` is (or would be) part of a straight line of five or more."""
     kind = DARK + color
     for axis in range(3):
         length = 1
@@ -119,7 +117,7 @@ def makes_five(board: Record, state: Record, cell: int, color: int) -> bool:
 
 @kernel
 def fill_hex(board: Record, state: Record, cell: int, color: int, joint: int) -> None:
-    """Put a cone or half a tile on an empty hex, and keep account of holes, fives and empty pairs around it."""
+    """Put a cone or a tile half on an empty hex, and update holes, fives and empty pairs around it."""
     cells = state.cells
     occupied_neighbors = cells[cell]
     if occupied_neighbors == HOLE:
@@ -130,7 +128,7 @@ def fill_hex(board: Record, state: Record, cell: int, color: int, joint: int) ->
         neighbor = board.neighbors[cell, direction]
         if neighbor >= 0 and cells[neighbor] >= 0:
             cells[neighbor] += 1
-            # G3: a hex at the border has fewer neighbors, so it never gets there.
+            # G3: a hex on the border has fewer neighbors, so it never becomes a hole.
             if cells[neighbor] == HOLE:
                 state.holes_to_fill += 1
     if makes_five(board, state, cell, color):
@@ -139,7 +137,7 @@ def fill_hex(board: Record, state: Record, cell: int, color: int, joint: int) ->
 
 @kernel
 def lay_tile(board: Record, state: Record, dark_cell: int, direction: int) -> None:
-    """Lay a tile."""
+    """Place a tile."""
     fill_hex(board, state, dark_cell, 0, 1 + direction)
     fill_hex(board, state, board.neighbors[dark_cell, direction], 1, 1 + (direction + 3) % 6)
     state.tiles_left -= 1
@@ -147,9 +145,9 @@ def lay_tile(board: Record, state: Record, dark_cell: int, direction: int) -> No
 
 @kernel
 def end_turn(state: Record) -> None:
-    """Look for the end of the game, else pass the turn to the opponent."""
+    """End the game if it is decided, else pass the turn to the opponent."""
     player = state.current_player
-    # Holes that are left when the cones have run out stay for good (G4).
+    # Holes that remain when the cones have run out stay open (G4).
     state.holes_to_fill = 0
     # G5: the opponent's five comes first.
     if state.five[1 - player]:
@@ -195,7 +193,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
             for cell in range(num_cells):
                 plane[cell] = left and state.cells[cell] == HOLE
         return
-    # G2. Slices and sums of one byte, so that the compiler takes many cells at a time.
+    # G2. Slices and sums of single bytes, which the compiler vectorizes.
     for direction in range(6):
         step = board.steps[direction]
         first = max(0, -step)
@@ -215,7 +213,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 
 @kernel
 def apply_action(board: Record, state: Record, action: int) -> None:
-    """Lay a tile, or fill a hole with a cone."""
+    """Place a tile, or fill a hole with a cone."""
     plane = action // board.num_cells
     cell = action - plane * board.num_cells
     if plane < DARK_CONE_PLANE:
@@ -224,8 +222,8 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         color = plane - DARK_CONE_PLANE
         state.cones_left[color] -= 1
         fill_hex(board, state, cell, color, CONE)
-    # G4: the same player fills the holes of this turn's tile while there is a cone. Others are none of its holes: they
-    # were left when there was no cone.
+    # G4: the same player fills the holes of this turn's tile while there is a cone. Older holes do not count: they
+    # remained because there was no cone.
     if state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0:
         end_turn(state)
 
@@ -252,7 +250,7 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 class Taigo(Game):
     """Taigo.
 
-    Options: ``tiles`` in all (40), ``cones`` per color (5; up to 10 are official), ``handicap``, extra (dark, light)
+    Options: ``tiles`` in all (default 40), ``cones`` per color (5; up to 10 are official), ``handicap``, extra (dark, light)
     cones ((0, 0)), and ``radius`` of the window (12).
     """
 
@@ -281,7 +279,7 @@ class Taigo(Game):
     )
     board_plane: ClassVar[str] = "window"
     action_help: ClassVar[str] = (
-        "actions are a tile's dark and light cell, such as j10-k10, and cones, such as j11+D or j11+L"
+        "expected the dark and light cell of a tile, such as j10-k10, or a cone, such as j11+D or j11+L"
     )
 
     def __init__(self, **options: object) -> None:
@@ -315,7 +313,7 @@ class Taigo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, and the check of records."""
+        """The four kernels and ``check_record``."""
         from stoneworks.envs.rules.record_checks.taigo import check_record
 
         return {
@@ -327,11 +325,11 @@ class Taigo(Game):
         }
 
     def max_game_length(self) -> int:
-        """Return a bound on the length of a game, in which all tiles and cones are used as far as there is room.
+        """Return an upper bound on the length of a game: tiles and cones are used as far as there is room.
 
-        A cone stands on a hex off the border (G3) that the first tile leaves free; a tile takes two hexes of those that
-        the first tile and the cones leave free. As a cone takes less room for one action, the bound has as many
-        cones as can be, and then tiles.
+        A cone needs a hex that is not on the border (G3) and is left free by the first tile. A tile needs two of the hexes
+        left free by the first tile and the cones. Cones take less room per action, so the bound has as many cones
+        as possible, and then tiles.
         """
         radius: int = self.options["radius"]
         tiles: int = self.options["tiles"] - 1
@@ -342,13 +340,13 @@ class Taigo(Game):
         return cones + min(tiles, (free_hexes - cones) // 2)
 
     def score(self, state: State) -> None:
-        """Return None: nothing is counted."""
+        """Return None: there is no score."""
         return None
 
     # -- Actions and symmetries --------------------------------------------------------------------------------------
 
     def _board_action_text(self, plane: int, cell: int) -> str:
-        """Return ``j10-k10`` or ``j11+D``; a tile whose light hex is off the window has a direction, ``m1-SW``."""
+        """Return ``j10-k10`` or ``j11+D``; for a tile whose light hex is outside the window, its direction: ``m1-SW``."""
         name = self.grid.cell_names[cell]
         if plane >= DARK_CONE_PLANE:
             return f"{name}+{'DL'[plane - DARK_CONE_PLANE]}"
@@ -358,14 +356,14 @@ class Taigo(Game):
         return f"{name}-{self.grid.cell_names[light_cell]}"
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the image of each plane: the directions turn, the cones stay."""
+        """Return the image of each plane: directions turn, cones stay."""
         return np.append(directions, [DARK_CONE_PLANE, LIGHT_CONE_PLANE])
 
     def image(self, state: State, symmetry: Symmetry) -> State:
-        """Return the image of a position, with no history.
+        """Return the image of a position, with an empty history.
 
-        A game cannot be turned as a whole, since every game starts with the same tile. But playing the image of an
-        action on the image of a position gives the image of the position that the action leads to.
+        Whole games have no images, since every game starts with the same tile. But playing the image of an
+        action in the image of a position gives the image of the successor position.
         """
         from stoneworks.envs.rules.state import State
 
@@ -380,20 +378,20 @@ class Taigo(Game):
         return State.from_record(self, record)
 
     def initial_image(self, symmetry: Symmetry) -> State:
-        """Return the image of the position before the first action: its tile is turned."""
+        """Return the image of the initial position, in which the first tile is turned."""
         return self.image(self.new_initial_state(), symmetry)
 
     # -- Positions for people ----------------------------------------------------------------------------------------
 
     def distance_reached(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return, for ``records[...]``, the distance from the center of the farthest hex in use: ``int64[...]``."""
+        """Return the distance from the center of the farthest occupied hex, ``int64[...]``, for ``records[...]``."""
         codes = records["cells"][..., : self.grid.num_cells]
         return np.where(is_occupied(codes), self.grid.distance_from_center, 0).max(axis=-1).astype(np.int64)  # type: ignore[no-any-return]
 
     def state_to_text(self, state: State) -> str:
-        """Return the part of the window that a tile can touch, and who is to act.
+        """Return a text diagram of the part of the window that tiles can reach, and the player to move.
 
-        D and L are halves of tiles, d and l cones, * a hole to be filled now.
+        D and L are tile halves, d and l are cones, * is a hole to be filled next.
         """
         record = state.record
         codes = record["cells"][: self.grid.num_cells].reshape(self.grid.height, self.grid.width)
@@ -416,9 +414,9 @@ class Taigo(Game):
         outcome = state.outcome()
         if outcome is not None:
             if outcome.winner is None:
-                why = {"draw": "the last tile has been laid", "no_place": "the window has no place for a tile"}
+                why = {"draw": "the last tile has been placed", "no_place": "the window has no place for a tile"}
                 return f"the game is a draw: {why[outcome.reason]}"
-            return f"{self.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
         player = state.current_player()
-        action = "fill a hole" if state.record["holes_to_fill"] else "lay a tile"
+        action = "fill a hole" if state.record["holes_to_fill"] else "place a tile"
         return f"{self.colors[player]} ({'DL'[player]}, player {player}) to {action}"

@@ -1,9 +1,9 @@
-"""The optional kernel ``check_record`` of each game: whether a record from outside is a position of the game.
+"""The optional kernel ``check_record`` of each game, which validates external records.
 
-Rules kernels trust their records: cells, labels and counts in them are used as indices without a bounds check. So a record
-that comes from a file or from a caller is compared with what the rules could have made of it. Every field that follows from
-others is computed again; what remains free is checked against its range.
+Kernels of the rules trust their records: cells, labels and counts are used as indices without bounds checks. A record
+from a file or a caller is therefore validated first. Fields that follow from others are recomputed and compared;
+the others are checked against their ranges.
 
-``check_record(board, state)`` returns 0 for a position, else the number of the field that is wrong (see
-:func:`stoneworks.envs.rules.records.field_numbers`). It must not read outside of its arrays, whatever the record holds.
+``check_record(board, state)`` returns 0 for a valid position, else the number of the invalid field (see
+:func:`stoneworks.envs.rules.records.field_numbers`). It must never read outside of its arrays.
 """

@@ -1,4 +1,4 @@
-"""The fields that all records begin with."""
+"""Checks of the fields that all records start with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CURRENT_PLAYER, WINNER, ENDING, TRUNCATED = (_FIELDS[name] for name, _ in STATE_
 
 @kernel
 def check_header(state: Record, num_reasons: int) -> int:
-    """Return the number of the first field of the header that is wrong, or 0."""
+    """Return the number of the first invalid field of the header, or 0."""
     if state.ending > num_reasons:
         return ENDING
     if state.winner not in (0, 1, NO_WINNER):
@@ -33,7 +33,7 @@ def check_header(state: Record, num_reasons: int) -> int:
 
 @kernel
 def check_result(state: Record, winner: int, ending: int) -> int:
-    """Return ``WINNER`` or ``ENDING`` where a game that is over has another result than this one, which is no truncation."""
+    """Return ``WINNER`` or ``ENDING`` if a finished, not truncated game has a different result, else 0."""
     if state.ending != ending:
         return ENDING
     if state.winner != winner:

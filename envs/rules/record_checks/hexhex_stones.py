@@ -1,4 +1,4 @@
-"""The check of a record of Vadus or Laido."""
+"""Validation of records of Vadus and Laido."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SWAPPED, NUM_STONES, STONES = _FIELDS["swapped"], _FIELDS["num_stones"], _FIELDS
 
 @kernel
 def check_stones(board: Record, state: Record) -> int:
-    """Return the number of a wrong field among those that both games use in the same way, or 0."""
+    """Return the number of an invalid field among those that both games use in the same way, or 0."""
     num_stones = 0
     for cell in range(len(state.stones)):
         code = state.stones[cell]

@@ -1,4 +1,4 @@
-"""The check of a record of Taigo."""
+"""Validation of records of Taigo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _kind, _joint, _is_occupied = kernel(kind_of), kernel(joint_of), kernel(is_occup
 
 @kernel
 def check_cell(board: Record, state: Record, cell: int) -> bool:
-    """Return whether the code of a cell on the window agrees with those around it."""
+    """Return whether the code of a cell in the window is consistent with its neighbors."""
     code = state.cells[cell]
     num_occupied = 0
     for direction in range(6):
@@ -103,7 +103,7 @@ def check_record(board: Record, state: Record) -> int:
         return ENDING if is_over and state.holes_to_fill == 0 else 0
     if state.holes_to_fill:
         return HOLES_TO_FILL
-    if dark_five or light_five:  # G5: with both, the mover, who is not known any more, has lost
+    if dark_five or light_five:  # G5: with both, the mover (no longer known) has lost
         winner = state.winner if dark_five and light_five and state.winner >= 0 else (0 if dark_five else 1)
         return check_result(state, winner, BY_FIVE)
     return check_result(state, NO_WINNER, LAST_TILE if state.tiles_left == 0 else NO_PLACE)

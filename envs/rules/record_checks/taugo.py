@@ -1,4 +1,4 @@
-"""The check of a record of Taugo."""
+"""Validation of records of Taugo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STONES, STRINGS, ROWS = _FIELDS["stones"], _FIELDS["strings"], _FIELDS["rows"]
 
 @kernel
 def check_stones(board: Record, state: Record) -> int:
-    """Check the codes of cells, and that no knot stands (T3)."""
+    """Check the codes of cells, and that there is no knot (T3)."""
     for cell in range(len(state.stones)):
         code = state.stones[cell]
         if cell < board.num_cells and board.on_board[cell]:
@@ -43,7 +43,7 @@ def check_stones(board: Record, state: Record) -> int:
 
 @kernel
 def check_strings(board: Record, state: Record) -> int:
-    """Check that the label of each stone is the least cell of its string (T2)."""
+    """Check that the label of each stone is the lowest cell of its string (T2)."""
     for cell in range(board.num_cells, len(state.strings)):
         if state.strings[cell] != NO_STRING:
             return STRINGS
@@ -77,7 +77,7 @@ def check_strings(board: Record, state: Record) -> int:
 
 @kernel
 def check_rows(board: Record, state: Record) -> int:
-    """Check that the row words hold the stones."""
+    """Check that the row words match the stones."""
     rows = np.zeros((2, len(board.points)), np.int32)
     for cell in range(board.num_cells):
         code = state.stones[cell]

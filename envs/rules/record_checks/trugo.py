@@ -1,4 +1,4 @@
-"""The check of a record of Trugo."""
+"""Validation of records of Trugo."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUM_PIECES, TILES, TARGETS, CONTENTS = (
 
 @kernel
 def check_contents(board: Record, state: Record) -> int:
-    """Check that tiles lie in the window, that ``state.tiles`` is their set, and that the junctions are where three meet (R2)."""
+    """Check that tiles are in the window, that ``state.tiles`` is their set, and that junctions are where three tiles meet (R2)."""
     for hex_ in range(len(state.contents)):
         inside = hex_ < len(board.cell_of_hex) and board.cell_of_hex[hex_] >= 0
         if state.contents[hex_] != 0 and not (inside and has_tile(state, hex_)):
@@ -121,7 +121,7 @@ def check_pieces(board: Record, state: Record) -> int:
 
 @kernel
 def check_picked(board: Record, state: Record) -> int:
-    """Check the piece whose destination is to come, if there is one (R5)."""
+    """Check the picked piece, if there is one (R5)."""
     if state.picked == NOTHING_PICKED:
         return 0
     if state.ending or state.picked < 0 or state.picked >= 2 * len(board.cell_of_hex):
@@ -133,7 +133,7 @@ def check_picked(board: Record, state: Record) -> int:
 
 @kernel
 def check_result(state: Record, max_turns: int) -> int:
-    """Check whether the game is over and who has won (R8, R9)."""
+    """Check whether the game is over, and the winner (R8, R9)."""
     one_is_without = state.pool == 0 and (state.num_pieces[0] == 0 or state.num_pieces[1] == 0)
     if not state.ending:
         if one_is_without:
@@ -142,7 +142,7 @@ def check_result(state: Record, max_turns: int) -> int:
     if one_is_without:
         if state.ending != BY_PIECES:
             return ENDING
-        # Where both are without, the mover, who is not known any more, has won.
+        # If both have no pieces, the mover (no longer known) has won.
         if state.winner == NO_WINNER or state.num_pieces[1 - state.winner] != 0:
             return WINNER
         return TRUNCATED if state.truncated else 0
@@ -169,12 +169,12 @@ def check_record(board: Record, state: Record) -> int:
         if state.contents[hex_] != 0:
             num_tiles += 1
             first = hex_
-    # R3, R4: none is removed before all have been laid.
+    # R3, R4: tiles are only removed after all have been placed.
     if state.pool < 0 or (state.pool > 0 and state.pool + num_tiles != board.num_tiles) or num_tiles > board.num_tiles:
         return POOL
     if num_tiles > 0 and not tiles_are_connected(board, state, first, num_tiles):
         return CONTENTS
-    # Each tile was laid, and each one that is gone was removed, in a turn of its own.
+    # Every tile was placed, and every missing tile removed, in a turn of its own.
     num_tile_turns = board.num_tiles - state.pool
     if state.pool == 0:
         num_tile_turns += board.num_tiles - num_tiles

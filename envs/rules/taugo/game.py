@@ -1,7 +1,8 @@
 """Taugo (Saïd Galdseid, 2023).
 
-Stones, and lines of stones, on a square board without an edge line; a line cuts through enemy strings, whose stones it flips. Who
-holds the outermost points with few, long strings, and reaches the edge, wins. The rulings T1 to T9 are explained in docs/taugo.md.
+Players place stones, and lines of stones, on a square board without edge lines. A line cuts through enemy strings and flips
+their stones. Points are scored for few, long strings on the perimeter and for stones on the edge. The rulings T1 to T9 are
+listed in docs/taugo.md.
 """
 
 from __future__ import annotations
@@ -25,33 +26,33 @@ from stoneworks.envs.rules.text_board import square_board_text
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-#: Rows of row words: of a board of 24 intersections a side, and an empty one below and above.
+#: Number of row words: 24 intersections per side, and an empty row below and above.
 NUM_ROW_WORDS = 28
-# Endings, each 1 + its index in Taugo.reasons.
+# Endings: 1 + the index in Taugo.reasons.
 BY_SCORE, DRAWN = 1, 2
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants for up to ``room`` cells."""
+    """Return the dtype of the board constants with room for ``room`` cells."""
     return np.dtype(
         [
             *BOARD_HEADER,
             ("on_board", "u1", (room,)),
-            ("intersection", "u1", (room,)),  # a point that is no edge point
+            ("intersection", "u1", (room,)),  # a point that is not an edge point
             ("perimeter", "u1", (room,)),  # an outermost intersection
             ("width", "i4"),
             ("row", "u1", (room,)),
             ("column", "u1", (room,)),
             ("points", "i4", (NUM_ROW_WORDS,)),  # row words, as in the state
             ("intersections", "i4", (NUM_ROW_WORDS,)),
-            ("neighbors", "i2", (room, 4)),  # N, E, S, W; CORNER where there is none
+            ("neighbors", "i2", (room, 4)),  # N, E, S, W; CORNER if there is none
         ],
         align=True,
     )
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for up to ``room`` cells."""
+    """Return the dtype of a position with room for ``room`` cells."""
     return np.dtype(
         [
             *STATE_HEADER,
@@ -60,7 +61,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("last_stone", "i2"),  # of the line in progress
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.taugo.strings
-            ("rows", "i4", (2, NUM_ROW_WORDS)),  # the stones of each color as row words; that of row r is at r + 1
+            ("rows", "i4", (2, NUM_ROW_WORDS)),  # stones of each color as row words; row r is at index r + 1
         ],
         align=True,
     )
@@ -68,7 +69,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
 
 @kernel
 def scores(board: Record, state: Record) -> tuple[float, float]:
-    """Return the scores of Black and of White (T9)."""
+    """Return the scores of Black and White (T9)."""
     on_perimeter = np.zeros(board.num_cells, np.int64)
     num_strings = np.zeros(2, np.int64)
     on_edge = np.zeros(2, np.int64)
@@ -127,7 +128,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 
 @kernel
 def end_turn(state: Record) -> None:
-    """Let the other player begin a turn."""
+    """Pass the turn to the other player."""
     state.current_player = 1 - state.current_player
     state.direction = NONE
     state.last_stone = NONE
@@ -151,14 +152,14 @@ def pass_turn(board: Record, state: Record) -> None:
 
 @kernel
 def put_stone(board: Record, state: Record, cell: int, color: int) -> None:
-    """Put a stone of ``color`` on ``cell``."""
+    """Place a stone of ``color`` on ``cell``."""
     state.stones[cell] = color
     state.rows[color - 1, board.row[cell] + 1] |= 1 << board.column[cell]
 
 
 @kernel
 def flip_run(board: Record, state: Record, point: int, direction: int, color: int) -> None:
-    """Flip the enemy stones behind ``point``, where a cut in ``direction`` has put a stone (T6)."""
+    """Flip the enemy stones behind ``point``, on which a cut in ``direction`` has placed a stone (T6)."""
     back = (direction + 2) % 4
     nearest = board.neighbors[point, back]
     label = state.strings[nearest]
@@ -236,12 +237,12 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
-    """Return the scores of ``states[0]``: a template (see :func:`scores`)."""
+    """Template: return the scores of ``states[0]`` (see :func:`scores`)."""
     return scores(board[0], states[0])
 
 
 class Taugo(Game):
-    """Taugo. Option: ``size``, intersections a side (16)."""
+    """Taugo. Option: ``size``, intersections per side (default 16)."""
 
     name: ClassVar[str] = "taugo"
     option_types: ClassVar[Mapping[str, Option]] = {"size": IntegerOption(16, minimum=3, maximum=24, always_shown=True)}
@@ -266,7 +267,7 @@ class Taugo(Game):
         "passed",
         "black_to_act",
     )
-    action_help: ClassVar[str] = "actions are a cell, such as c7, a cut's heading and cell, such as Nc7, and end"
+    action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
@@ -295,7 +296,7 @@ class Taugo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, and the check of records."""
+        """The four kernels and ``check_record``."""
         from stoneworks.envs.rules.record_checks.taugo import check_record
 
         return {
@@ -307,24 +308,24 @@ class Taugo(Game):
         }
 
     def max_game_length(self) -> int:
-        """Return 3 N^2 + 8 N + 2 for N intersections a side.
+        """Return 3 N^2 + 8 N + 2 for N intersections per side.
 
-        No point is ever emptied, so at most N^2 stones are placed on intersections and 4 N on edge points. Of the turns with
-        stones 4 N at most end on an edge point, by themselves; each other one has a stone on an intersection for its last, and
-        at most one ``end`` behind it. One pass at most stands before each turn with stones, and two passes end the game.
+        Points are never emptied, so at most N^2 stones are placed on intersections and 4 N on edge points. At most 4 N turns with
+        stones end on an edge point, automatically. Every other one ends with a stone on an intersection and at most one ``end``.
+        At most one pass precedes each turn with stones, and two passes end the game.
         """
         size: int = self.options["size"]
         return 3 * size * size + 8 * size + 2
 
     def score(self, state: State) -> tuple[float, float]:
-        """Return the scores of Black and of White (T9)."""
+        """Return the scores of Black and White (T9)."""
         record = np.zeros(1, self.state_dtype)
         record[0] = state.record
         black, white = self.compiled(fill_scores)(self.board, record)
         return black, white
 
     def state_to_text(self, state: State) -> str:
-        """Return the board with X for Black and O for White, empty edge points as ends of their lines, and who is to act."""
+        """Return a text diagram with X for Black, O for White and empty edge points as line ends, and the player to move."""
         stones = state.record["stones"]
         width = self.grid.width
 
@@ -341,9 +342,9 @@ class Taugo(Game):
         if outcome is not None:
             if outcome.winner is None:
                 return "the game is a draw"
-            return f"{self.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{self.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
         player = state.current_player()
-        status = f"{self.colors[player]} ({'XO'[player]}, player {player}) to act"
+        status = f"{self.colors[player]} ({'XO'[player]}, player {player}) to move"
         record = state.record
         if record["last_stone"] != NONE:
             status += f", line in progress from {self.grid.cell_names[record['last_stone']]}"
@@ -354,7 +355,7 @@ class Taugo(Game):
         return status
 
     def _board_action_text(self, plane: int, cell: int) -> str:
-        """Return the text of a stone (``c7``) or of a cut, which has its heading in front (``Nc7``)."""
+        """Return the text of a stone (``c7``) or of a cut, which starts with its heading (``Nc7``)."""
         return ("", "N", "E", "S", "W")[plane] + self.grid.cell_names[cell]
 
     def _action_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

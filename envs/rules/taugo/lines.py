@@ -1,8 +1,8 @@
-"""Where stones may go in Taugo: knots, cuts, and the next stone of a line (T3, T5, T6, T7).
+"""Legal stones in Taugo: knots, cuts, and the next stone of a line (T3, T5, T6, T7).
 
-A line in progress has few stones to choose from, and they are looked at one by one. The first stone of a turn has the
-whole board, and is looked for with row words: all columns of a row at once, in one pass from the bottom row to the top.
-Which of two stones are of one string is the only question that row words do not answer; the labels of strings do.
+A line in progress has few possible next stones, which are tested one by one. The first stone of a turn can be anywhere on the
+board and is searched with row words: all columns of a row at once, in one pass from the bottom row to the top. Row words cannot
+tell whether two stones belong to the same string; string labels can.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from stoneworks.envs.rules.taugo.row_words import after_runs, beside, lowest_col
 from stoneworks.envs.rules.templates import NO_ACTION
 
 NORTH, EAST, SOUTH, WEST = range(4)
-#: ``last_stone`` where no line is in progress, ``direction`` where it has none yet.
+#: ``last_stone`` if no line is in progress, ``direction`` if the line has none yet.
 NONE = -1
-#: Stands in where a point has no neighbor, and where there is no cut: a corner of the grid, which is off the board.
+#: Placeholder for a missing neighbor or cut: a corner of the grid, which is off the board.
 CORNER = 0
 
 
@@ -24,7 +24,7 @@ CORNER = 0
 
 @kernel
 def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, color: int) -> bool:
-    """Return whether a knot of ``color`` lacks but these two points (T3); ``second`` is next to ``first`` in ``direction``."""
+    """Return whether a knot of ``color`` lacks only ``first`` and ``second``, the next point in ``direction`` (T3)."""
     for side in ((direction + 1) % 4, (direction + 3) % 4):
         one, other = board.neighbors[first, side], board.neighbors[second, side]
         both_inside = board.intersection[one] and board.intersection[other]
@@ -42,7 +42,7 @@ def completes_knot(board: Record, state: Record, cell: int, direction: int, colo
 
 @kernel
 def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> bool:
-    """Return whether exactly one neighbor of ``point`` is of the string of ``stone`` (T6 (1))."""
+    """Return whether exactly one neighbor of ``point`` belongs to the string of ``stone`` (T6 (1))."""
     times = 0
     for direction in range(4):
         times += state.strings[board.neighbors[point, direction]] == state.strings[stone]
@@ -51,7 +51,7 @@ def string_is_met_once(board: Record, state: Record, point: int, stone: int) -> 
 
 @kernel
 def cut_from(board: Record, state: Record, friend: int, heading: int, color: int) -> int:
-    """Return the point that a cut of ``color`` from the stone ``friend`` ends on, or ``CORNER`` where it is illegal (T6)."""
+    """Return the end point of a cut of ``color`` from the stone ``friend``, or ``CORNER`` if it is illegal (T6)."""
     enemy = 3 - color
     behind = friend
     cell = board.neighbors[friend, heading]
@@ -72,7 +72,7 @@ def cut_from(board: Record, state: Record, friend: int, heading: int, color: int
 
 @kernel
 def next_stone(board: Record, state: Record, direction: int) -> int:
-    """Return the one action that takes the line in progress on in ``direction``, or ``NO_ACTION`` (T5)."""
+    """Return the action that continues the line in progress in ``direction``, or ``NO_ACTION`` (T5)."""
     last = state.last_stone
     if state.direction not in (NONE, direction) or not board.intersection[last]:  # T7
         return NO_ACTION
@@ -99,7 +99,7 @@ def line_can_go_on(board: Record, state: Record) -> bool:
 
 @kernel
 def mark_cut(board: Record, state: Record, point: int, heading: int, mask: Int8s) -> None:
-    """Mark the cut that ends on ``point``, if T6 (1), all that is left to ask, is fulfilled."""
+    """Mark the cut that ends on ``point`` if it meets T6 (1), the only condition left to test."""
     if string_is_met_once(board, state, point, board.neighbors[point, (heading + 2) % 4]):
         mask[(1 + heading) * board.num_cells + point] = 1
 
@@ -114,7 +114,7 @@ def mark_cuts_to(board: Record, state: Record, row: int, points: int, heading: i
 
 @kernel
 def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading: int, mask: Int8s) -> None:
-    """Mark the cuts whose friendly stones are on the columns ``friends`` of ``row``."""
+    """Mark the cuts that start from friendly stones on the columns ``friends`` of ``row``."""
     while friends:
         point = board.neighbors[row * board.width + lowest_column(friends), heading]
         while state.stones[point] != EMPTY:
@@ -127,8 +127,8 @@ def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading
 def search_first_stones(board: Record, state: Record, color: int, mask: Int8s) -> None:
     """Unmark the intersections where a stone of ``color`` makes a knot (T3), and mark its legal cuts (T6).
 
-    ``mask`` has all empty intersections marked, and no cut. All variables but ``width`` and ``row`` are row words. Those named
-    after a heading relate each point to the one before it on the way of a cut with that heading.
+    On entry ``mask`` has all empty intersections marked and no cuts. All variables except ``width`` and ``row`` are row words.
+    Variables named after a heading relate each point to the previous one of a cut with that heading.
     """
     width = board.width
     run_north = 0
@@ -144,12 +144,12 @@ def search_first_stones(board: Record, state: Record, color: int, mask: Int8s) -
         empty = board.points[row + 1] & ~(own | enemy)
         can_flip = board.intersections[row + 1] & with_two_neighbors(enemy, enemy_below, enemy_above)
 
-        # Where a stone on the point and one on the point before it make a knot (see half_of_knot) ...
+        # Points where a stone makes a knot together with another one on the previous point (see half_of_knot) ...
         half_east = pairs(inner_below) | pairs(inner_above)
         half_west = half_east >> 1
         half_north = beside(inner & inner_below)
         half_south = beside(inner & inner_above)
-        # ... and where a stone on the point does with the one that is before it already (see completes_knot).
+        # ... and points where it makes a knot with the stone that is already there (see completes_knot).
         knot_east = half_east & (inner << 1)
         knot_west = half_west & (inner >> 1)
         knot_north = half_north & inner_below
@@ -160,7 +160,7 @@ def search_first_stones(board: Record, state: Record, color: int, mask: Int8s) -
             mask[row * width + lowest_column(knots)] = 0
             knots &= knots - 1
 
-        # A cut that goes up or right is found where it ends, one that goes down or left at its friendly stone.
+        # A cut that goes up or right is found at its end point, one that goes down or left at its friendly stone.
         points_east = after_runs(can_flip & ~half_east, own << 1) & empty & ~(half_east | knot_west)
         points_north = run_north & empty & ~(half_north | knot_south)
         friends_west = after_runs(can_flip & ~half_west, (empty & ~(half_west | knot_east)) << 1) & own

@@ -1,6 +1,6 @@
-"""Row words: what is true of the columns of one row of a square board, as bits of a whole number; bit x is column x.
+"""Row words: a set of columns of one row of a square board as the bits of an integer. Bit x is column x.
 
-One operation on a word asks all columns of the row at once.
+One bitwise operation processes all columns of the row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _COLUMN_OF_WINDOW[[(_DE_BRUIJN_SEQUENCE << column & 0xFFFFFFFF) >> 27 for column
 
 @kernel
 def lowest_column(word: int) -> int:
-    """Return the lowest column of a word that has one; words have 32 columns at most.
+    """Return the lowest column of a nonempty word of at most 32 columns.
 
     (Leiserson, Prokop, Randall: Using de Bruijn sequences to index a 1 in a computer word, 1998.)
     """
@@ -26,13 +26,13 @@ def lowest_column(word: int) -> int:
 
 @kernel
 def beside(word: int) -> int:
-    """Return the columns next to one of ``word``, left or right."""
+    """Return the columns to the left and right of those in ``word``."""
     return (word << 1) | (word >> 1)
 
 
 @kernel
 def pairs(word: int) -> int:
-    """Return the columns x of which x - 1 and x are both in ``word``."""
+    """Return the columns x such that x - 1 and x are both in ``word``."""
     return word & (word << 1)
 
 
@@ -46,8 +46,8 @@ def with_two_neighbors(word: int, below: int, above: int) -> int:
 
 @kernel
 def after_runs(runs: int, starts: int) -> int:
-    """Return the column after each unbroken run of ``runs`` that starts on one of ``starts``.
+    """Return the column after each unbroken run of ``runs`` that starts in ``starts``.
 
-    Of ``starts`` only those on a run count, and they must be its lowest column: adding 1 there carries to its end.
+    Only those of ``starts`` that are in a run count, and each must be its lowest column: adding 1 there carries to the end.
     """
     return (runs + (runs & starts)) & ~runs

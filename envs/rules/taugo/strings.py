@@ -1,7 +1,7 @@
-"""Strings: which stones of a color are connected, kept up to date while stones are placed and flipped (T2).
+"""Strings: connected stones of one color, updated incrementally when stones are placed and flipped (T2).
 
-``state.strings`` labels each stone with the least cell of its string, and every other cell with ``NO_STRING``. So whether two
-stones are of one string is one comparison, and equal positions have equal labels, whatever led to them.
+``state.strings`` labels each stone with the lowest cell of its string, and every other cell with ``NO_STRING``. Testing whether
+two stones belong to the same string is one comparison, and equal positions have equal labels.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import numpy as np
 
 from stoneworks.envs.rules.kernels import Record, kernel
 
-#: The label of a cell without a stone.
+#: Label of a cell without a stone.
 NO_STRING = 0xFFFF
 _VISITED = 0xFFFE
 
 
 @kernel
 def join_strings(board: Record, state: Record, cell: int) -> None:
-    """Label the stone on ``cell``, which has no label yet, and make one string of all that it connects."""
+    """Label the new stone on ``cell`` and merge the strings that it connects."""
     color = state.stones[cell]
     label = cell
     for direction in range(4):
@@ -36,9 +36,9 @@ def join_strings(board: Record, state: Record, cell: int) -> None:
 
 @kernel
 def split_string(board: Record, state: Record, label: int, removed: int, direction: int, num_removed: int) -> None:
-    """Label the parts that are left of the string ``label``.
+    """Relabel the remaining parts of the string ``label``.
 
-    Removed are ``num_removed`` stones, from the cell ``removed`` on in ``direction``; they have no label any more.
+    ``num_removed`` stones, starting at the cell ``removed`` in ``direction``, have been removed and unlabeled.
     """
     part = np.empty(board.num_cells, np.int16)
     for _ in range(num_removed):

@@ -1,11 +1,11 @@
-"""Trugo's captures (R7), looked for only where a turn has put a new top piece.
+"""Captures in Trugo (R7), tested only where a turn has put a new top piece.
 
-At the start of a turn no group is surrounded: the captures of the turn before have left each group an open corner, one that
-neighbors it and is an empty junction or none. In a turn a group can lose its last one in two ways: the corner gets a piece, or
-a piece leaves that linked the group to its open corners, and frees one of the other color. (If it frees none, or goes with
-its tile, it leaves an open corner behind.) Either way the group is next to a corner with a new top piece, or holds it. That
-is so for the mover's groups after the opponent's are captured, too: pieces freed by that only add to groups of the mover's
-which surrounded them.
+At the start of a turn no group is surrounded: after the captures of the previous turn every group has an open corner,
+an adjacent corner that is an empty junction or not a junction. In a turn a group can lose its last one in two ways: the
+corner gets a piece, or a piece leaves that linked the group to its open corners, and frees one of the other color. (If
+it frees none, or is removed with its tile, it leaves an open corner behind.) In both cases the group contains or is
+adjacent to a corner with a new top piece. The same holds for the mover's groups after the opponent's have been
+captured: pieces freed by captures only join groups of the mover that surrounded them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def capture_around(board: Record, state: Record, corner: int, color: int) -> Non
 
 @kernel
 def has_open_neighbor(board: Record, state: Record, corner: int) -> bool:
-    """Return whether a neighboring corner is an empty junction or no junction."""
+    """Return whether an adjacent corner is an empty junction or not a junction."""
     return (
         corner_code(state, corner_along_edge(board, corner, 0)) <= EMPTY_JUNCTION
         or corner_code(state, corner_along_edge(board, corner, 1)) <= EMPTY_JUNCTION
@@ -45,9 +45,9 @@ def has_open_neighbor(board: Record, state: Record, corner: int) -> bool:
 
 @kernel
 def capture_at(board: Record, state: Record, corner: int, color: int) -> None:
-    """Capture the group of ``corner`` if it is of ``color`` and surrounded.
+    """Capture the group of ``corner`` if it has color ``color`` and is surrounded.
 
-    Groups of a color do not neighbor each other, so capturing them one by one captures them all at once.
+    Groups of one color are not adjacent to each other, so capturing them one by one is the same as all at once.
     """
     if not has_top(corner_code(state, corner), color) or has_open_neighbor(board, state, corner):
         return
@@ -64,7 +64,7 @@ def capture_at(board: Record, state: Record, corner: int, color: int) -> None:
 
 @kernel
 def surrounded_group(board: Record, state: Record, start: int, color: int, members: Int32s) -> int:
-    """Write the junctions of the group at ``start`` and return their number, or return 0 where it is not surrounded."""
+    """Write the junctions of the group at ``start`` and return their number, or return 0 if it is not surrounded."""
     seen = np.zeros(2 * board.num_words, np.uint64)
     hex_sets.insert(seen, start)
     members[0] = start

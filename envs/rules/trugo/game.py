@@ -1,8 +1,8 @@
 """Trugo (Cameron Browne, 2007).
 
-Hexagonal tiles with a Truchet-like pattern are laid, and later removed; each corner where three of them meet brings a
+Hexagonal tiles with a Truchet-like pattern are placed, and later removed. Each corner where three of them meet brings a
 piece into play. Pieces slide along the regions of the pattern, step between them, pin one another, and are captured
-as in Go. The rulings R1 to R10 are explained in docs/trugo.md.
+as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-# Action planes: the first of each kind.
+# First action plane of each kind.
 LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
 
-# Endings, each 1 + its index in Trugo.reasons.
+# Endings: 1 + the index in Trugo.reasons.
 BY_PIECES, TOO_LONG = 1, 2
 
 NOTHING_PICKED = -1
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants for windows of up to ``room`` cells."""
+    """Return the dtype of the board constants with room for ``room`` cells."""
     hexes = num_plane_hexes((isqrt(room) - 1) // 2)
     return np.dtype(
         [
@@ -80,19 +80,19 @@ def board_dtype(room: int) -> np.dtype[Any]:
 
 
 def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position for windows of up to ``room`` cells, without padding."""
+    """Return the dtype of a position with room for ``room`` cells, without padding."""
     hexes = num_plane_hexes((isqrt(room) - 1) // 2)
     num_words = hex_sets.num_words(hexes)
     return np.dtype(
         [
             *STATE_HEADER,
-            ("turns", "i4"),  # played
-            ("picked", "i4"),  # the corner of the piece whose destination is to come (R5), or NOTHING_PICKED
-            ("pool", "i4"),  # tiles to be laid
-            ("reserve", "u2", (2,)),  # pieces to come, by color
-            ("num_pieces", "u2", (2,)),  # pieces on the board, pinned ones included, by color
-            ("tiles", "u8", (num_words,)),  # the hexes with a tile
-            ("targets", "u8", (num_words,)),  # the hexes of the legal tile turns (R3, R4)
+            ("turns", "i4"),  # number of turns played
+            ("picked", "i4"),  # corner of the picked piece (R5), or NOTHING_PICKED
+            ("pool", "i4"),  # tiles left to place
+            ("reserve", "u2", (2,)),  # pieces in reserve, by color
+            ("num_pieces", "u2", (2,)),  # pieces on the board including pinned ones, by color
+            ("tiles", "u8", (num_words,)),  # hexes with a tile
+            ("targets", "u8", (num_words,)),  # hexes of the legal tile turns (R3, R4)
             ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
         ]
     )
@@ -136,7 +136,7 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
     player = state.current_player
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
-        # Which corners have an own piece on top is hard to predict: no branch until that is known.
+        # Whether the top piece is the player's own is hard to predict: branch only once that is known.
         on_top_corners = np.uint64(0)
         on_bottom_corners = np.uint64(0)
         while word:
@@ -156,9 +156,9 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 
 @kernel
 def apply_action(board: Record, state: Record, action: int) -> None:
-    """Lay or remove a tile, pick a piece, or move it."""
+    """Place or remove a tile, pick a piece, or move it."""
     plane = action // board.num_cells
-    # Of one type, so that each kernel below is compiled for one.
+    # Use one integer type, so that each kernel below is compiled once.
     hex_: int = np.int64(board.hex_of_cell[action % board.num_cells])  # type: ignore[assignment]
     player: int = np.int64(state.current_player)  # type: ignore[assignment]
     opponent = 1 - player
@@ -191,7 +191,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 @kernel
 def end_turn(board: Record, state: Record, player: int) -> None:
-    """Look whether the turn has decided the game or was the last, and give the other player the turn."""
+    """End the game if the turn decides it or was the last one, and pass the turn to the other player."""
     opponent = 1 - player
     state.turns += 1
     state.current_player = opponent
@@ -248,14 +248,14 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 class Trugo(Game):
     """Trugo.
 
-    Options: ``tiles`` in the pool (36), ``pieces`` of each player (25), ``stacking``: whether a piece may land on
-    another (True), ``max_turns`` before the game is truncated (400), ``radius`` of the window (10).
+    Options: ``tiles`` in the pool (default 36), ``pieces`` per player (25), ``stacking``, whether a piece may land on
+    another one (True), ``max_turns`` before the game is truncated (400), ``radius`` of the window (10).
     """
 
     name: ClassVar[str] = "trugo"
     option_types: ClassVar[Mapping[str, Option]] = {
         "tiles": IntegerOption(36, minimum=1, always_shown=True),
-        # The maxima are what the fields of a position hold.
+        # The maxima are those of the fields of a position.
         "pieces": IntegerOption(25, minimum=0, maximum=2**16 - 1),
         "stacking": BooleanOption(True),
         "max_turns": IntegerOption(400, minimum=1, maximum=2**31 - 1),
@@ -292,8 +292,8 @@ class Trugo(Game):
         "white_to_act",
     )
     action_help: ClassVar[str] = (
-        "actions are to lay a tile, such as h8/0, h8/1, h8/2, to remove one, xh8, to pick the piece on a top or bottom "
-        "corner, h8^ or h8v, and its destination, >h8^ or >h8v"
+        "expected a tile and its rotation, such as h8/0, a tile to remove, xh8, a piece to pick, h8^ or h8v, "
+        "or its destination, >h8^ or >h8v"
     )
 
     def __init__(self, **options: object) -> None:
@@ -302,8 +302,8 @@ class Trugo(Game):
         num_window_hexes = 3 * radius * (radius + 1) + 1
         if tiles >= num_window_hexes:  # R10
             raise ValueError(
-                f"{self.name}: option tiles is {tiles} and option radius is {radius}, a window of {num_window_hexes} hexes; "
-                f"allowed are fewer tiles than hexes"
+                f"{self.name}: option tiles must be less than {num_window_hexes}, the number of hexes in a window with "
+                f"radius {radius}, got {tiles}"
             )
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
@@ -327,7 +327,7 @@ class Trugo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, and the check of records."""
+        """The four kernels and ``check_record``."""
         from stoneworks.envs.rules.record_checks.trugo import check_record
 
         return {
@@ -367,9 +367,9 @@ class Trugo(Game):
         return np.stack([of_grid.cells] * 4 + corners * 6 + [of_grid.cells] * num_constant)
 
     def max_game_length(self) -> int:
-        """Return a bound: two actions a turn, but one in the first four, before there are two junctions.
+        """Return an upper bound: two actions per turn, but one in each of the first four, before there are two junctions.
 
-        Without pieces the last tile ends the game, and so does the third of three, which makes at most one junction.
+        Without pieces the last tile ends the game. So does the third of three, which creates at most one junction.
         """
         tiles, max_turns = int(self.options["tiles"]), int(self.options["max_turns"])
         if tiles <= 3 or self.options["pieces"] == 0:
@@ -377,11 +377,11 @@ class Trugo(Game):
         return 2 * max_turns - min(4, max_turns)
 
     def score(self, state: State) -> None:
-        """Return None: the game is not decided by counting."""
+        """Return None: there is no score."""
         return
 
     def position(self, state: State) -> TrugoPosition:
-        """Return what lies where in ``state``."""
+        """Return the contents of ``state`` as arrays."""
         record = state.record
         contents = record["contents"][plane_hexes(self.options["radius"])]
         codes = np.stack([contents >> 2 & 7, contents >> 5])
@@ -398,5 +398,5 @@ class Trugo(Game):
         )
 
     def state_to_text(self, state: State) -> str:
-        """Return the tiles with their rotations and, between the rows, the pieces: X White, O Blue, the upper one first."""
+        """Return a text diagram of the tiles and, between rows, the pieces: X White, O Blue, upper piece first."""
         return position_text(state, self.position(state))

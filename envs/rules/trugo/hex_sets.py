@@ -1,4 +1,4 @@
-"""Sets of hexes as bits, 64 to a word: small, equal for equal sets, and listed in time that grows with their members."""
+"""Sets of hexes as bits, 64 per word: compact, canonical, and enumerable in time proportional to the number of members."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def num_words(num_hexes: int) -> int:
 
 @kernel
 def insert(words: UInt64s, hex_: int) -> None:
-    """Put a hex in the set."""
+    """Add a hex to the set."""
     words[hex_ >> 6] |= _ONE << np.uint64(hex_ & 63)
 
 
 @kernel
 def remove(words: UInt64s, hex_: int) -> None:
-    """Take a hex out of the set."""
+    """Remove a hex from the set."""
     words[hex_ >> 6] &= ~(_ONE << np.uint64(hex_ & 63))
 
 
@@ -49,9 +49,9 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
 
 @kernel
 def lowest(word: np.uint64) -> int:
-    """Return the place of the lowest bit that is set; ``word`` is not 0.
+    """Return the index of the lowest set bit of ``word``, which is not 0.
 
-    Members are listed by taking the lowest bit of each word until ``without_lowest`` leaves 0.
+    Members are enumerated by taking the lowest bit of each word until ``without_lowest`` returns 0.
     """
     return _trailing_zeros(word)  # type: ignore[call-arg]
 

@@ -1,4 +1,4 @@
-"""Where a piece of Trugo may go: slides, landings and steps (R6)."""
+"""Moves of pieces in Trugo: slides, landings and steps (R6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoneworks.envs.rules.trugo.plane import EMPTY_JUNCTION, corner_along_edge,
 
 @kernel
 def may_land(board: Record, code: int) -> bool:
-    """Return whether a corner is a junction that a piece can be put on."""
+    """Return whether a corner is a junction on which a piece can land."""
     return EMPTY_JUNCTION <= code <= board.highest_landing  # type: ignore[no-any-return]
 
 
@@ -43,14 +43,14 @@ def write_destinations(board: Record, state: Record, start: int, mask: Int8s, fi
 def search_destinations(
     board: Record, state: Record, start: int, only_one: bool, mask: Int8s, first_action: int
 ) -> bool:
-    """Go through the destinations of the top piece of ``start``, to the first or setting entries of ``mask``.
+    """Find the destinations of the top piece of ``start``: stop at the first one, or set entries of ``mask`` for all.
 
-    Returns whether there is one. All corners that a slide reaches are of one kind, so a hex stands for the one that it owns.
+    Returns whether there is one. All corners that a slide reaches are of one kind, so a hex represents the one that it owns.
     """
     found = False
     reached = np.zeros(board.num_words, np.uint64)
     hex_sets.insert(reached, start >> 1)
-    # Each tile joins two corners of a kind, so a region has at most one more corner than there are tiles.
+    # Each tile joins two corners of a kind, so a region has at most one corner more than there are tiles.
     waiting = np.empty(board.num_tiles + 1, np.int32)
     waiting[0] = start
     num_waiting = 1

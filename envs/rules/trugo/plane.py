@@ -1,11 +1,11 @@
-"""Trugo's plane: its hexes with their tiles, its corners with what stands on them, and who neighbors whom.
+"""The plane of Trugo: hexes with their tiles, corners with their contents, and adjacency.
 
-*Hexes.* The kernels number the hexes of a rectangle that is larger than the window: two more rows below and above, one
-more column left and right. So all neighbors lie at fixed distances, and what looks past the window finds empty hexes.
+*Hexes.* Kernels number the hexes of a rectangle that is larger than the window: two more rows below and above, one
+more column left and right. All neighbors are therefore at fixed offsets, and reads beyond the window find empty hexes.
 
-*Corners.* Hex h owns its top corner ``^``, corner 2h, and its bottom corner ``v``, corner 2h + 1; its other four belong to
-its neighbors, in the margin too. The ``v`` corners are the ``^`` corners turned by 180 degrees, so every step from a
-corner has one table, and the sign says which kind it is of.
+*Corners.* Hex h owns its top corner ``^``, corner 2h, and its bottom corner ``v``, corner 2h + 1. Its other four
+corners are owned by its neighbors, possibly in the margin. The ``v`` corners are the ``^`` corners rotated by 180
+degrees, so all steps from corners share one table, with a sign for the kind.
 
 *Contents.* One byte per hex: its tile (2 bits: none, or 1 + rotation) and a code for each corner that it owns (3 bits).
 """
@@ -19,17 +19,17 @@ import numpy as np
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS
 from stoneworks.envs.rules.kernels import Record, kernel
 
-# The code of a corner: no junction (R2), a junction without a piece, with one piece (SINGLE + its color), with two
-# (DOUBLE + 2 * the lower piece's color + the upper one's). So the last bit is the color of the top piece.
+# Code of a corner: no junction (R2), an empty junction, a junction with one piece (SINGLE + its color), or with two
+# (DOUBLE + 2 * the lower piece's color + the upper one's). The last bit of a code with pieces is the color of the top piece.
 NO_JUNCTION, EMPTY_JUNCTION, SINGLE, DOUBLE = 0, 1, 2, 4
 
 TOP, BOTTOM = 0, 1  # the corners ^ and v
 
 MARGIN_ROWS, MARGIN_COLUMNS = 2, 1
 
-#: The six corners N, NE, SE, S, SW, NW of a hex, clockwise: steps (q, r) to the hex that owns it, and which of its two it is.
+#: The corners N, NE, SE, S, SW, NW of a hex (clockwise): steps (q, r) to the hex that owns it, and which of its two corners it is.
 HEX_CORNERS = ((0, 0, TOP), (0, 1, BOTTOM), (1, -1, TOP), (0, 0, BOTTOM), (0, -1, TOP), (-1, 1, BOTTOM))
-#: The hexes that meet at (0, 0)^, of which it is the N, the SE and the SW corner: the corners that rotations 0, 1, 2 cut off.
+#: The hexes that meet at (0, 0)^, which is the N, SE and SW corner of them: the corners that rotations 0, 1, 2 cut off.
 _MEETING_HEXES = ((0, 0), (-1, 1), (0, 1))
 #: The hexes that own the v corners along hex edges from (0, 0)^.
 _EDGE_HEXES = ((0, 1), (-1, 1), (-1, 2))
@@ -43,12 +43,12 @@ PLANE_FIELDS = [
 
 
 def plane_width(radius: int) -> int:
-    """Return the number of hexes in a row of the plane around a window."""
+    """Return the number of hexes per row of the plane around a window."""
     return 2 * (radius + MARGIN_COLUMNS) + 1
 
 
 def num_plane_hexes(radius: int) -> int:
-    """Return the number of hexes of the plane around a window, its margin included."""
+    """Return the number of hexes of the plane around a window, including its margin."""
     return (2 * (radius + MARGIN_ROWS) + 1) * plane_width(radius)
 
 
@@ -105,13 +105,13 @@ def has_top(code: int, color: int) -> bool:
 
 @kernel
 def without_top(code: int) -> int:
-    """Return the code of an occupied corner once its top piece has left."""
+    """Return the code of an occupied corner after removing its top piece."""
     return SINGLE + ((code >> 1) & 1) if code >= DOUBLE else EMPTY_JUNCTION
 
 
 @kernel
 def with_top(code: int, color: int) -> int:
-    """Return the code of a junction with at most one piece once a piece of ``color`` has landed on it."""
+    """Return the code of a junction with at most one piece after adding a piece of ``color``."""
     return SINGLE + color if code == EMPTY_JUNCTION else DOUBLE + 2 * (code & 1) + color
 
 
@@ -120,23 +120,23 @@ def with_top(code: int, color: int) -> int:
 
 @kernel
 def corner_of_hex(board: Record, hex_: int, index: int) -> int:
-    """Return corner ``index`` of a hex, in the order N, NE, SE, S, SW, NW. It lies between directions 1 - index and 2 - index."""
+    """Return corner ``index`` of a hex, in the order N, NE, SE, S, SW, NW. It is between directions 1 - index and 2 - index."""
     return 2 * hex_ + board.corner_steps[index]  # type: ignore[no-any-return]
 
 
 @kernel
 def corner_along_edge(board: Record, corner: int, index: int) -> int:
-    """Return one of the three corners at the other ends of the hex edges from ``corner``; they are of the other kind."""
+    """Return one of the three corners adjacent to ``corner`` along hex edges; they are of the other kind."""
     step = board.edge_steps[index]
     return corner - step if corner & 1 else corner + step  # type: ignore[no-any-return]
 
 
 @kernel
 def joined_corner(board: Record, state: Record, corner: int, index: int) -> int:
-    """Return the corner to which one of the three hexes at ``corner`` joins it, or -1: no tile there, or it is cut off (R1).
+    """Return the corner to which one of the three hexes at ``corner`` joins it, or -1 if there is no tile or it is cut off (R1).
 
     Of its corners of one kind, tile rotation i cuts off the one that has hex i among the hexes that meet there, and
-    joins the other two. So from hex ``index`` with rotation i a way leads on to the one that is neither.
+    joins the other two. So from hex ``index`` with rotation i the other corner is the one that is neither.
     """
     sign = -1 if corner & 1 else 1
     tile = state.contents[(corner >> 1) + sign * board.meeting_steps[index]] & 3
@@ -148,7 +148,7 @@ def joined_corner(board: Record, state: Record, corner: int, index: int) -> int:
 
 @kernel
 def tiles_around(board: Record, state: Record, hex_: int) -> int:
-    """Return the set of directions in which a tile lies next to a hex, bit d for direction d."""
+    """Return the set of directions in which a tile is adjacent to a hex, bit d for direction d."""
     around = 0
     for direction in range(6):
         around |= int(has_tile(state, hex_ + board.direction_steps[direction])) << direction

@@ -1,4 +1,4 @@
-"""``TrugoPosition``: a position of Trugo as arrays, for drawings, texts and tests."""
+"""``TrugoPosition``: a position of Trugo as arrays, for drawings, text and tests."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy.typing as npt
 
 
 class TrugoPosition(NamedTuple):
-    """What lies where, by cell of the grid (``docs/trugo.md`` explains the corners).
+    """Contents of a position by cell of the grid (corners are explained in ``docs/trugo.md``).
 
     Attributes:
-        tiles: ``int8[num_cells]``, the rotation of each tile, -1 where there is none.
-        junctions: ``bool[2, num_cells]``, whether the cell's ``^`` (row 0) or ``v`` corner (row 1) is a junction.
-        top: ``int8[2, num_cells]``, the color of the corner's top piece, -1 where there is none.
-        below: ``int8[2, num_cells]``, the color of the piece under it, -1 where there is none.
+        tiles: ``int8[num_cells]``, the rotation of each tile, -1 for none.
+        junctions: ``bool[2, num_cells]``, whether the cell's ``^`` corner (row 0) or ``v`` corner (row 1) is a junction.
+        top: ``int8[2, num_cells]``, the color of the corner's top piece, -1 for none.
+        below: ``int8[2, num_cells]``, the color of the piece below it, -1 for none.
         picked: kind (0 for ``^``, 1 for ``v``) and cell of the corner whose piece has been picked, or None.
-        pool: tiles to be laid.
-        reserve: pieces to come, White's and Blue's.
+        pool: tiles left to place.
+        reserve: pieces in reserve, White's and Blue's.
         turns: turns played.
     """
 

@@ -1,4 +1,4 @@
-"""Trugo's symmetries: where they take rotations of tiles, and the corners of hexes."""
+"""Symmetries of Trugo: images of tile rotations and of corners."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from stoneworks.envs.rules.trugo.plane import HEX_CORNERS, TOP
 
 
 def corner_image(directions: npt.NDArray[np.int64], corner: int) -> int:
-    """Return which corner of a hex's image its corner ``corner`` becomes, both in the order of ``HEX_CORNERS``.
+    """Return which corner of the image of a hex is the image of its corner ``corner``, both in the order of ``HEX_CORNERS``.
 
     ``directions`` is the image of each direction.
     """
-    # Corner i lies between the directions 1 - i and 2 - i (mod 6).
+    # Corner i is between the directions 1 - i and 2 - i (mod 6).
     sides = {int(directions[(1 - corner) % 6]), int(directions[(2 - corner) % 6])}
     return next(image for image in range(6) if {(1 - image) % 6, (2 - image) % 6} == sides)
 
 
 def keeps_corner_colors(of_grid: GridSymmetry) -> bool:
-    """Return whether a symmetry of the grid takes ``^`` corners to ``^`` corners."""
+    """Return whether a symmetry of the grid maps ``^`` corners to ``^`` corners."""
     return HEX_CORNERS[corner_image(of_grid.directions, 0)][2] == TOP
 
 
@@ -32,8 +32,8 @@ def rotation_images(directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def corner_cells(grid: Grid, of_grid: GridSymmetry, kind: int) -> npt.NDArray[np.int64]:
     """Return ``int64[num_cells]``: the cell that owns the image of each cell's corner of one kind.
 
-    The image of a hex's ``^`` corner need not be the ``^`` corner of its image, but of a hex next to that. A corner that
-    cannot become a junction, as one of its hexes is outside the window, is its own image: nothing is ever there.
+    The image of a hex's ``^`` corner may be owned by a neighbor of the image of the hex. A corner that cannot become a
+    junction, because one of its hexes is outside the window, is mapped to itself.
     """
     corner = HEX_CORNERS.index((0, 0, kind))
     on_both_sides = grid.neighbors[:, [(1 - corner) % 6, (2 - corner) % 6]]

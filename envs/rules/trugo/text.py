@@ -1,4 +1,4 @@
-"""Trugo's positions as pictures in letters."""
+"""Text diagrams of Trugo positions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from stoneworks.envs.rules.trugo.position import TrugoPosition
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
-#: The letters of White's and Blue's pieces.
+#: Letters of White's and Blue's pieces.
 PIECES = "XO"
 
-_HEX_PITCH = 6  # letters from a hex to the next in its row; half of them separate the corners between two rows
+_HEX_PITCH = 6  # columns of text from a hex to the next in its row; half of them separate the corners between two rows
 
 
 def position_text(state: State, position: TrugoPosition) -> str:
-    """Return a picture of the tiles and one hex more on each side, and lines that say who is to act and what is left.
+    """Return a diagram of the tiles with a margin of one hex, and lines with the player to move and what is left.
 
-    A tile is the digit of its rotation, an empty hex a dot. Between two rows of hexes stand the ``^`` corners of the
-    row below, each above its hex, and the ``v`` corners of the row above, each below its hex: ``+`` is an empty
-    junction, X a White piece, O a Blue one; of two letters the first is the upper piece.
+    A tile is the digit of its rotation, an empty hex a dot. Between two rows of hexes are the ``^`` corners of the
+    lower row, each above its hex, and the ``v`` corners of the upper row, each below its hex. ``+`` is an empty
+    junction, X a White piece, O a Blue one; in a stack the first letter is the upper piece.
     """
     grid = state.get_game().grid
     occupied = np.flatnonzero(position.tiles >= 0)
@@ -81,10 +81,10 @@ def _status(state: State, position: TrugoPosition) -> str:
     outcome = state.outcome()
     if outcome is not None:
         if outcome.winner is None:
-            return f"{left}\nthe game was broken off undecided"
-        return f"{left}\n{game.colors[outcome.winner]} (player {outcome.winner}) has won by {outcome.reason}"
+            return f"{left}\nthe game was truncated"
+        return f"{left}\n{game.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
     player = state.current_player()
-    status = f"{left}\n{game.colors[player]} ({PIECES[player]}, player {player}) to act"
+    status = f"{left}\n{game.colors[player]} ({PIECES[player]}, player {player}) to move"
     if position.picked is not None:
         kind, cell = position.picked
         status += f", with the piece on {game.grid.cell_names[cell]}{'^v'[kind]} picked"

@@ -1,4 +1,4 @@
-"""Trugo's tiles: laying one (R3), removing one, and which may be removed (R4)."""
+"""Tiles of Trugo: placing (R3), removing, and which tiles are removable (R4)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from stoneworks.envs.rules.trugo.plane import (
     tiles_around,
 )
 
-# What the tiles around a tile say of its removal (R4): forbidden; allowed; allowed if its two neighbors are connected
+# What the tiles around a tile imply for its removal (R4): forbidden; allowed; allowed if its two neighbors are connected
 # without it.
 FORBIDDEN, ALLOWED, IF_CONNECTED = 0, 1, 2
 
 
 def removal_by_surroundings() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return ``uint8[64]``: what each set of neighboring tiles (bit d: direction d) says of a tile's removal.
+    """Return ``uint8[64]``: what each set of neighboring tiles (bit d: direction d) implies for a tile's removal.
 
-    Where the neighbors form one arc they are connected without the tile, and so are all others. With three
+    If the neighbors form one arc, they are connected without the tile, and so are all others. With three
     consecutive empty neighbors there are two arcs only if the other three are tile, empty, tile.
     """
     rulings = np.zeros(64, np.uint8)
@@ -42,7 +42,7 @@ def removal_by_surroundings() -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 @kernel
 def lay_tile(board: Record, state: Record, hex_: int, rotation: int) -> int:
-    """Lay a tile and return the set of its corners that got a piece, bit i for corner i (R3)."""
+    """Place a tile and return the set of its corners that received a piece, bit i for corner i (R3)."""
     state.contents[hex_] |= 1 + rotation
     state.pool -= 1
     hex_sets.insert(state.tiles, hex_)
@@ -71,7 +71,7 @@ def lay_tile(board: Record, state: Record, hex_: int, rotation: int) -> int:
 
 @kernel
 def remove_tile(board: Record, state: Record, hex_: int) -> None:
-    """Remove a tile and the pieces on its corners, which are junctions no more (R4), and bring ``state.targets`` up to date."""
+    """Remove a tile and the pieces on its corners, which are no longer junctions (R4), and update ``state.targets``."""
     around = tiles_around(board, state, hex_)
     for index in range(6):
         corner = corner_of_hex(board, hex_, index)
@@ -85,10 +85,10 @@ def remove_tile(board: Record, state: Record, hex_: int) -> None:
     state.contents[hex_] = 0
     hex_sets.remove(state.tiles, hex_)
     if board.removal_by_surroundings[around] == IF_CONNECTED:
-        # This may have opened a ring that connected the neighbors of tiles anywhere.
+        # This may have opened a ring that connected the neighbors of tiles elsewhere.
         find_removable(board, state)
         return
-    # Its neighbors form one arc, so that any way through it has another way round: only they are affected.
+    # Its neighbors form one arc, so every path through it has a detour: only they are affected.
     hex_sets.remove(state.targets, hex_)
     for direction in range(6):
         if around >> direction & 1:
@@ -101,7 +101,7 @@ def remove_tile(board: Record, state: Record, hex_: int) -> None:
 
 @kernel
 def find_removable(board: Record, state: Record) -> None:
-    """Make ``state.targets`` the set of the tiles that may be removed (R4)."""
+    """Set ``state.targets`` to the removable tiles (R4)."""
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
         removable = word
@@ -125,21 +125,22 @@ def is_removable(board: Record, state: Record, hex_: int) -> bool:
 def connected_without(board: Record, state: Record, hex_: int, around: int) -> bool:
     """Return whether the two neighbors of a tile, with one empty hex between them, are connected without it.
 
-    The tile parts the empty hexes around it into that single one and the rest. Its neighbors are connected without
-    it if and only if these are not connected (then a ring of tiles parts them). As the tiles are connected, every
-    connected part of the empty hexes has one contour; so we walk along the contour of the single hex's part, with that
-    part on the left, until we come back to this tile: facing the single hex again, or one of the rest.
+    The tile separates the empty hexes around it into that single one and the rest. Its neighbors are connected without
+    it if and only if these two parts are not connected (then a ring of tiles separates them). As the tiles are
+    connected, every connected part of the empty hexes has one contour. The function therefore follows the contour of
+    the single hex's part, with that part on the left, until it returns to this tile: facing the single hex again, or
+    one of the rest.
     """
     gap = 0
     while around >> gap & 1 or not (around >> (gap + 1) % 6 & 1 and around >> (gap + 5) % 6 & 1):
         gap += 1
     at = hex_
-    facing = gap  # the direction from ``at`` to an empty hex
+    facing = gap  # direction from ``at`` to an empty hex
     while True:
         facing = (facing + 1) % 6
         ahead = at + board.direction_steps[facing]
         if has_tile(state, ahead):
-            # The empty hex that ``at`` faced lies two directions further back as seen from the tile ahead.
+            # Seen from the tile ahead, the empty hex that ``at`` faced is two directions further back.
             at = ahead
             facing = (facing + 4) % 6
         if at == hex_:

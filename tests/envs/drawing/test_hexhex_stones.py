@@ -170,9 +170,9 @@ def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
 
 @pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
 def test_last_actions_that_the_board_has_not_are_refused(action: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"last_actions.*{named}.*allowed"):
+    with pytest.raises(ValueError, match=rf"last_actions.*{named}"):
         draw(VADUS, last_actions=[action])
-    with pytest.raises(ValueError, match=r"last_actions is 3; allowed"):
+    with pytest.raises(ValueError, match=r"last_actions must be .*, got 3"):
         draw(VADUS, last_actions=3)
 
 
@@ -232,8 +232,8 @@ def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
         ({49: "gold"}, "49"),
         ({-1: "gold"}, "-1"),
         ({True: "gold"}, "True"),
-        ({"d4": "no color"}, r"\[d4\] is 'no color'"),
-        ({"d4": 0.5}, r"\[d4\] is 0.5"),
+        ({"d4": "no color"}, r"\[d4\] must be .*got 'no color'"),
+        ({"d4": 0.5}, r"\[d4\] must be .*got 0.5"),
         ({"d4": "rgb(300, 0, 0)"}, r"\[d4\]"),
         ({"d4": "rgba(3, 0, 0, 1)"}, r"\[d4\]"),
         ({"d4": '"/><script>'}, r"\[d4\]"),
@@ -242,13 +242,13 @@ def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
         (np.zeros(48), r"\(48,\)"),
         (np.zeros((50, 1)), r"\(50, 1\)"),
         (np.full(49, 0.5), "a1, b1, c1"),
-        (np.eye(1, 49, 24).ravel() * 1.5, r"\[d4\] is 1.5"),
-        (np.eye(1, 49, 24).ravel() * -0.5, r"\[d4\] is -0.5"),
-        (np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] is inf"),
+        (np.eye(1, 49, 24).ravel() * 1.5, r"\[d4\] must be .*got 1.5"),
+        (np.eye(1, 49, 24).ravel() * -0.5, r"\[d4\] must be .*got -0.5"),
+        (np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
     ],
 )
 def test_bad_fills_are_refused_by_name(fill: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"fill.*{named}.*allowed"):
+    with pytest.raises(ValueError, match=rf"fill.*{named}"):
         draw(VADUS, fill=fill)
 
 
@@ -272,15 +272,15 @@ def test_marks_are_spelt_on_their_cells_in_ink_that_contrasts(state: State) -> N
     [
         ({"z9": "x"}, "z9"),
         ({"a1": "x"}, "a1"),
-        ({"d4": ""}, r"\[d4\] is ''"),
-        ({"d4": "sixsix"}, r"\[d4\] is 'sixsix'"),
-        ({"d4": "ä"}, r"\[d4\] is 'ä'"),
-        ({"d4": 3}, r"\[d4\] is 3"),
+        ({"d4": ""}, r"\[d4\] must be .*got ''"),
+        ({"d4": "sixsix"}, r"\[d4\] must be .*got 'sixsix'"),
+        ({"d4": "ä"}, r"\[d4\] must be .*got 'ä'"),
+        ({"d4": 3}, r"\[d4\] must be .*got 3"),
         (["d4"], "d4"),
     ],
 )
 def test_bad_marks_are_refused_by_name(marks: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"marks.*{named}.*allowed"):
+    with pytest.raises(ValueError, match=rf"marks.*{named}"):
         draw(VADUS, marks=marks)
 
 
@@ -340,7 +340,7 @@ def test_corners_are_panel_in_pixels_and_transparent_in_png() -> None:
 
 @pytest.mark.parametrize("width_pixels", [0, -5, 1.5, "512", None, 16385])
 def test_bad_widths_are_refused(width_pixels: object) -> None:
-    with pytest.raises(ValueError, match=r"width_pixels is .* allowed"):
+    with pytest.raises(ValueError, match="width_pixels must be"):
         draw(VADUS).rgb_array(width_pixels)
 
 
@@ -355,7 +355,7 @@ def test_save_writes_svg_and_png_by_suffix(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["board.gif", "board", "svg"])
 def test_save_refuses_other_suffixes(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name}.*allowed.*\.svg or \.png"):
+    with pytest.raises(ValueError, match=rf"\.svg or \.png, got .*{name}"):
         draw(VADUS).save(tmp_path / name)
     assert os.listdir(tmp_path) == []
 

@@ -105,7 +105,7 @@ def test_a_row_that_the_batch_does_not_have_has_no_state(row: int) -> None:
 def test_records_of_a_wrong_kind_or_number_are_refused() -> None:
     batch = Batch("vadus(size=3)", 4)
     for records in (None, [1, 2], np.zeros(4)):
-        with pytest.raises(RecordError, match="layout"):
+        with pytest.raises(RecordError, match="dtype"):
             batch.load([0], records)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="records must be one or 3"):
         batch.load([0, 1, 2], batch.states[:2])

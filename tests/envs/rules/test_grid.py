@@ -173,15 +173,15 @@ def test_the_picture_has_row_1_at_the_bottom_and_every_stone_in_its_place(drawn:
 @pytest.mark.parametrize(
     ("game", "texts", "status"),
     [
-        ("vadus(size=2)", "", "Black (X, player 0) to act"),
-        ("vadus(size=2)", "b2", "White (O, player 1) to act"),
-        ("vadus(size=2)", "b2 a2", "White (O, player 1) to act, second stone of the turn"),
-        ("vadus(size=2)", "b2 pass", "Black (X, player 0) to act, the opponent has passed"),
+        ("vadus(size=2)", "", "Black (X, player 0) to move"),
+        ("vadus(size=2)", "b2", "White (O, player 1) to move"),
+        ("vadus(size=2)", "b2 a2", "White (O, player 1) to move, second stone of the turn"),
+        ("vadus(size=2)", "b2 pass", "Black (X, player 0) to move, the opponent has passed"),
         ("vadus(size=2)", "b2 pass pass", "the game is a draw"),
-        ("vadus(size=2)", "b2 a2 a3 pass pass", "White (player 1) has won by groups"),
-        ("laido(size=2)", "b2 swap", "White (O, player 0) to act"),
-        ("laido(size=2)", "b2 swap a2", "Black (X, player 1) to act"),
-        ("laido(size=2)", "b2 swap pass pass", "White (player 0) has won by hills"),
+        ("vadus(size=2)", "b2 a2 a3 pass pass", "White (player 1) wins by groups"),
+        ("laido(size=2)", "b2 swap", "White (O, player 0) to move"),
+        ("laido(size=2)", "b2 swap a2", "Black (X, player 1) to move"),
+        ("laido(size=2)", "b2 swap pass pass", "White (player 0) wins by hills"),
     ],
 )
 def test_the_picture_ends_in_a_line_that_says_who_is_to_act(

@@ -67,8 +67,8 @@ def test_a_cold_cache_announces_compiling_once(
 ) -> None:
     assert cold_run.stdout.split() == ["None", "1"], cold_run.stderr
     (announced,) = cold_run.stderr.splitlines()
-    assert "compiling kernels of vadus" in announced
-    assert "second" in announced, "it says roughly how long"
+    assert "compiling the kernels of vadus" in announced
+    assert " s each" in announced, "it says roughly how long"
     assert str(rules_copy.cache) in announced, "it says where they are kept"
     assert files_below(rules_copy.cache)
 

@@ -69,7 +69,7 @@ def test_the_divide_adds_up_and_no_depth_is_one_empty_sequence() -> None:
     state = load_game(f"{game_names()[0]}").new_initial_state()
     assert sum(int(line.split()[1]) for line in divide(state, 2).splitlines()) == state.perft(2)
     assert state.perft(0) == 1
-    with pytest.raises(ValueError, match=r"depth is -1; allowed is .* >= 0"):
+    with pytest.raises(ValueError, match=r"depth must be .* >= 0, got -1"):
         state.perft(-1)
 
 

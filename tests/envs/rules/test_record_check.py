@@ -99,11 +99,13 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
     for field in game.state_dtype.names:
         record = records[len(records) // 2].reshape(1).copy()
         record[field] = -7 if field == "turns" else 99
-        with pytest.raises(RecordError, match="another game" if field == "game_tag" else "record 0 is not a position"):
+        with pytest.raises(
+            RecordError, match="another game" if field == "game_tag" else "record 0 is not a valid position"
+        ):
             check_records(game, record)
     scalar = records[:2].copy()
     scalar["ending"][1] = 99
-    with pytest.raises(RecordError, match=r"record 1 is not a position: its field ending = 99"):
+    with pytest.raises(RecordError, match=r"record 1 is not a valid position: field ending = 99"):
         check_records(game, scalar)
 
 

@@ -646,7 +646,7 @@ def test_actions_are_five_planes_and_end(play: Play) -> None:
     assert [game.string_to_action(text) for text in texts] == [plane * 324 + c7 for plane in range(5)]
     assert game.string_to_action("end") == 1620
     for text in ("nc7", "NC7", "c7N", "N c7", "NNc7", "pass", "N"):
-        with pytest.raises(IllegalActionError, match="no action"):
+        with pytest.raises(IllegalActionError, match="not a valid action"):
             game.string_to_action(text)
 
 
@@ -711,10 +711,10 @@ def test_the_picture_shows_stones_lines_to_the_edge_and_the_line_in_progress(pla
         "2 - . . . . . . -",
         "1   | | | | | |",
         "  a b c d e f g h",
-        "Black (X, player 0) to act, line in progress from e5 heading E",
+        "Black (X, player 0) to move, line in progress from e5 heading E",
     ]
-    assert str(apply_texts(state, "end end")).splitlines()[-1] == "Black (X, player 0) to act, the opponent has passed"
+    assert str(apply_texts(state, "end end")).splitlines()[-1] == "Black (X, player 0) to move, the opponent has passed"
     assert str(apply_texts(state, "end")).splitlines()[-1] == "the game is a draw"
     assert str(apply_texts(load_game("taugo(size=3)").new_initial_state(), "end c4 end end")).endswith(
-        "White (player 1) has won by score"
+        "White (player 1) wins by score"
     )
