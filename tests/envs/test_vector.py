@@ -176,7 +176,7 @@ def test_an_illegal_action_can_raise_and_then_changes_nothing() -> None:
 def test_an_action_that_the_game_does_not_have_raises_and_changes_nothing(action: int, illegal_action: str) -> None:
     env = VectorEnv(2, "vadus", size=3, seat=0, illegal_action=illegal_action)
     observations, _ = env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match=f"game 1: .*there is no action {action}"):
+    with pytest.raises(IllegalActionError, match=f"game 1: .*action must be .*got {action}"):
         env.step([9, action])
     np.testing.assert_array_equal(env.observations(), observations)
 

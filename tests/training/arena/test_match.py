@@ -192,8 +192,8 @@ def test_openings_are_uniform_among_the_first_actions() -> None:
     ("answer", "complaint"),
     [
         ([0, 0], "the culprit, game 0 of the match: .* action 0 .* is illegal"),
-        ([-1, -1], "the culprit, game 0 of the match: .* there is no action -1"),
-        ([4, 99], "the culprit, game 2 of the match: .* there is no action 99"),
+        ([-1, -1], "the culprit, game 0 of the match: .* got -1"),
+        ([4, 99], "the culprit, game 2 of the match: .* got 99"),
         ([4], r"the culprit answered with int64 of shape \(1,\); allowed are 2 whole numbers"),
         ([4.0, 4.0], "the culprit answered with float64"),
     ],

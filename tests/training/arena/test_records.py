@@ -95,7 +95,7 @@ def test_a_record_replays_to_the_last_position() -> None:
         ({"game": "chess"}, "game is 'chess': unknown game 'chess'"),
         ({"game": "vadus(size=1)"}, "option size must be an integer from 2 to 90, got 1"),
         ({"version": 77}, r"version is 77; vadus\(size=2\) is now of version"),
-        ({"actions": ("b2", "zz")}, "action 2, 'zz': .* is no action"),
+        ({"actions": ("b2", "zz")}, "action 2, 'zz': .* is not a valid action"),
         ({"actions": ("b2", "b2")}, "action 2, 'b2': .* is illegal"),
         ({"actions": (*FINISHED.actions, "c1")}, "action 6, 'c1': .* the game is over"),
         (

@@ -172,7 +172,7 @@ def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tup
 
 def test_what_is_no_action_is_one_line_and_asked_again() -> None:
     terminal, out = play_typed("zz\n\npass\n c3 \n")
-    assert "'zz' is no action" in out
+    assert "'zz' is not a valid action" in out
     assert "pass is illegal here" in out, "V1: no pass on the first turn"
     assert terminal.state.action_to_string(terminal.state.history()[0]) == "c3"
     complaints = out[: out.index("greedy plays")].split("> ")[1:]
@@ -230,7 +230,7 @@ def test_the_installed_command_reads_a_pipe_and_leaves_no_traceback() -> None:
         check=False,
     )
     assert done.returncode == 0
-    assert "'nonsense' is no action" in done.stdout
+    assert "'nonsense' is not a valid action" in done.stdout
     assert "Traceback" not in done.stderr
 
 
