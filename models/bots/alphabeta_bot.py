@@ -2,69 +2,98 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.alphabeta import MAX_DEPTH, search_depths
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths
 from stoneworks.models.search.best_actions import insert_best
 
 DEFAULT_CANDIDATES = 12
 #: More than any game has actions.
 MAX_CANDIDATES = 10**9
+_NO_LIMIT = 2**62
 
 
 class AlphaBetaBot(Bot):
-    """Plays an action of greatest value after a search of ``depth`` turns; among equally good ones it chooses at random.
+    """Plays an action of greatest value after a search of some turns; among equally good ones it chooses at random.
+
+    The search is one of a fixed number of turns, or of as many as there is time for in each step: to one turn, two turns, and so
+    on, until the time is up; what was not searched whole does not count.
 
     See :mod:`stoneworks.models.search.alphabeta` for what a turn of depth is, and what the search leaves out.
     """
 
     def __init__(
-        self, game: Game, depth: int, seed: int | None = None, *, num_candidates: int = DEFAULT_CANDIDATES
+        self,
+        game: Game,
+        depth: int | None = None,
+        seed: int | None = None,
+        *,
+        seconds: float | None = None,
+        num_candidates: int = DEFAULT_CANDIDATES,
     ) -> None:
-        """Make the bot.
+        """Make the bot. Exactly one of ``depth`` and ``seconds`` is given.
 
         Args:
             game: the game.
             depth: turns to look ahead, from 1 to 32.
             seed: of the choice among equally good actions; None draws one.
+            seconds: about the time of each step, more than 0. A step searches one turn in any case.
             num_candidates: actions looked at in each position of the first two turns, from 1 to 10^9; later fewer.
+
+        Raises:
+            MissingEvaluationError: the game has no evaluation.
+            ValueError: an argument is not allowed.
         """
+        if (depth is None) == (seconds is None):
+            raise ValueError(f"exactly one of depth and seconds must be given, got {depth!r} and {seconds!r}")
         for option, value, most in (("depth", depth, MAX_DEPTH), ("num_candidates", num_candidates, MAX_CANDIDATES)):
+            if value is None and option == "depth":
+                continue
             check_integer(option, value, 1, most)
+        if seconds is not None and not 0 < seconds < np.inf:
+            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
         self._game = game
-        self._limits = int(depth), int(num_candidates)
+        self._depth = MAX_DEPTH if depth is None else int(depth)
+        self._seconds = seconds
+        self._num_candidates = int(num_candidates)
         self._generator = np.random.default_rng(seed)
         self._search = game.compiled(search_depths, {**evaluation_kernels(game), "insert_best": insert_best})
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
-        """See :meth:`Bot.from_name`; the argument is ``<depth>`` or ``<depth>,candidates=<number>``."""
-        depth_text, *texts = argument.split(",")
-        if not (depth_text.isdecimal() and depth_text.isascii() and 1 <= int(depth_text) <= MAX_DEPTH):
+        """See :meth:`Bot.from_name`; the argument is ``<depth>`` or ``<seconds>s``, and perhaps ``,candidates=<number>``."""
+        budget, *texts = argument.split(",")
+        depth = int(budget) if budget.isdecimal() and budget.isascii() else None
+        seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?s", budget, re.ASCII) else None
+        if not (1 <= (depth or 0) <= MAX_DEPTH or seconds):
             raise UnknownBotError(
-                f"depth of an alphabeta bot is {depth_text!r}; allowed is a whole number from 1 to {MAX_DEPTH}, "
-                "as in 'alphabeta:2'"
+                f"depth of an alphabeta bot must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
+                f"seconds, as in 'alphabeta:2s'; got {budget!r}"
             )
         parameters = parse_parameters("alphabeta", texts, {"candidates": Parameter(DEFAULT_CANDIDATES, 1)})
         if parameters["candidates"] > MAX_CANDIDATES:
             raise UnknownBotError(
                 f"candidates of an alphabeta bot is {parameters['candidates']}; allowed is at most {MAX_CANDIDATES}"
             )
-        return cls(game, int(depth_text), seed, num_candidates=parameters["candidates"])
+        return cls(game, depth, seed, seconds=seconds, num_candidates=parameters["candidates"])
 
     @property
     def name(self) -> str:
-        """``alphabeta:<depth>``, and the candidates where they are not the default."""
-        depth, num_candidates = self._limits
-        options = "" if num_candidates == DEFAULT_CANDIDATES else f",candidates={num_candidates}"
-        return f"alphabeta:{depth}{options}"
+        """``alphabeta:<depth>`` or ``alphabeta:<seconds>s``, and the candidates where they are not the default."""
+        budget = f"{self._depth}" if self._seconds is None else f"{self._seconds:g}s"
+        options = "" if self._num_candidates == DEFAULT_CANDIDATES else f",candidates={self._num_candidates}"
+        return f"alphabeta:{budget}{options}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """See :meth:`Bot.step_with_policy`. The policy is uniform over the actions of greatest value."""
@@ -99,9 +128,40 @@ class AlphaBetaBot(Bot):
     def _search_positions(
         self, states: npt.NDArray[np.void]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        if self._seconds is None:
+            return self._search_to(self._depth, states, _NO_LIMIT)
+        parts = [self._search_in_time(states[row : row + 1], self._seconds) for row in range(len(states))]
+        empty = self._search_to(1, states[:0], _NO_LIMIT)
+        return tuple(np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))  # type: ignore[return-value]
+
+    def _search_in_time(
+        self, states: npt.NDArray[np.void], seconds: float
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Search one position to greater and greater depths; return what the last search found that was not cut short."""
+        now = begin = time.perf_counter()
+        found = self._search_to(1, states, _NO_LIMIT)
+        for depth in range(2, MAX_DEPTH + 1):
+            before, now = now, time.perf_counter()
+            left = begin + seconds - now
+            values, _, num_positions = found
+            best = float(values.max())
+            if left <= 0 or abs(best) >= PROVEN or np.isfinite(values).sum() == 1:
+                break
+            limit = int(left / (now - before) * num_positions[0])
+            deeper = self._search_to(depth, states, max(1, limit))
+            if deeper[1][0] == NO_ACTION:
+                break
+            found = deeper
+        return found
+
+    def _search_to(
+        self, depth: int, states: npt.NDArray[np.void], max_positions: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return values and actions of the search of each position, and the positions that it visited."""
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)
         seeds = self._generator.integers(0, 2**64, len(states), np.uint64)
-        self._search(self._game.board, states, *self._limits, seeds, values, actions, num_positions)
+        limits = depth, self._num_candidates, max_positions
+        self._search(self._game.board, states, *limits, seeds, values, actions, num_positions)
         return values, actions, num_positions

@@ -19,7 +19,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
     Args:
         name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.bots.mcts_bot.MCTSBot`),
-            ``"alphabeta:<turns>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
+            ``"alphabeta:<budget>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
             external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a checkpoint: the name of one that is
             shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
             plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network. Or a bot that
@@ -64,8 +64,8 @@ def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
 
 
 def _needs_evaluation(name: str) -> bool:
-    kind = name.partition(":")[0]
-    return kind in BOTS and BOTS[kind].needs_evaluation
+    kind, _, argument = name.partition(":")
+    return kind in BOTS and (BOTS[kind].needs_evaluation or "leaf=evaluation" in argument.split(","))
 
 
 def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:

@@ -71,6 +71,7 @@ def search_depths(
     states: StateArray,
     depth: int,
     num_candidates: int,
+    max_positions: int,
     seeds: UInt64s,
     values: Float32Table,
     actions: Int64s,
@@ -87,6 +88,7 @@ def search_depths(
         depth: turns to look ahead, 1 to ``MAX_DEPTH``; the first one is the rest of the turn in progress.
         num_candidates: actions looked at in a position of the first two turns, at least 1; from turn to turn half as many
             after that, but not fewer than ``LEAST_CANDIDATES`` unless this is. Those rated infinite come on top.
+        max_positions: positions that the search of one of ``states`` may visit; past them it ends with ``NO_ACTION``.
         seeds: one for each position, advanced; they decide between actions of equal value.
         values: ``float32[len(states), num_actions]``, written, for who is to act: the greatest value, exact wherever it
             stands; for other actions a bound from above; minus infinity where none was looked at.
@@ -130,6 +132,7 @@ def search_depths(
             table_keys[:] = 0
         path[0] = states[row]
         keys[0] = hash_bytes(path_bytes[:num_bytes])
+        interrupted = False
         for iteration in range(1, depth + 1):
             values[row, :] = -np.inf
             turns_left[0] = iteration
@@ -139,6 +142,9 @@ def search_depths(
             ply = 0
             entering = True
             while True:
+                if num_positions[row] >= max_positions:
+                    interrupted = True
+                    break
                 if entering:
                     entering = False
                     best_values[ply] = -np.inf
@@ -245,9 +251,11 @@ def search_depths(
                 if value > best_values[ply]:
                     best_values[ply] = value
                     best_actions[ply] = action
-            if abs(best_values[0]) >= PROVEN or num_chosen[0] == 1:
+            if interrupted or abs(best_values[0]) >= PROVEN or num_chosen[0] == 1:
                 break
 
+        if interrupted:
+            continue
         num_equal = 0
         for action in range(num_actions):
             num_equal += values[row, action] == best_values[0]

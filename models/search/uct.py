@@ -1,4 +1,4 @@
-"""UCT with random playouts and proven results: a template over a game's kernels, and the tree it grows.
+"""UCT with random playouts, or evaluations of leaves, and proven results: a template over a game's kernels, and the tree it grows.
 
 UCT (Kocsis and Szepesvári, Bandit based Monte-Carlo planning, 2006) plays simulations from the root: down the tree by
 upper confidence bounds, then at random to the end of the game. MCTS-Solver (Winands, Björnsson and Saito, Monte-Carlo
@@ -10,7 +10,7 @@ a draw further up: so the mean of a position does not fall below what its player
 The tree is two tables. A *node* is a position that simulations have gone through at least twice. Its *edges*, one for
 each legal action, are a contiguous block. Positions are not kept: a simulation replays its actions from the root.
 Results and their sums are those of player 0, and the game's other player has their negatives; a node knows who acts
-in it, so a player who acts several times in a row needs no care.
+in it, so a player who acts several times in a row needs no care. Sums are in units of 1 / ``UNIT``, so that they are integers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Int32Table, Int64s, StateArray, UInt64s, kernel
+from stoneworks.envs.rules.kernels import BoardArray, Int32Table, Int64s, Record, StateArray, UInt64s, kernel
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
+from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
+from stoneworks.models.search.turn_search import evaluate
 
 # The columns of the table of nodes; node 0 is the root.
 FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, CAN_DRAW, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(9)
@@ -34,6 +36,9 @@ ACTION, CHILD, VISITS, SUM_OF_RESULTS, RESULT = range(5)
 NUM_EDGE_COLUMNS = 5
 # The entries of ``sizes``: how many rows of each table are in use.
 NODES_IN_USE, EDGES_IN_USE = range(2)
+
+#: What a sum of results grows by with a win.
+UNIT = 1000
 
 #: The child of an edge that leads to no node yet, and where a node goes that is dropped.
 NO_NODE = -1
@@ -68,11 +73,17 @@ def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: fl
         if edges[edge, RESULT] != OPEN:
             continue
         visits = edges[edge, VISITS]
-        bound = (sign * edges[edge, SUM_OF_RESULTS] + width * math.sqrt(visits)) / visits
+        bound = (sign * edges[edge, SUM_OF_RESULTS] / UNIT + width * math.sqrt(visits)) / visits
         if bound > best:
             best = bound
             best_edge = edge
     return int(best_edge)
+
+
+@kernel
+def no_evaluation(board: Record, state: Record, player: int) -> float:
+    """Stand in for ``evaluate`` where leaves are played out."""
+    return 0.0
 
 
 @kernel
@@ -105,6 +116,7 @@ def search_tree(
     seeds: UInt64s,
     num_simulations: int,
     exploration: float,
+    scale: float,
 ) -> int:
     """Play simulations from ``states[0]``, grow its tree, and return how many were played: fewer once the root is proven.
 
@@ -120,6 +132,7 @@ def search_tree(
         seeds: one seed, advanced.
         num_simulations: how many to play.
         exploration: the factor of the width of confidence bounds on results in [-1, 1].
+        scale: what the evaluation of a leaf is divided by; its tanh is the result. 0 to play leaves out at random.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
@@ -173,24 +186,27 @@ def search_tree(
             node = edges[edge, CHILD]
 
         proven = depth > 0 and state.ending != 0
-        finish_at_random(board[0], state, mask, seeds, 0)
-        result = 0
-        if state.winner != NO_WINNER:
-            result = 1 if state.winner == 0 else -1
+        amount = 0  # what the simulation counts, in units
+        if scale > 0 and not state.ending:
+            amount = round(UNIT * math.tanh(evaluate(board[0], state, 0) / scale))
+        else:
+            finish_at_random(board[0], state, mask, seeds, 0)
+            if state.winner != NO_WINNER:
+                amount = UNIT if state.winner == 0 else -UNIT
 
         for level in range(depth - 1, -1, -1):
             node = path[level, 0]
             edge = path[level, 1]
             nodes[node, NODE_VISITS] += 1
             edges[edge, VISITS] += 1
-            edges[edge, SUM_OF_RESULTS] += result
+            edges[edge, SUM_OF_RESULTS] += amount
             if proven:
-                proven = prove(nodes, edges, node, edge, result)
+                proven = prove(nodes, edges, node, edge, amount // UNIT)
                 if proven:
-                    result = nodes[node, NODE_RESULT]
+                    amount = UNIT * nodes[node, NODE_RESULT]
             sign = 1 if nodes[node, PLAYER] == 0 else -1
             if not proven and nodes[node, CAN_DRAW] and sign * edges[edge, SUM_OF_RESULTS] < 0:
-                result = 0  # who acts here would not go that way, but draw
+                amount = 0  # who acts here would not go that way, but draw
     return num_simulations
 
 
@@ -235,13 +251,17 @@ def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int)
 class SearchTree:
     """A tree of UCT with its root's position and its seed; ``start`` it before the first search."""
 
-    def __init__(self, game: Game, max_nodes: int, max_edges: int) -> None:
+    def __init__(self, game: Game, max_nodes: int, max_edges: int, *, evaluate_leaves: bool = False) -> None:
         """Make room. Memory that no search reaches is not touched.
 
         Args:
             game: the game.
             max_nodes: the greatest number of nodes, at least 1.
             max_edges: the greatest number of edges, at least ``game.num_distinct_actions()``.
+            evaluate_leaves: whether to judge leaves by the game's evaluation in place of random playouts.
+
+        Raises:
+            MissingEvaluationError: leaves are to be judged, and the game has no evaluation.
         """
         self._game = game
         self._nodes = np.empty((max_nodes, NUM_NODE_COLUMNS), np.int32)
@@ -249,7 +269,9 @@ class SearchTree:
         self._sizes = np.zeros(2, np.int64)
         self._states: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
         self._seeds = np.zeros(1, np.uint64)
-        self._search = game.compiled(search_tree)
+        self._scale = evaluation_scale(game) if evaluate_leaves else 0.0
+        evaluate_leaf = evaluation_kernels(game)["evaluate"] if evaluate_leaves else no_evaluation
+        self._search = game.compiled(search_tree, {"evaluate": evaluate_leaf})
         self._keep = game.compiled(keep_subtree)
 
     def start(self, record: np.void, seed: np.uint64) -> None:
@@ -279,6 +301,7 @@ class SearchTree:
             self._seeds,
             num_simulations,
             exploration,
+            self._scale,
         )
         return done
 
@@ -297,7 +320,7 @@ class SearchTree:
         player = int(self._nodes[node, PLAYER])
         sign = 1 if player == 0 else -1
         visits = edges[:, VISITS].astype(np.int64)
-        values = sign * edges[:, SUM_OF_RESULTS] / np.maximum(visits, 1)
+        values = sign * edges[:, SUM_OF_RESULTS] / (UNIT * np.maximum(visits, 1))
         proven = np.where(edges[:, RESULT] == OPEN, np.nan, sign * edges[:, RESULT])
         return RootStatistics(player, edges[:, ACTION].astype(np.int64), visits, values, proven)
 

@@ -74,6 +74,9 @@ class SelfPlayConfig:
         num_games: games that one process plays at once: so many positions the network answers in one call.
         random_opening_share: the share of games that begin with random actions.
         random_opening_actions: how many those are at most; their number is uniform from 1.
+        weak_share: the share of games in which one player is weak: it plays random actions with a probability that is drawn for
+            each game, uniformly from 0 to 1. So the network sees what follows from weak play. From such games it learns what
+            the searches found, but not the results.
         resignation_value: a player resigns whose search gives it less than minus this value; 0 to play all games to their end.
         sampled_actions: actions of a game, after those of the opening, that a PUCT search draws by their visits; later ones are
             the most visited. A Gumbel search needs none: its choice is a draw in itself.
@@ -82,6 +85,7 @@ class SelfPlayConfig:
     num_games: int = at_least(1, default=128)
     random_opening_share: float = between_0_and_1(default=0.8)
     random_opening_actions: int = at_least(1, default=12)
+    weak_share: float = between_0_and_1(default=0.0)
     resignation_value: float = between_0_and_1(default=0.0)
     sampled_actions: int = at_least(0, default=16)
 

@@ -25,7 +25,8 @@ def position_dtype(game: Game) -> np.dtype[Any]:
 
     Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
     greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
-    player to act, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game.
+    player to act, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game;
+    ``result_counts``, whether the result is to be learned, 0 or 1.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     return np.dtype(
@@ -36,6 +37,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("value", np.float32),
             ("result", np.int8),
             ("actions_left", np.uint16),
+            ("result_counts", np.uint8),
         ]
     )
 
@@ -54,6 +56,7 @@ def make_positions(
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
     positions["value"] = values
+    positions["result_counts"] = 1
     entries = positions["actions"].shape[1]
     greatest = np.argpartition(policies, -entries, axis=1)[:, -entries:]
     probabilities = np.take_along_axis(policies, greatest, axis=1)
@@ -149,11 +152,12 @@ class BatchMaker:
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return what the value is to learn: the result, and a win or a loss with the search's expectation."""
-        result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
+        result, value = positions["result"], positions["value"]
+        share = np.where(positions["result_counts"], np.float32(self._search_value_share), np.float32(1))
         decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
         outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
         outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
-        outcomes *= 1 - share
+        outcomes *= (1 - share)[:, None]
         outcomes[:, 0] += share * (1 + value) / 2
         outcomes[:, 2] += share * (1 - value) / 2
         return outcomes

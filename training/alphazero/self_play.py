@@ -8,19 +8,31 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray
-from stoneworks.envs.rules.templates import NO_WINNER, apply_action
+from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray, UInt64s
+from stoneworks.envs.rules.random_numbers import random_legal_action
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.arena.match import random_opening
 
+#: The weak player of a game without one.
+NOBODY = -1
+
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
     """Apply one legal action to every one of ``states``."""
     for row in range(actions.shape[0]):
         apply_action(board[0], states[row], actions[row])
+
+
+def draw_random_actions(board: BoardArray, states: StateArray, rows: Int64s, seeds: UInt64s, actions: Int64s) -> None:
+    """Write a uniformly random legal action of each of ``rows``; ``seeds`` has one for each of them, and is advanced."""
+    mask = np.empty(board[0].num_actions, np.int8)
+    for place in range(rows.shape[0]):
+        legal_actions(board[0], states[rows[place]], mask)
+        actions[rows[place]] = random_legal_action(mask, seeds, place)
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,9 @@ class SelfPlay:
         self._positions: list[list[np.void]] = [[] for _ in range(num_games)]
         self._actions: list[list[int]] = [[] for _ in range(num_games)]
         self._num_opening_actions = [0] * num_games
+        self._draw_random_actions = game.compiled(draw_random_actions)
+        self._weak_players = np.full(num_games, NOBODY, np.int8)
+        self._weaknesses = np.zeros(num_games)
         for row in range(num_games):
             self._start(row)
 
@@ -91,6 +106,8 @@ class SelfPlay:
                 self._positions[row].append(position)
         actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
 
+        self._play_weakly(actions)
+
         resignation_value = self._config.self_play.resignation_value
         resigning = (result.values < -resignation_value) if resignation_value > 0 else np.zeros(len(actions), np.bool_)
         players = self._states["current_player"].copy()
@@ -103,6 +120,13 @@ class SelfPlay:
             self._finish(row, None if over[row] else 1 - int(players[row]))
             for row in np.flatnonzero(over | resigning).tolist()
         ]
+
+    def _play_weakly(self, actions: npt.NDArray[np.int64]) -> None:
+        """Replace actions of weak players by random ones, now and then."""
+        weak = self._states["current_player"] == self._weak_players
+        rows = np.flatnonzero(weak & (self.generator.random(len(actions)) < self._weaknesses))
+        seeds = self.generator.integers(0, 2**64, len(rows), np.uint64)
+        self._draw_random_actions(self._game.board, self._states, rows, seeds, actions)
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return actions drawn in proportion to their visits, in games that are young, and the best ones in the others."""
@@ -126,11 +150,15 @@ class SelfPlay:
         self._actions[row] = opening.history()
         self._positions[row] = []
         self._num_opening_actions[row] = len(self._actions[row])
+        is_weak = self.generator.random() < settings.weak_share
+        self._weak_players[row] = self.generator.integers(2) if is_weak else NOBODY
+        self._weaknesses[row] = self.generator.random()
 
     def _finish(self, row: int, winner_by_resignation: int | None) -> PlayedGame:
         winner = int(self._states["winner"][row]) if winner_by_resignation is None else winner_by_resignation
         positions = np.array(self._positions[row], self._dtype)
         positions["actions_left"] = len(self._actions[row]) - positions["actions_left"]
+        positions["result_counts"] = self._weak_players[row] == NOBODY
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
         played = PlayedGame(

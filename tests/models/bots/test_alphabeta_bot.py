@@ -222,7 +222,7 @@ def test_names_say_depth_and_candidates() -> None:
 @pytest.mark.parametrize(
     ("name", "named"),
     [
-        ("alphabeta", "depth of an alphabeta bot is ''; allowed is a whole number from 1 to 32"),
+        ("alphabeta", "depth of an alphabeta bot must be an integer from 1 to 32"),
         ("alphabeta:", "depth of an alphabeta bot is ''"),
         ("alphabeta:0", "depth of an alphabeta bot is '0'"),
         ("alphabeta:33", "depth of an alphabeta bot is '33'"),

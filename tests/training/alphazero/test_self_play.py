@@ -11,7 +11,7 @@ import pytest
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+from stoneworks.training.alphazero.self_play import NOBODY, PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
 
@@ -159,6 +159,43 @@ def test_positions_know_how_far_the_end_is(game_name: str) -> None:
             assert State.from_record(game, position["state"]) == states[-1 - int(position["actions_left"])]
 
 
+def test_one_player_of_some_games_is_weak_and_their_results_do_not_count() -> None:
+    game = load_game("vadus(size=3)")
+    config = tiny(str(game), {"simulations": 2}, {"weak_share": 0.5, "num_games": 100})
+    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
+    weak_players = self_play._weak_players.copy()
+    assert 0.3 < np.mean(weak_players != NOBODY) < 0.7
+    assert set(weak_players) == {NOBODY, 0, 1}
+    num_left = np.zeros(
+        (3, 2), np.int64
+    )  # by whether the player is weak: actions that the search did not choose, and all
+    run = self_play.search.run
+    while (self_play._weak_players == weak_players).all():
+        found: list[npt.NDArray[np.int64]] = []
+
+        def watched(*arguments: Any, found: list[npt.NDArray[np.int64]] = found) -> Any:
+            result = run(*arguments)
+            found.append(result.actions.copy())
+            return result
+
+        players = self_play._states["current_player"].copy()
+        self_play.search.run = watched  # type: ignore[method-assign]
+        over = self_play.step()
+        if over:
+            break
+        played = np.array([actions[-1] for actions in self_play._actions])
+        kind = np.where(weak_players == NOBODY, 0, 1 + (players == weak_players))
+        np.add.at(num_left, (kind, 0), played != found[0])
+        np.add.at(num_left, (kind, 1), 1)
+    shares = num_left[:, 0] / num_left[:, 1]
+    assert shares[:2].tolist() == [0, 0]
+    assert 0.3 < shares[2] < 0.7
+    counts = [set(played.positions["result_counts"].tolist()) for played in play(config, 60)]
+    assert {0} in counts
+    assert {1} in counts
+    assert {0, 1} not in counts
+
+
 def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
@@ -201,10 +238,13 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
                 [
                     actions[-1] == positions[-1]["actions"][0]
                     for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
+                    if positions
                 ]
             )
         )
         for actions, positions in zip(self_play._actions, self_play._positions, strict=True):
+            if not positions:  # a game that has just begun
+                continue
             kept = positions[-1]["actions"][positions[-1]["probabilities"] > 0]
             assert actions[-1] in kept
     # Of equally many visits the first taken is played, which need not be the first that is stored.
@@ -213,5 +253,6 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         positions[-1]["probabilities"][list(positions[-1]["actions"]).index(actions[-1])]
         == positions[-1]["probabilities"][0]
         for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
+        if positions
     ]
     assert all(most)
