@@ -31,20 +31,24 @@ def find(name: str) -> Path | None:
     return shipped_folder() / name if name in names() else None
 
 
-def checkpoint_of(name: str) -> tuple[Path, int] | None:
-    """Return the checkpoint that a bot's name means, and the number behind its ``@``; None where it means none.
+def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
+    """Return the checkpoint that a bot's name means, and the budget of its search; None if it is not such a name.
 
     Returns:
-        The folder of the shipped checkpoint ``name``, or else ``name`` as a path, and 0; or, where ``name`` ends in ``@`` and a
-        number, the simulations of a search, the same of what stands before, and the number.
+        ``(folder, budget)``: the folder of the shipped checkpoint, or the path; and the simulations of a search, an ``int``, as in
+        ``vadus@64``, or its seconds, a ``float``, as in ``vadus@2s``; 0 simulations without a suffix.
     """
     if (folder := _folder_of(name)) is not None:
         return folder, 0
-    before, _, number = name.rpartition("@")
+    before, _, budget = name.rpartition("@")
     folder = _folder_of(before)
-    if folder is None or re.fullmatch("[1-9][0-9]{0,5}", number, re.ASCII) is None:
+    if folder is None:
         return None
-    return folder, int(number)
+    if re.fullmatch("[1-9][0-9]{0,5}", budget, re.ASCII):
+        return folder, int(budget)
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?s", budget, re.ASCII) and float(budget[:-1]) > 0:
+        return folder, float(budget[:-1])
+    return None
 
 
 def _folder_of(name: str) -> Path | None:

@@ -128,11 +128,11 @@ class AlphaBetaBot(Bot):
     def _search_positions(
         self, states: npt.NDArray[np.void]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        if self._seconds is None:
+        if self._seconds is None or not len(states):
             return self._search_to(self._depth, states, _NO_LIMIT)
         parts = [self._search_in_time(states[row : row + 1], self._seconds) for row in range(len(states))]
-        empty = self._search_to(1, states[:0], _NO_LIMIT)
-        return tuple(np.concatenate(arrays) for arrays in zip(empty, *parts, strict=True))  # type: ignore[return-value]
+        values, actions, num_positions = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return values, actions, num_positions
 
     def _search_in_time(
         self, states: npt.NDArray[np.void], seconds: float

@@ -22,8 +22,8 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
             ``"alphabeta:<budget>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
             external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a checkpoint: the name of one that is
             shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
-            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network. Or a bot that
-            another package registers (:func:`~stoneworks.models.bots.registry.register_bot`).
+            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network, ``"vadus@2s"`` one
+            of two seconds a step. Or a bot that another package registers (:func:`~stoneworks.models.bots.registry.register_bot`).
         game: the game, or its game string.
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
@@ -49,7 +49,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     raise UnknownBotError(
         f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, "
         f"{_shipped_in_words()}, and the path of a checkpoint folder; a checkpoint may be followed by @ and the number of "
-        "simulations of a search, from @1 to @999999"
+        "simulations of a search, from @1 to @999999, or its seconds, as in @2s"
     )
 
 
@@ -68,12 +68,14 @@ def _needs_evaluation(name: str) -> bool:
     return kind in BOTS and (BOTS[kind].needs_evaluation or "leaf=evaluation" in argument.split(","))
 
 
-def _load_checkpoint_bot(folder: Path, simulations: int, game: Game, seed: int | None, name: str) -> Bot:
-    """Return the bot of a checkpoint, with search where there are ``simulations``."""
-    if simulations:
+def _load_checkpoint_bot(folder: Path, budget: int | float, game: Game, seed: int | None, name: str) -> Bot:
+    """Return the bot of a checkpoint, with a search of that many simulations (``int``) or seconds (``float``); 0 for none."""
+    if budget:
         from stoneworks.models.bots.search_bot import SearchBot
 
-        return SearchBot.load(folder, game, seed, simulations=simulations, name=name)
+        if isinstance(budget, float):
+            return SearchBot.load(folder, game, seed, seconds=budget, name=name)
+        return SearchBot.load(folder, game, seed, simulations=budget, name=name)
     from stoneworks.models.bots.policy_bot import PolicyBot
 
     return PolicyBot.load(folder, game, seed, name=name)

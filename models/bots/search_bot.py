@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +13,24 @@ from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
 #: Games that are searched at once; more wait.
 MAX_GAMES = 128
+#: Simulations of the first search of a time budget, and the most of any.
+FIRST_SIMULATIONS = 16
+MAX_SIMULATIONS = 1 << 14
 
 
 class SearchBot(Bot):
-    """Searches every position anew, with the same number of simulations."""
+    """Plays what a search finds, with a fixed number of simulations or as many as there is time for.
+
+    In a time budget, searches of more and more simulations follow each other; the last one counts. What the network said
+    about the positions of one game is remembered from search to search and from move to move, so that a new search goes through
+    the tree of the earlier ones for almost nothing.
+    """
 
     def __init__(
         self,
@@ -28,30 +38,41 @@ class SearchBot(Bot):
         game: Game,
         seed: int | None = None,
         *,
-        simulations: int = 64,
+        simulations: int | None = None,
+        seconds: float | None = None,
         policy: SearchPolicy | None = None,
         discount: float = 1.0,
         name: str = "search",
     ) -> None:
-        """Make the bot.
+        """Make the bot, of 64 simulations where neither ``simulations`` nor ``seconds`` is given.
 
         Args:
             evaluate: the network, such as a :class:`stoneworks.models.evaluator.NetworkEvaluator`.
             game: the game.
             seed: of the search; None draws one.
             simulations: of each search, at least 1.
+            seconds: about the time of each step, more than 0; for a batch, that of each of its games.
             policy: how the search chooses; a Gumbel search without noise by default, which plays without chance.
             discount: of values for each action, as in the training of the network (see :class:`NetworkSearch`).
             name: what results call the bot.
         """
-        self.simulations = check_integer("simulations", simulations, 1)
+        if simulations is not None and seconds is not None:
+            raise ValueError(
+                f"at most one of simulations and seconds may be given, got {simulations!r} and {seconds!r}"
+            )
+        if seconds is not None and not 0 < seconds < np.inf:
+            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
+        self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
+        self.seconds = seconds
         self._game = game
         self._name = name
         self._generator = np.random.default_rng(seed)
         self._evaluate = evaluate
+        self._cache = EvaluationCache(evaluate)
         self._policy = policy or Gumbel(gumbel_scale=0)
         self._discount = discount
-        self._searches: dict[int, NetworkSearch] = {}
+        self._searches: dict[tuple[int, int], NetworkSearch] = {}
+        self._last: NetworkSearch | None = None
 
     @classmethod
     def load(
@@ -60,10 +81,13 @@ class SearchBot(Bot):
         game: Game,
         seed: int | None = None,
         *,
-        simulations: int = 64,
+        simulations: int | None = None,
+        seconds: float | None = None,
         name: str | None = None,
     ) -> SearchBot:
         """Return the bot that searches with a checkpoint's network, on the device where that is fastest.
+
+        Its arguments are those of the class.
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
@@ -71,9 +95,9 @@ class SearchBot(Bot):
         checkpoint = load_checkpoint(folder, game)
         evaluate = NetworkEvaluator(checkpoint.network)
         discount = checkpoint.training.get("config", {}).get("search", {}).get("discount", 1.0)
-        return cls(
-            evaluate, game, seed, simulations=simulations, discount=discount, name=name or f"{folder}@{simulations}"
-        )
+        bot = cls(evaluate, game, seed, simulations=simulations, seconds=seconds, discount=discount)
+        bot._name = name or f"{folder}@{bot.simulations if seconds is None else f'{seconds:g}s'}"
+        return bot
 
     @property
     def name(self) -> str:
@@ -108,20 +132,39 @@ class SearchBot(Bot):
         return self._last_search().best_line(first_action, max_actions=max_actions)
 
     def _last_search(self) -> NetworkSearch:
-        if 1 not in self._searches:
+        if self._last is None:
             raise ValueError(f"{self._name} has not searched a position yet")
-        return self._searches[1]
+        return self._last
+
+    def restart(self) -> None:
+        """See :meth:`Bot.restart`. What the network said is forgotten."""
+        self._cache.clear()
 
     def _run(self, roots: npt.NDArray[np.void]) -> SearchResult:
-        # A search has room for a power of two of games: one position needs little.
-        room = 1 << (len(roots) - 1).bit_length()
+        if self.seconds is None:
+            return self._run_simulations(roots, self.simulations)
+        begin = time.perf_counter()
+        deadline = begin + self.seconds * len(roots)
+        simulations = FIRST_SIMULATIONS
+        while True:
+            result = self._run_simulations(roots, simulations)
+            now = time.perf_counter()
+            more = min(2 * simulations, int(simulations * (deadline - now) / max(now - begin, 1e-9)), MAX_SIMULATIONS)
+            if more <= simulations or result.solved.all():
+                return result
+            begin, simulations = now, more
+
+    def _run_simulations(self, roots: npt.NDArray[np.void], simulations: int) -> SearchResult:
+        # A search has room for a power of two of games and simulations: one position needs little.
+        room = 1 << (len(roots) - 1).bit_length(), 1 << (simulations - 1).bit_length()
         if room not in self._searches:
             self._searches[room] = NetworkSearch(
                 self._game,
-                self._evaluate,
+                self._cache if room[0] == 1 or self.seconds is not None else self._evaluate,
                 self._policy,
-                max_games=room,
-                max_simulations=self.simulations,
+                max_games=room[0],
+                max_simulations=room[1],
                 discount=self._discount,
             )
-        return self._searches[room].run(roots, self.simulations, self._generator)
+        self._last = self._searches[room]
+        return self._last.run(roots, simulations, self._generator)

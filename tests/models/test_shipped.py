@@ -60,6 +60,11 @@ def test_a_number_behind_at_is_a_search(place: Path, tmp_path: Path) -> None:
         assert isinstance(bot, SearchBot)
         assert (bot.simulations, bot.name) == (simulations, name)
         assert bot.step(state) in state.legal_actions()
+    for name, seconds in (("vadus@2s", 2.0), (f"{folder}@0.05s", 0.05)):
+        bot = load_bot(name, GAME, seed=1)
+        assert isinstance(bot, SearchBot)
+        assert (bot.seconds, bot.name) == (seconds, name)
+    assert bot.step(state) in state.legal_actions()
     assert isinstance(load_bot(folder, GAME), PolicyBot), "a folder whose own name has an @"
 
 
@@ -73,7 +78,21 @@ def test_a_checkpoint_of_alphazero_plays_its_most_probable_action(place: Path, t
 
 
 @pytest.mark.parametrize(
-    "name", ["vadus@", "vadus@0", "vadus@-1", "vadus@x", "vadus@1000000", "laido", "laido@64", "@64", ""]
+    "name",
+    [
+        "vadus@",
+        "vadus@0",
+        "vadus@-1",
+        "vadus@x",
+        "vadus@1000000",
+        "vadus@0s",
+        "vadus@s",
+        "vadus@-1s",
+        "laido",
+        "laido@64",
+        "@64",
+        "",
+    ],
 )
 def test_a_name_of_nothing_says_what_is_allowed(place: Path, name: str) -> None:
     with pytest.raises(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, StateArray
+from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
@@ -209,6 +211,59 @@ def test_two_turns_beat_one_turn() -> None:
     assert result.score > 0.6
 
 
+# -- Time budgets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.5, 20.0])
+def test_a_time_budget_is_spent_on_the_depth_that_fits(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The clock is one that each visited position moves by a millisecond."""
+    game = load_game("vadus(size=4)")
+    state = game.new_initial_state()
+    for _ in range(7):
+        state.apply_action(state.legal_actions()[5])
+    now = [0.0]
+    monkeypatch.setattr("stoneworks.models.bots.alphabeta_bot.time.perf_counter", lambda: now[0])
+    search_to = AlphaBetaBot._search_to
+    depths: list[tuple[int, bool]] = []
+
+    def timed(bot: AlphaBetaBot, depth: int, *arguments: Any) -> Any:
+        found = search_to(bot, depth, *arguments)
+        now[0] += int(found[2].sum()) / 1000
+        depths.append((depth, found[1][0] == NO_ACTION))
+        return found
+
+    monkeypatch.setattr(AlphaBetaBot, "_search_to", timed)
+    bot = AlphaBetaBot(game, seconds=seconds, seed=3)
+    values = bot.action_values(state)
+    assert now[0] <= seconds + 0.2  # the least that a search takes, of one turn
+    assert [depth for depth, _ in depths] == list(range(1, len(depths) + 1))
+    whole = [depth for depth, cut_short in depths if not cut_short]
+    assert all(cut_short == (depth == len(depths) and depth > len(whole)) for depth, cut_short in depths)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(values, AlphaBetaBot(game, len(whole), 3).action_values(state))
+
+
+def test_more_time_is_more_depth_and_a_proven_result_ends_the_search() -> None:
+    game = load_game("vadus(size=2)")
+    state = game.new_initial_state()
+    bot = AlphaBetaBot(game, seconds=1000.0, seed=0)
+    assert bot.step(state) in state.legal_actions()
+    batch = Batch(game, 3, seed=0)
+    assert batch.action_masks[np.arange(3), bot.step_batch(batch, np.arange(3))].all()
+
+
+@pytest.mark.parametrize("arguments", [{}, {"depth": 1, "seconds": 1.0}])
+def test_depth_and_seconds_exclude_each_other(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="exactly one of depth and seconds"):
+        AlphaBetaBot(load_game("vadus(size=2)"), **arguments)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
+def test_seconds_are_more_than_0(seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds must be a number > 0"):
+        AlphaBetaBot(load_game("vadus(size=2)"), seconds=seconds)
+
+
 # -- Names and arguments -------------------------------------------------------------------------------------------------
 
 
@@ -217,18 +272,22 @@ def test_names_say_depth_and_candidates() -> None:
     assert load_bot("alphabeta:2", game).name == "alphabeta:2"
     assert load_bot("alphabeta:3,candidates=5", game).name == "alphabeta:3,candidates=5"
     assert load_bot("alphabeta:1,candidates=12", game).name == "alphabeta:1"
+    assert load_bot("alphabeta:0.50s,candidates=5", game).name == "alphabeta:0.5s,candidates=5"
 
 
 @pytest.mark.parametrize(
     ("name", "named"),
     [
         ("alphabeta", "depth of an alphabeta bot must be an integer from 1 to 32"),
-        ("alphabeta:", "depth of an alphabeta bot is ''"),
-        ("alphabeta:0", "depth of an alphabeta bot is '0'"),
-        ("alphabeta:33", "depth of an alphabeta bot is '33'"),
-        ("alphabeta:-1", "depth of an alphabeta bot is '-1'"),
-        ("alphabeta:2.0", "depth of an alphabeta bot is '2.0'"),
-        ("alphabeta:²", "depth of an alphabeta bot is '²'"),
+        ("alphabeta:", "seconds, as in 'alphabeta:2s'; got ''"),
+        ("alphabeta:0", "seconds, as in 'alphabeta:2s'; got '0'"),
+        ("alphabeta:33", "seconds, as in 'alphabeta:2s'; got '33'"),
+        ("alphabeta:-1", "seconds, as in 'alphabeta:2s'; got '-1'"),
+        ("alphabeta:2.0", "seconds, as in 'alphabeta:2s'; got '2.0'"),
+        ("alphabeta:²", "seconds, as in 'alphabeta:2s'; got '²'"),
+        ("alphabeta:0s", "got '0s'"),
+        ("alphabeta:s", "got 's'"),
+        ("alphabeta:-1s", "got '-1s'"),
         ("alphabeta:2,candidates=0", "candidates of a alphabeta bot is '0'; allowed is a whole number >= 1"),
         ("alphabeta:2,width=3", "'width=3'; allowed is each of candidates= once"),
         ("alphabeta:2,", "''"),

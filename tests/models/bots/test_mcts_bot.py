@@ -13,8 +13,12 @@ from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models import Bot, UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
+from stoneworks.models.errors import MissingEvaluationError
+from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import SearchTree
+from stoneworks.training.arena.match import play_match
+from stoneworks.training.evaluation_scale import evaluate_states
 
 
 def make_tree(game: Game, max_nodes: int = 5000, max_edges: int = 200_000) -> SearchTree:
@@ -63,7 +67,7 @@ def play_game(bots: tuple[Bot, Bot], state: State) -> list[int]:
 
 
 @pytest.mark.parametrize("game", small_games())
-@pytest.mark.parametrize("name", ["mcts:40", "mcts:40,parallel=root,threads=2"])
+@pytest.mark.parametrize("name", ["mcts:40", "mcts:40,parallel=root,threads=2", "mcts:40,leaf=evaluation"])
 def test_whole_games_are_legal_and_repeat_under_a_seed(game: str, name: str) -> None:
     start = load_game(game).new_initial_state()
     one, again, other = (play_game((load_bot(name, game, seed), load_bot(name, game, 99)), start) for seed in (1, 1, 2))
@@ -464,6 +468,46 @@ def test_an_interrupt_ends_a_search_in_threads_and_the_bot_can_go_on(monkeypatch
     assert bot.step(state) in state.legal_actions()
 
 
+# -- Leaves ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game_name", small_games())
+def test_the_first_visit_of_an_action_counts_the_evaluation_of_where_it_leads(game_name: str) -> None:
+    game = load_game(game_name)
+    scale = evaluation_scale(game)
+    evaluate = game.compiled(evaluate_states, evaluation_kernels(game))
+    for seed in range(3):
+        state = random_state(game, 3, seed)
+        if state is None:
+            continue
+        tree = SearchTree(game, 1000, 100_000, evaluate_leaves=True)
+        tree.start(state.record, np.uint64(seed))
+        tree.search(len(state.legal_actions()), 1.0)
+        statistics = known(tree.statistics())
+        for action, visits, value in zip(statistics.actions, statistics.visits, statistics.values, strict=True):
+            child = state.child(int(action))
+            if visits != 1 or child.is_terminal():
+                continue
+            found = np.empty(1, np.float32)
+            evaluate(game.board, np.array([child.record], game.state_dtype), found)
+            sign = 1 if child.current_player() == state.current_player() else -1
+            assert value == pytest.approx(sign * math.tanh(found[0] / scale), abs=1e-3)
+
+
+def test_evaluations_of_leaves_beat_playouts_where_playouts_tell_little() -> None:
+    game = load_game("vadus(size=5)")
+    bots = load_bot("mcts:200,leaf=evaluation", game, 1), load_bot("mcts:200", game, 2)
+    result = play_match(game, *bots, num_pairs=8, seed=3)
+    assert result.score > 0.6
+
+
+def test_without_an_evaluation_leaves_are_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stoneworks.models.evaluations.has_evaluation", lambda game: False)
+    with pytest.raises(MissingEvaluationError, match="leaf=evaluation needs an evaluation"):
+        load_bot("mcts:10,leaf=evaluation", "vadus(size=2)")
+    assert load_bot("mcts:10", "vadus(size=2)").name == "mcts:10"
+
+
 # -- Names -------------------------------------------------------------------------------------------------------------
 
 
@@ -476,6 +520,10 @@ def test_an_interrupt_ends_a_search_in_threads_and_the_bot_can_go_on(monkeypatch
         ("mcts:10,threads=3,parallel=root", "mcts:10,parallel=root,threads=3"),
         ("mcts:10,parallel=none", "mcts:10"),
         ("mcts:10,parallel=root,threads=1", "mcts:10"),
+        ("mcts:10,leaf=playout", "mcts:10"),
+        ("mcts:10,leaf=evaluation", "mcts:10,leaf=evaluation"),
+        ("mcts:10,leaf=evaluation,c=0.25", "mcts:10,leaf=evaluation"),
+        ("mcts:10,leaf=evaluation,c=1", "mcts:10,c=1,leaf=evaluation"),
     ],
 )
 def test_a_bot_is_called_by_a_name_that_makes_it(name: str, canonical: str) -> None:
@@ -497,10 +545,11 @@ def test_a_bot_is_called_by_a_name_that_makes_it(name: str, canonical: str) -> N
         ("mcts:c=2", "budget of a mcts bot is 'c=2'"),
         ("mcts:400,c=-1", "c of a mcts bot is '-1'; allowed is a number >= 0"),
         ("mcts:400,c=nan", "c of a mcts bot is 'nan'"),
-        ("mcts:400,d=1", "says 'd=1'; allowed is each of c=, parallel=, threads= once"),
+        ("mcts:400,d=1", "says 'd=1'; allowed is each of c=, parallel=, threads=, leaf= once"),
         ("mcts:400,", "says ''"),
         ("mcts:400,parallel=tree", "parallel of a mcts bot is 'tree'; allowed is none or root"),
         ("mcts:400,parallel=root,threads=0", "threads of a mcts bot is '0'; allowed is a whole number >= 1"),
+        ("mcts:400,leaf=network", "leaf of a mcts bot is 'network'; allowed is playout or evaluation"),
         ("mcts:400,threads=2", "threads of a mcts bot is 2 without parallel=root"),
     ],
 )
@@ -521,6 +570,7 @@ def test_a_wrong_name_is_an_error_that_names_the_part_and_what_is_allowed(name: 
         ({"seconds": math.nan}, "seconds is nan"),
         ({"simulations": 5, "exploration": -0.1}, "exploration is -0.1"),
         ({"simulations": 5, "num_threads": 0}, "num_threads must be .* got 0"),
+        ({"simulations": 5, "leaf": "network"}, "leaf must be playout or evaluation, got 'network'"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_names_it(options: dict[str, float], named: str) -> None:

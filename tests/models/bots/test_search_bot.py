@@ -9,7 +9,8 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.models.bots.search_bot import MAX_GAMES, SearchBot
+from stoneworks.models.bots.search_bot import FIRST_SIMULATIONS, MAX_GAMES, MAX_SIMULATIONS, SearchBot
+from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.models.search.puct import PUCT
@@ -127,6 +128,84 @@ def test_search_makes_a_player_of_no_network_better() -> None:
 def test_the_number_of_simulations_is_a_whole_number_of_at_least_1(value: Any) -> None:
     with pytest.raises(ValueError, match="simulations must be an integer >= 1"):
         make_bot(load_game("vadus(size=2)"), simulations=value)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
+def test_seconds_are_more_than_0_and_exclude_simulations(seconds: float) -> None:
+    game = load_game("vadus(size=2)")
+    with pytest.raises(ValueError, match="seconds must be a number > 0"):
+        make_bot(game, simulations=None, seconds=seconds)
+    with pytest.raises(ValueError, match="at most one of simulations and seconds"):
+        make_bot(game, simulations=5, seconds=1.0)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.1, 2.0])
+def test_a_time_budget_is_nearly_spent_and_not_overspent(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The clock is one that each simulation moves by a millisecond."""
+    now = [0.0]
+    monkeypatch.setattr("stoneworks.models.bots.search_bot.time.perf_counter", lambda: now[0])
+    game = load_game("vadus(size=3)")
+    bot = make_bot(game, simulations=None, seconds=seconds)
+    run = bot._run_simulations
+    simulations: list[int] = []
+
+    def timed(roots: np.ndarray, number: int) -> Any:
+        now[0] += number / 1000 * len(roots)
+        simulations.append(number)
+        return run(roots, number)
+
+    monkeypatch.setattr(bot, "_run_simulations", timed)
+    state = game.new_initial_state()
+    assert bot.step(state) in state.legal_actions()
+    assert simulations == sorted(set(simulations))
+    assert now[0] <= max(seconds, FIRST_SIMULATIONS / 1000)
+    assert now[0] >= 0.7 * seconds or simulations[-1] == MAX_SIMULATIONS
+    now[0] = 0
+    batch = Batch(game, 4, seed=0)
+    rows = np.array([1, 2, 3])
+    assert batch.action_masks[rows, bot.step_batch(batch, rows)].all()
+    assert 2.1 * seconds <= now[0] <= 3 * max(seconds, FIRST_SIMULATIONS / 1000)
+
+
+def test_the_network_is_asked_once_about_each_position_of_a_game() -> None:
+    """Also from move to move; the answers, and so the moves, are those of a bot that forgets."""
+    game = load_game("vadus(size=3)")
+    network = Dice(game)
+    bot, state = SearchBot(network, game, 1, simulations=40), game.new_initial_state()
+    first = bot.search(state)
+    asked = sum(network.asked)
+    again = bot.search(state)
+    assert sum(network.asked) == asked
+    np.testing.assert_array_equal(first.visits, again.visits)
+    child = state.child(int(first.actions[0]))
+    found = bot.search(child)
+    assert sum(network.asked) - asked < 41 - first.visits.max() // 4
+    fresh = make_bot(game, simulations=40).search(child)
+    np.testing.assert_array_equal(found.visits, fresh.visits)
+    np.testing.assert_array_equal(found.values, fresh.values)
+    bot.restart()
+    before = sum(network.asked)
+    bot.search(state)
+    assert sum(network.asked) == before + asked
+
+
+def test_a_full_cache_forgets_the_oldest_answers() -> None:
+    game = load_game("vadus(size=2)")
+    network = Dice(game)
+    room = 3 * game.num_actions * 4
+    cache = EvaluationCache(network, max_bytes=room)
+    rng = np.random.default_rng(0)
+    planes = rng.normal(size=(5, *game.observation_shape)).astype(np.float32)
+    expected = network(planes)
+    for rows in ([0], [0, 1], [2, 0, 2], [3], [3, 1], [0, 4]):
+        logits, values = cache(planes[rows])
+        np.testing.assert_allclose(logits, expected[0][rows], atol=1e-5)
+        np.testing.assert_allclose(values, expected[1][rows], atol=1e-5)
+        assert sum(of_row.nbytes for of_row, _ in cache._answers.values()) <= room
+    assert (cache.num_known, cache.num_asked) == (4, 7)
+    cache.clear()
+    cache(planes)
+    assert cache.num_asked == 12
 
 
 def test_a_position_of_another_game_or_of_a_game_that_is_over_is_refused() -> None:

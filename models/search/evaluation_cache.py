@@ -1,0 +1,64 @@
+"""``EvaluationCache``: a network that remembers its answers, so that searches of one game share their trees' positions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Answers: TypeAlias = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+
+class EvaluationCache:
+    """Answers as a network does, and asks it about each position once.
+
+    A search is cheap where the network's answers are known. So a search that begins inside the tree of an earlier one has that
+    tree for almost nothing.
+
+    Attributes:
+        num_asked: positions that the network was asked about.
+        num_known: positions that were answered from memory.
+    """
+
+    def __init__(self, evaluate: Callable[[npt.NDArray[np.float32]], Answers], max_bytes: int = 1 << 26) -> None:
+        """Make the cache.
+
+        Args:
+            evaluate: the network.
+            max_bytes: bound of the answers that are kept; the oldest go first.
+        """
+        self.num_asked = 0
+        self.num_known = 0
+        self._evaluate = evaluate
+        self._max_bytes = max_bytes
+        self._num_bytes = 0
+        self._answers: dict[bytes, tuple[npt.NDArray[np.float32], np.float32]] = {}
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
+        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` of ``n`` >= 1 observations."""
+        keys = [hashlib.blake2b(position.tobytes(), digest_size=16).digest() for position in planes]
+        missing = [row for row, key in enumerate(keys) if key not in self._answers]
+        found = {key: self._answers[key] for key in keys if key in self._answers}
+        if missing:
+            logits, values = self._evaluate(planes[missing])
+            for row, of_row, value in zip(missing, logits, values, strict=True):
+                found[keys[row]] = of_row.copy(), value
+            self._keep({keys[row]: found[keys[row]] for row in missing})
+        self.num_asked += len(missing)
+        self.num_known += len(keys) - len(missing)
+        return np.stack([found[key][0] for key in keys]), np.array([found[key][1] for key in keys], np.float32)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._answers.clear()
+        self._num_bytes = 0
+
+    def _keep(self, answers: dict[bytes, tuple[npt.NDArray[np.float32], np.float32]]) -> None:
+        self._answers |= answers
+        self._num_bytes += sum(logits.nbytes for logits, _ in answers.values())
+        while self._num_bytes > self._max_bytes:
+            oldest = next(iter(self._answers))
+            self._num_bytes -= self._answers.pop(oldest)[0].nbytes
