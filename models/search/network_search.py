@@ -214,7 +214,8 @@ class NetworkSearch:
         children = nodes[np.where(taken, block["child"], 0)]
         sign = 1 - 2 * int(root["player"])
         visits = np.where(taken, children["visits"], 0)
-        values = np.where(taken, sign * children["total_value"] / np.maximum(children["visits"], 1), np.nan)
+        means = children["total_value"] / np.maximum(children["visits"], 1)
+        values = np.where(taken, sign * np.where(children["solved"] != 0, children["network_value"], means), np.nan)
         return RootEdges(block["action"].copy(), block["prior"].copy(), visits, values)
 
     def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
@@ -222,7 +223,7 @@ class NetworkSearch:
         nodes, edges = self._nodes[game], self._edges[game]
         line: list[int] = []
         node = 0
-        while len(line) < max_actions and not nodes[node]["over"] and nodes[node]["num_visited"]:
+        while len(line) < max_actions and nodes[node]["num_visited"]:
             first = int(nodes[node]["first_edge"])
             block = edges[first : first + int(nodes[node]["num_edges"])]
             taken = block[block["child"] != tree.NO_NODE]

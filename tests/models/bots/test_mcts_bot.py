@@ -503,7 +503,7 @@ def test_evaluations_of_leaves_beat_playouts_where_playouts_tell_little() -> Non
 
 def test_without_an_evaluation_leaves_are_played_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.models.evaluations.has_evaluation", lambda game: False)
-    with pytest.raises(MissingEvaluationError, match="leaf=evaluation needs an evaluation"):
+    with pytest.raises(MissingEvaluationError, match="leaf=evaluation"):
         load_bot("mcts:10,leaf=evaluation", "vadus(size=2)")
     assert load_bot("mcts:10", "vadus(size=2)").name == "mcts:10"
 
