@@ -16,16 +16,18 @@ from stoneworks.lazy_names import lazy_names
 if TYPE_CHECKING:
     from stoneworks.envs.aec import BoardGameEnv
     from stoneworks.envs.drawing import Drawing, draw
+    from stoneworks.envs.self_play import SelfPlayVectorEnv
     from stoneworks.envs.single_agent import SingleAgentEnv
     from stoneworks.envs.vector import VectorEnv
 
-__all__ = ["BoardGameEnv", "Drawing", "SingleAgentEnv", "VectorEnv", "draw"]
+__all__ = ["BoardGameEnv", "Drawing", "SelfPlayVectorEnv", "SingleAgentEnv", "VectorEnv", "draw"]
 
 _lazy = lazy_names(
     __name__,
     {
         "BoardGameEnv": "aec",
         "Drawing": "drawing",
+        "SelfPlayVectorEnv": "self_play",
         "SingleAgentEnv": "single_agent",
         "VectorEnv": "vector",
         "draw": "drawing",

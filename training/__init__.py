@@ -1,1 +1,49 @@
-"""Training and measuring: self-play, evaluation, benchmarks, and the command line."""
+"""Training and measuring: algorithms, matches, the arena, benchmarks and the command line. All names are imported on first use."""
+
+from typing import TYPE_CHECKING
+
+from stoneworks.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from stoneworks.training.arena.match import play_match
+    from stoneworks.training.arena.play import play_arena
+    from stoneworks.training.arena.settings import ArenaSettings
+    from stoneworks.training.runs.algorithms import AlgorithmEntry, algorithm_names, register_algorithm
+    from stoneworks.training.runs.config import config_names, load_config
+    from stoneworks.training.runs.display import train_with_display
+    from stoneworks.training.runs.status import TrainingResult, TrainingStatus
+
+__all__ = [
+    "AlgorithmEntry",
+    "ArenaSettings",
+    "TrainingResult",
+    "TrainingStatus",
+    "algorithm_names",
+    "config_names",
+    "load_config",
+    "play_arena",
+    "play_match",
+    "register_algorithm",
+    "train_with_display",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "AlgorithmEntry": "runs.algorithms",
+        "ArenaSettings": "arena.settings",
+        "TrainingResult": "runs.status",
+        "TrainingStatus": "runs.status",
+        "algorithm_names": "runs.algorithms",
+        "config_names": "runs.config",
+        "load_config": "runs.config",
+        "play_arena": "arena.play",
+        "play_match": "arena.match",
+        "register_algorithm": "runs.algorithms",
+        "train_with_display": "runs.display",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __all__

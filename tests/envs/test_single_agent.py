@@ -14,17 +14,12 @@ from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_env_for_sb3
 
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.models import load_bot
 
 #: Games of a few moves.
-SMALL_GAMES = {
-    "vadus": "vadus(size=3)",
-    "laido": "laido(size=3)",
-    "taugo": "taugo(size=3)",
-    "taigo": "taigo(radius=3)",
-    "trugo": "trugo(radius=2,tiles=7)",
-}
+SMALL_GAMES = {game.partition("(")[0]: game for game in small_games()}
 
 
 def play(env, seed, games=1, choose=None):
@@ -252,4 +247,6 @@ def test_calls_before_reset_say_what_to_do():
 
 def test_every_game_is_registered_and_tested_here():
     assert set(SMALL_GAMES) == set(game_names())
-    assert {f"stoneworks/{name.capitalize()}-v0" for name in game_names()} <= set(gymnasium.registry)
+    assert {f"stoneworks/{name.capitalize()}-v{load_game(name).version}" for name in game_names()} <= set(
+        gymnasium.registry
+    )
