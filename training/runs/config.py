@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import yaml
 
@@ -123,7 +123,7 @@ def config_as_dict(config: RunConfig) -> dict[str, Any]:
             return {key: plain(item) for key, item in value.items()}
         return list(value) if isinstance(value, tuple) else value
 
-    return {key: plain(value) for key, value in dataclasses.asdict(config).items()}
+    return {key: plain(value) for key, value in dataclasses.asdict(cast(Any, config)).items()}
 
 
 def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:

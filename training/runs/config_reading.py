@@ -84,7 +84,7 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
                 _num_values(node, {})
             values = None if node is None else loader.construct_document(node)
         finally:
-            loader.dispose()  # type: ignore[no-untyped-call]
+            loader.dispose()
     except RecursionError:
         raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
     except Exception as error:  # for values with tags PyYAML raises KeyError, TypeError and more
