@@ -24,8 +24,20 @@ def random_below(seeds: UInt64s, game: int, bound: int) -> int:
     SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). The upper half of its
     output is scaled by multiplication, with a bias of less than ``bound`` / 2**32.
     """
-    seeds[game] += _INCREMENT
-    z = seeds[game]
+    seeds[game] = next_seed(seeds[game])
+    return below(seeds[game], bound)
+
+
+@kernel
+def next_seed(seed: np.uint64) -> np.uint64:
+    """Return the seed after ``seed``."""
+    return np.uint64(seed + _INCREMENT)
+
+
+@kernel
+def below(seed: np.uint64, bound: int) -> int:
+    """Return the number in [0, ``bound``) that belongs to a seed (see :func:`random_below`)."""
+    z = np.uint64(seed)
     z = (z ^ (z >> _SHIFT_1)) * _FACTOR_1
     z = (z ^ (z >> _SHIFT_2)) * _FACTOR_2
     z = z ^ (z >> _SHIFT_3)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game, Symmetry
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
+from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.text_board import hex_board_text
 
@@ -43,6 +45,9 @@ OFF, DARK, LIGHT = -8, -7, -6
 #: The joint of a cone. The joint of a tile half is 1 + the direction to the other half.
 CONE = 0
 HOLE = 6
+
+#: Cells that are looked at together; records have room for a multiple of it.
+BLOCK = 32
 
 
 def kind_of(code: Any) -> Any:
@@ -94,6 +99,7 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("empty_window", "i1", (room,)),
             ("num_neighbors", "i1", (room,)),
             ("neighbors", "i2", (room, 6)),
+            ("around", "i2", (room, 6)),  # the same, with num_cells, which is off the window too, where there is none
         ],
         align=True,
     )
@@ -116,22 +122,43 @@ def makes_five(board: Record, state: Record, cell: int, color: int) -> bool:
 
 
 @kernel
+def continues_to_five(board: Record, state: Record, cell: int, same: int) -> bool:
+    """Return what ``makes_five`` does, for the color of the neighbors of ``cell`` in the directions of the set ``same``."""
+    beyond = 0  # per axis, in a byte each: how many hexes of the color the line has beside ``cell``
+    while same:
+        direction = lowest_bit(same)
+        same &= same - 1
+        hex_ = board.around[cell, direction]
+        kind = _kind(state.cells[hex_])
+        length = 0
+        while _kind(state.cells[hex_]) == kind:
+            length += 1
+            hex_ = board.around[hex_, direction]
+        beyond += min(length, 4) << 8 * (direction % 3)
+    return (beyond & 0xFC) | (beyond & 0xFC00) | (beyond & 0xFC0000) != 0
+
+
+@kernel
 def fill_hex(board: Record, state: Record, cell: int, color: int, joint: int) -> None:
     """Put a cone or a tile half on an empty hex, and update holes, fives and empty pairs around it."""
     cells = state.cells
+    kind = DARK + color
     occupied_neighbors = cells[cell]
-    if occupied_neighbors == HOLE:
-        state.holes_to_fill -= 1
-    state.open_pairs -= board.num_neighbors[cell] - occupied_neighbors
-    cells[cell] = 8 * (DARK + color) + joint
+    cells[cell] = 8 * kind + joint
+    # Which neighbors are empty and which of the color is hard to predict: no branches.
+    new_holes = -(occupied_neighbors == HOLE)
+    same = 0
     for direction in range(6):
-        neighbor = board.neighbors[cell, direction]
-        if neighbor >= 0 and cells[neighbor] >= 0:
-            cells[neighbor] += 1
-            # G3: a hex on the border has fewer neighbors, so it never becomes a hole.
-            if cells[neighbor] == HOLE:
-                state.holes_to_fill += 1
-    if makes_five(board, state, cell, color):
+        neighbor = board.around[cell, direction]
+        code = cells[neighbor]
+        same |= (_kind(code) == kind) << direction
+        code += code >= 0
+        cells[neighbor] = code
+        # G3: a hex on the border has fewer neighbors, so it never becomes a hole.
+        new_holes += code == HOLE
+    state.open_pairs -= board.num_neighbors[cell] - occupied_neighbors
+    state.holes_to_fill += new_holes
+    if same and continues_to_five(board, state, cell, same):
         state.five[color] = 1
 
 
@@ -212,6 +239,16 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 
 
 @kernel
+def turn_is_over(state: Record) -> bool:
+    """Return whether the tile and the cones of the turn have been placed.
+
+    G4: the same player fills the holes of this turn's tile while there is a cone. Others are none of its holes: they
+    were left when there was no cone.
+    """
+    return state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0  # type: ignore[no-any-return]
+
+
+@kernel
 def apply_action(board: Record, state: Record, action: int) -> None:
     """Place a tile, or fill a hole with a cone."""
     plane = action // board.num_cells
@@ -222,10 +259,129 @@ def apply_action(board: Record, state: Record, action: int) -> None:
         color = plane - DARK_CONE_PLANE
         state.cones_left[color] -= 1
         fill_hex(board, state, cell, color, CONE)
-    # G4: the same player fills the holes of this turn's tile while there is a cone. Older holes do not count: they
-    # remained because there was no cone.
-    if state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0:
+    if turn_is_over(state):
         end_turn(state)
+
+
+# -- Random playouts -------------------------------------------------------------------------------------------------
+#
+# A tile lies on two empty hexes of which one at least is on the rim: the empty hexes next to an occupied one. A list of the rim
+# is all that it takes to choose a legal tile uniformly, without writing a mask.
+
+
+@kernel
+def list_cells_of_code(board: Record, state: Record, lowest: int, highest: int, cells: Int16s) -> int:
+    """Write the cells whose code is from ``lowest`` >= 1 to ``highest`` to the front of ``cells`` and return their number."""
+    found = 0
+    for start in range(0, board.num_cells, BLOCK):
+        # Only such codes and those of tiles have one of the last three bits.
+        last_bits = 0
+        for cell in range(start, start + BLOCK):
+            last_bits |= state.cells[cell]
+        if last_bits & 7:
+            for cell in range(start, min(start + BLOCK, board.num_cells)):
+                cells[found] = cell
+                found += lowest <= state.cells[cell] <= highest
+    return found
+
+
+@kernel
+def extend_rim(board: Record, state: Record, cell: int, rim: Int16s, num_rim: int) -> int:
+    """Append to the rim what a tile's half on ``cell``, about to be laid, adds to it, and return its new length."""
+    for direction in range(6):
+        neighbor = board.around[cell, direction]
+        rim[num_rim] = neighbor
+        num_rim += state.cells[neighbor] == 0
+    return num_rim
+
+
+@kernel
+def random_tile(board: Record, state: Record, rim: Int16s, num_rim: int, seeds: UInt64s, game: int) -> tuple[int, int]:
+    """Return a uniformly chosen action that lays a tile, and the new length of the rim.
+
+    A hex of the rim and a direction are drawn until they are a place. A place of two rim hexes can be drawn from both, so half
+    of its draws are rejected. Rim hexes that cannot be part of a tile any more are removed when they are drawn.
+    """
+    cells = state.cells
+    while True:
+        draw = random_below(seeds, game, 24 * num_rim)
+        index = draw // 24
+        cell = rim[index]
+        if cells[cell] < 0 or cells[cell] == board.num_neighbors[cell]:
+            num_rim -= 1
+            rim[index] = rim[num_rim]
+            continue
+        direction = (draw - 24 * index) >> 2
+        neighbor = board.around[cell, direction]
+        if cells[neighbor] < 0 or (cells[neighbor] > 0 and draw & 2):
+            continue
+        if draw & 1:
+            return direction * board.num_cells + cell, num_rim
+        return (direction + 3) % 6 * board.num_cells + neighbor, num_rim
+
+
+@kernel
+def random_cone(board: Record, state: Record, holes: Int16s, seeds: UInt64s, game: int) -> int:
+    """Return a uniformly chosen action that fills one of the first ``state.holes_to_fill`` of ``holes``, which it removes."""
+    both = state.cones_left[0] > 0 and state.cones_left[1] > 0
+    num_holes = state.holes_to_fill
+    draw = random_below(seeds, game, num_holes << 1 if both else num_holes)
+    if both:
+        index = draw >> 1
+        color = draw & 1
+    else:
+        index = draw
+        color = 0 if state.cones_left[0] > 0 else 1
+    cell = holes[index]
+    holes[index] = holes[num_holes - 1]
+    return (DARK_CONE_PLANE + color) * board.num_cells + cell  # type: ignore[no-any-return]
+
+
+@kernel
+def list_new_holes(board: Record, state: Record, dark_cell: int, light_cell: int, holes: Int16s) -> None:
+    """Write the holes next to a tile that has just been laid."""
+    found = 0
+    for half in (dark_cell, light_cell):
+        for side in range(6):
+            cell = board.around[half, side]
+            if state.cells[cell] == HOLE:
+                known = False
+                for index in range(found):
+                    known |= holes[index] == cell
+                if not known:
+                    holes[found] = cell
+                    found += 1
+
+
+@kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but from lists of the rim and of the holes."""
+    num_cells = board.num_cells
+    rim = np.empty(num_cells + 1, np.int16)
+    holes = np.empty(num_cells + 1, np.int16)
+    num_rim = list_cells_of_code(board, state, 1, HOLE, rim)
+    if state.holes_to_fill:
+        list_cells_of_code(board, state, HOLE, HOLE, holes)
+    played = 0
+    while not state.ending:
+        played += 1
+        if state.holes_to_fill:
+            apply_action(board, state, random_cone(board, state, holes, seeds, game))
+            continue
+        action, num_rim = random_tile(board, state, rim, num_rim, seeds, game)
+        direction = action // num_cells
+        dark_cell = action - direction * num_cells
+        light_cell: int = np.int64(board.neighbors[dark_cell, direction])  # type: ignore[assignment]
+        num_rim = extend_rim(board, state, dark_cell, rim, num_rim)
+        fill_hex(board, state, dark_cell, 0, 1 + direction)
+        num_rim = extend_rim(board, state, light_cell, rim, num_rim)
+        fill_hex(board, state, light_cell, 1, 1 + (direction + 3) % 6)
+        state.tiles_left -= 1
+        if turn_is_over(state):
+            end_turn(state)
+        else:
+            list_new_holes(board, state, dark_cell, light_cell, holes)
+    return played
 
 
 @kernel
@@ -302,6 +458,7 @@ class Taigo(Game):
         board["empty_window"][cells[on_window]] = 0
         board["num_neighbors"][cells] = (neighbors != NO_NEIGHBOR).sum(axis=1)
         board["neighbors"][cells] = neighbors
+        board["around"][cells] = np.where(neighbors == NO_NEIGHBOR, self.grid.num_cells, neighbors)
         false_steps = [
             direction * self.grid.num_cells + cell
             for direction, step in enumerate(board["steps"])
@@ -313,7 +470,7 @@ class Taigo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels and ``check_record``."""
+        """The four kernels, ``finish_at_random`` and ``check_record``."""
         from stoneworks.envs.rules.record_checks.taigo import check_record
 
         return {
@@ -321,6 +478,7 @@ class Taigo(Game):
             "legal_actions": legal_actions,
             "apply_action": apply_action,
             "observe": observe,
+            "finish_at_random": finish_at_random,
             "check_record": check_record,
         }
 

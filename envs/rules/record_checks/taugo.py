@@ -15,7 +15,7 @@ from stoneworks.envs.rules.templates import NO_WINNER
 
 _FIELDS = field_numbers(state_dtype(1))
 CONSECUTIVE_PASSES, DIRECTION, LAST_STONE = _FIELDS["consecutive_passes"], _FIELDS["direction"], _FIELDS["last_stone"]
-STONES, STRINGS, ROWS = _FIELDS["stones"], _FIELDS["strings"], _FIELDS["rows"]
+STONES, STRINGS, ROWS, COLUMNS = (_FIELDS[name] for name in ("stones", "strings", "rows", "columns"))
 
 
 @kernel
@@ -77,16 +77,20 @@ def check_strings(board: Record, state: Record) -> int:
 
 @kernel
 def check_rows(board: Record, state: Record) -> int:
-    """Check that the row words match the stones."""
+    """Check that the words of rows and columns hold the stones."""
     rows = np.zeros((2, len(board.points)), np.int32)
+    columns = np.zeros((2, len(board.points)), np.int32)
     for cell in range(board.num_cells):
         code = state.stones[cell]
         if code == BLACK or code == WHITE:
             rows[code - 1, board.row[cell] + 1] |= 1 << board.column[cell]
+            columns[code - 1, board.column[cell] + 1] |= 1 << board.row[cell]
     for color in range(2):
-        for row in range(len(board.points)):
-            if state.rows[color, row] != rows[color, row]:
+        for line in range(len(board.points)):
+            if state.rows[color, line] != rows[color, line]:
                 return ROWS
+            if state.columns[color, line] != columns[color, line]:
+                return COLUMNS
     return 0
 
 

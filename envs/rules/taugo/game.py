@@ -13,12 +13,34 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
-from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int8s, Record, StateArray, capacity, kernel
+from stoneworks.envs.rules.kernels import (
+    BoardArray,
+    Float32Table,
+    Int8s,
+    Int16s,
+    Record,
+    StateArray,
+    UInt64s,
+    capacity,
+    kernel,
+)
 from stoneworks.envs.rules.options import IntegerOption, Option
-from stoneworks.envs.rules.taugo.lines import CORNER, NONE, line_can_go_on, next_stone, search_first_stones
+from stoneworks.envs.rules.random_numbers import below, next_seed
+from stoneworks.envs.rules.taugo.lines import (
+    CORNER,
+    NONE,
+    cut_from,
+    cut_is_legal,
+    line_can_go_on,
+    makes_knot,
+    next_stone,
+    search_first_stones,
+)
+from stoneworks.envs.rules.taugo.row_words import lowest_column, with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.text_board import square_board_text
@@ -45,7 +67,8 @@ def board_dtype(room: int) -> np.dtype[Any]:
             ("column", "u1", (room,)),
             ("points", "i4", (NUM_ROW_WORDS,)),  # row words, as in the state
             ("intersections", "i4", (NUM_ROW_WORDS,)),
-            ("neighbors", "i2", (room, 4)),  # N, E, S, W; CORNER if there is none
+            ("neighbors", "u2", (room, 4)),  # N, E, S, W; CORNER if there is none
+            ("outward", "i1", (room,)),  # of an edge point: the direction that leads to it
         ],
         align=True,
     )
@@ -62,6 +85,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
             ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
             ("strings", "u2", (room,)),  # see stoneworks.envs.rules.taugo.strings
             ("rows", "i4", (2, NUM_ROW_WORDS)),  # stones of each color as row words; row r is at index r + 1
+            ("columns", "i4", (2, NUM_ROW_WORDS)),  # the same for columns
         ],
         align=True,
     )
@@ -103,6 +127,7 @@ def reset(board: Record, state: Record) -> None:
     state.stones[:] = OFF_BOARD
     state.strings[:] = NO_STRING
     state.rows[:, :] = 0
+    state.columns[:, :] = 0
     for cell in range(board.num_cells):
         if board.on_board[cell]:
             state.stones[cell] = EMPTY
@@ -154,20 +179,24 @@ def pass_turn(board: Record, state: Record) -> None:
 def put_stone(board: Record, state: Record, cell: int, color: int) -> None:
     """Place a stone of ``color`` on ``cell``."""
     state.stones[cell] = color
-    state.rows[color - 1, board.row[cell] + 1] |= 1 << board.column[cell]
+    row, column = board.row[cell], board.column[cell]
+    state.rows[color - 1, row + 1] |= 1 << column
+    state.columns[color - 1, column + 1] |= 1 << row
 
 
 @kernel
 def flip_run(board: Record, state: Record, point: int, direction: int, color: int) -> None:
     """Flip the enemy stones behind ``point``, on which a cut in ``direction`` has placed a stone (T6)."""
-    back = (direction + 2) % 4
+    back = direction ^ 2
     nearest = board.neighbors[point, back]
     label = state.strings[nearest]
     num_flipped = 0
     cell = nearest
     while state.stones[cell] != color:
         put_stone(board, state, cell, color)
-        state.rows[2 - color, board.row[cell] + 1] ^= 1 << board.column[cell]
+        row, column = board.row[cell], board.column[cell]
+        state.rows[2 - color, row + 1] ^= 1 << column
+        state.columns[2 - color, column + 1] ^= 1 << row
         state.strings[cell] = NO_STRING
         num_flipped += 1
         cell = board.neighbors[cell, back]
@@ -179,15 +208,9 @@ def flip_run(board: Record, state: Record, point: int, direction: int, color: in
 
 
 @kernel
-def apply_action(board: Record, state: Record, action: int) -> None:
-    """Place a stone, cut, end the turn, or pass."""
+def place_stone(board: Record, state: Record, action: int) -> bool:
+    """Place a stone, or cut, and return whether the stone stands alone: no line goes on from it (T4 (b))."""
     num_cells = board.num_cells
-    if action == 5 * num_cells:
-        if state.last_stone == NONE:
-            pass_turn(board, state)
-        else:
-            end_turn(state)
-        return
     state.consecutive_passes = 0
     color = state.current_player + 1
     heading = action // num_cells - 1
@@ -201,14 +224,184 @@ def apply_action(board: Record, state: Record, action: int) -> None:
             if state.stones[neighbor] == color:
                 alone = False
                 if neighbor == state.last_stone:
-                    state.direction = (direction + 2) % 4
+                    state.direction = direction ^ 2
     put_stone(board, state, cell, color)
     if heading != NONE:
         flip_run(board, state, cell, heading, color)
     join_strings(board, state, cell)
     state.last_stone = cell
-    if alone or not line_can_go_on(board, state):  # T4 (b), T5
+    return alone  # type: ignore[no-any-return]
+
+
+@kernel
+def apply_action(board: Record, state: Record, action: int) -> None:
+    """Place a stone, cut, end the turn, or pass."""
+    if action == 5 * board.num_cells:
+        if state.last_stone == NONE:
+            pass_turn(board, state)
+        else:
+            end_turn(state)
+        return
+    if place_stone(board, state, action) or not line_can_go_on(board, state):  # T4 (b), T5
         end_turn(state)
+
+
+@kernel
+def list_points(board: Record, state: Record, points: Int16s, place: Int16s, edge_points: bool) -> tuple[int, int]:
+    """Write all intersections, or all edge points, to ``points``, the empty ones first, and where each stands to ``place``.
+
+    Returns how many are empty, and how many there are.
+    """
+    num_points = 0
+    num_empty = 0
+    for cell in range(board.num_cells):
+        if board.on_board[cell] and (board.intersection[cell] == 0) == edge_points:
+            points[num_points] = cell
+            place[cell] = num_points
+            num_points += 1
+            if state.stones[cell] == EMPTY:
+                other = points[num_empty]
+                points[place[cell]], place[other] = other, place[cell]
+                points[num_empty], place[cell] = cell, num_empty
+                num_empty += 1
+    return num_empty, num_points
+
+
+@kernel
+def cut_ends_on_edge(board: Record, state: Record, enemy: int) -> tuple[int, int, int, int]:
+    """Return the empty edge points north, east, south and west of a stone of ``enemy`` that could flip, as row or column words."""
+    last = board.width
+    rows, columns, inner = state.rows, state.columns, board.intersections
+    mine, other = 2 - enemy, enemy - 1
+    north = with_two_neighbors(rows[other, last - 1], rows[other, last - 2], rows[other, last])
+    east = with_two_neighbors(columns[other, last - 1], columns[other, last - 2], columns[other, last])
+    south = with_two_neighbors(rows[other, 2], rows[other, 1], rows[other, 3])
+    west = with_two_neighbors(columns[other, 2], columns[other, 1], columns[other, 3])
+    return (
+        north & inner[last - 1] & ~(rows[mine, last] | rows[other, last]),
+        east & inner[last - 1] & ~(columns[mine, last] | columns[other, last]),
+        south & inner[2] & ~(rows[mine, 1] | rows[other, 1]),
+        west & inner[2] & ~(columns[mine, 1] | columns[other, 1]),
+    )
+
+
+@kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but without masks.
+
+    The first stone of a turn is drawn from all that could be an action of the mover: each empty intersection as the place of a
+    stone, the pass, and cuts. These are drawn by heading and end (each empty point) or by heading and friendly stone (each
+    stone), whatever is fewer. What is not legal is rejected and drawn anew, so that all legal actions are equally likely. It
+    is much less work to find out whether one action is legal than to find all that are.
+
+    It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
+    """
+    num_cells = board.num_cells
+    points = np.empty(num_cells, np.int16)
+    edge_points = np.empty(num_cells, np.int16)
+    place = np.empty(num_cells, np.int16)
+    num_empty, num_points = list_points(board, state, points, place, False)
+    num_empty_on_edge, num_on_edge = list_points(board, state, edge_points, place, True)
+    line = np.empty(5, np.int64)
+    num_further = 0
+    if state.last_stone != NONE:
+        for direction in range(4):
+            line[num_further] = next_stone(board, state, direction)
+            num_further += line[num_further] != NO_ACTION
+    seed = seeds[game]
+    played = 0
+    while not state.ending:
+        played += 1
+        if state.last_stone != NONE:
+            seed = next_seed(seed)
+            choice = below(seed, num_further + 1)
+            if choice == num_further:
+                end_turn(state)
+                continue
+            action = line[choice]
+        else:
+            color = state.current_player + 1
+            other_color = 3 - color
+            north, east, south, west = cut_ends_on_edge(board, state, other_color)
+            num_ends_north, num_ends_east = num_bits(north), num_bits(east)
+            num_ends_south = num_bits(south)
+            num_ends = 4 * num_empty + num_ends_north + num_ends_east + num_ends_south + num_bits(west)
+            num_starts = 4 * (num_points - num_empty) + num_on_edge - num_empty_on_edge
+            by_start = num_starts < num_ends
+            bound = num_empty + 1 + min(num_starts, num_ends)
+            action = NO_ACTION
+            while action == NO_ACTION:
+                seed = next_seed(seed)
+                draw = below(seed, bound)
+                if draw < num_empty:
+                    cell: int = np.int64(points[draw])  # type: ignore[assignment]
+                    if not makes_knot(board, state, cell, color):
+                        action = cell
+                    continue
+                draw -= num_empty + 1
+                if draw < 0:
+                    action = 5 * num_cells
+                elif by_start:
+                    if draw < 4 * (num_points - num_empty):
+                        start: int = np.int64(points[num_empty + (draw >> 2)])  # type: ignore[assignment]
+                        heading: int = draw & 3
+                    else:
+                        draw -= 4 * (num_points - num_empty)
+                        start = np.int64(edge_points[num_empty_on_edge + draw])
+                        heading = board.outward[start] ^ 2
+                    if state.stones[start] == color and state.stones[board.neighbors[start, heading]] == 3 - color:
+                        end: int = np.int64(cut_from(board, state, start, heading, color))  # type: ignore[assignment]
+                        if end != CORNER:
+                            action = (1 + heading) * num_cells + end
+                else:
+                    if draw < 4 * num_empty:
+                        end = np.int64(points[draw >> 2])
+                        heading = draw & 3
+                    else:
+                        draw -= 4 * num_empty
+                        heading, places, side = 3, west, 0
+                        if draw < num_ends_north:
+                            heading, places, side = 0, north, board.width - 1
+                        elif draw < num_ends_north + num_ends_east:
+                            draw -= num_ends_north
+                            heading, places, side = 1, east, board.width - 1
+                        elif draw < num_ends_north + num_ends_east + num_ends_south:
+                            draw -= num_ends_north + num_ends_east
+                            heading, places = 2, south
+                        else:
+                            draw -= num_ends_north + num_ends_east + num_ends_south
+                        for _ in range(draw):
+                            places &= places - 1
+                        along = lowest_column(places)
+                        end = side + along * board.width if heading & 1 else side * board.width + along
+                    if state.stones[board.neighbors[end, heading ^ 2]] == 3 - color and cut_is_legal(
+                        board, state, end, heading, color
+                    ):
+                        action = (1 + heading) * num_cells + end
+            if action == 5 * num_cells:
+                pass_turn(board, state)
+                continue
+        alone = place_stone(board, state, action)
+        num_further = 0
+        if not alone:
+            for direction in range(4):
+                line[num_further] = next_stone(board, state, direction)
+                num_further += line[num_further] != NO_ACTION
+        if num_further == 0:
+            end_turn(state)
+        stone = action % num_cells
+        if board.intersection[stone]:
+            num_empty -= 1
+            other = points[num_empty]
+            points[place[stone]], place[other] = other, place[stone]
+            points[num_empty], place[stone] = stone, num_empty
+        else:
+            num_empty_on_edge -= 1
+            other = edge_points[num_empty_on_edge]
+            edge_points[place[stone]], place[other] = other, place[stone]
+            edge_points[num_empty_on_edge], place[stone] = stone, num_empty_on_edge
+    seeds[game] = seed
+    return played
 
 
 @kernel
@@ -292,11 +485,12 @@ class Taugo(Game):
         board["on_board"][cells] = self.grid.on_board
         board["intersection"][cells] = intersection
         board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
+        board["outward"][cells] = (self.grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1)
         board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels and ``check_record``."""
+        """The four kernels, ``finish_at_random`` and ``check_record``."""
         from stoneworks.envs.rules.record_checks.taugo import check_record
 
         return {
@@ -304,6 +498,7 @@ class Taugo(Game):
             "legal_actions": legal_actions,
             "apply_action": apply_action,
             "observe": observe,
+            "finish_at_random": finish_at_random,
             "check_record": check_record,
         }
 

@@ -7,9 +7,20 @@ tell whether two stones belong to the same string; string labels can.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, kernel
-from stoneworks.envs.rules.taugo.row_words import after_runs, beside, lowest_column, pairs, with_two_neighbors
+from stoneworks.envs.rules.taugo.row_words import (
+    after_runs,
+    beside,
+    highest_column,
+    lowest_column,
+    pairs,
+    with_two_neighbors,
+)
 from stoneworks.envs.rules.templates import NO_ACTION
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -25,7 +36,7 @@ CORNER = 0
 @kernel
 def half_of_knot(board: Record, state: Record, first: int, second: int, direction: int, color: int) -> bool:
     """Return whether a knot of ``color`` lacks only ``first`` and ``second``, the next point in ``direction`` (T3)."""
-    for side in ((direction + 1) % 4, (direction + 3) % 4):
+    for side in ((direction + 1) & 3, (direction + 3) & 3):
         one, other = board.neighbors[first, side], board.neighbors[second, side]
         both_inside = board.intersection[one] and board.intersection[other]
         if both_inside and state.stones[one] == color and state.stones[other] == color:
@@ -38,6 +49,34 @@ def completes_knot(board: Record, state: Record, cell: int, direction: int, colo
     """Return whether a stone of ``color`` on ``cell`` makes a knot with the stone next to it in ``direction`` (T3)."""
     neighbor = board.neighbors[cell, direction]
     return state.stones[neighbor] == color and half_of_knot(board, state, cell, neighbor, direction, color)
+
+
+def _knots() -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return ``uint8[512]``: whether a stone in the middle of 3 x 3 points completes a knot with the stones of a set of them.
+
+    Bit 3 * row + column of the index stands for the point in that row and column.
+    """
+    found = np.zeros(512, np.uint8)
+    for corner in (0, 1, 3, 4):
+        block = 1 << corner | 1 << corner + 1 | 1 << corner + 3 | 1 << corner + 4
+        others = block & ~(1 << 4)
+        found[(np.arange(512) & others) == others] = 1
+    return found
+
+
+_KNOTS = _knots()
+
+
+@kernel
+def makes_knot(board: Record, state: Record, cell: int, color: int) -> bool:
+    """Return whether a stone of ``color`` on the intersection ``cell`` makes a knot (T3)."""
+    row = board.row[cell]
+    before = board.column[cell] - 1
+    below = state.rows[color - 1, row] & board.intersections[row]
+    beside_ = state.rows[color - 1, row + 1] & board.intersections[row + 1]
+    above = state.rows[color - 1, row + 2] & board.intersections[row + 2]
+    around = (below >> before & 7) | (beside_ >> before & 7) << 3 | (above >> before & 7) << 6
+    return _KNOTS[around] != 0  # type: ignore[no-any-return]
 
 
 @kernel
@@ -71,6 +110,84 @@ def cut_from(board: Record, state: Record, friend: int, heading: int, color: int
 
 
 @kernel
+def cut_on_line(
+    own: int, beside_own: int, enemy: int, beside_enemy: int, both_sides: int, inner: int, point: int, upward: bool
+) -> bool:
+    """Return whether a cut may end on ``point``, an empty place of a line, as far as the words of that line tell (T6 (2), T6 (3)).
+
+    A line is a row or a column of the board. Its words are as in :mod:`stoneworks.envs.rules.taugo.row_words`.
+
+    Args:
+        own: the mover's stones.
+        beside_own: the second of each two places x - 1, x that are a knot together with two own stones of one line beside.
+        enemy: the opponent's stones.
+        beside_enemy: places next to an enemy stone of a line beside.
+        both_sides: places between two such stones.
+        inner: the intersections of the line.
+        point: where the cut ends.
+        upward: whether its heading is that of growing places.
+    """
+    if upward:
+        before = ~enemy & ((1 << point) - 1)
+        if before == 0:  # the run goes to the edge
+            return False
+        friend = highest_column(before)
+        low, high = friend, point
+    else:
+        friend = point + 1 + lowest_column(~enemy >> (point + 1))
+        low, high = point, friend
+    run = (1 << high) - (2 << low)  # low + 1 to high - 1
+    left, right = enemy << 1, enemy >> 1
+    can_flip = inner & ((left & right) | both_sides | ((left | right) & beside_enemy))
+    knots = beside_own & ((2 << high) - (2 << low))
+    # With the stone next to the point that is no part of the line.
+    beyond = (
+        (beside_own >> (point + 1)) & (own & inner) >> (point + 1)
+        if upward
+        else (beside_own >> point) & ((own & inner) << 1 >> point)
+    )
+    return (own >> friend & 1) != 0 and (run & ~can_flip) | knots | (beyond & 1) == 0
+
+
+@kernel
+def cut_is_legal(board: Record, state: Record, point: int, heading: int, color: int) -> bool:
+    """Return whether a cut of ``color`` with that heading may end on the empty ``point``, as the first stone of a line (T6)."""
+    behind = board.neighbors[point, heading ^ 2]
+    if state.stones[behind] != 3 - color:
+        return False
+    mine, other = color - 1, 2 - color
+    if heading & 1:
+        line, place = board.row[point] + 1, board.column[point]
+        own, below, above = state.rows[mine, line], state.rows[mine, line - 1], state.rows[mine, line + 1]
+        enemy, enemy_below, enemy_above = (
+            state.rows[other, line],
+            state.rows[other, line - 1],
+            state.rows[other, line + 1],
+        )
+    else:
+        line, place = board.column[point] + 1, board.row[point]
+        own, below, above = state.columns[mine, line], state.columns[mine, line - 1], state.columns[mine, line + 1]
+        enemy, enemy_below, enemy_above = (
+            state.columns[other, line],
+            state.columns[other, line - 1],
+            state.columns[other, line + 1],
+        )
+    # The board is as wide as high, so its words are those of rows and columns alike.
+    beside_own = pairs(below & board.intersections[line - 1]) | pairs(above & board.intersections[line + 1])
+    fits = cut_on_line(
+        own,
+        beside_own,
+        enemy,
+        enemy_below | enemy_above,
+        enemy_below & enemy_above,
+        board.intersections[line],
+        place,
+        heading == NORTH or heading == EAST,
+    )
+    return fits and string_is_met_once(board, state, point, behind)
+
+
+@kernel
 def next_stone(board: Record, state: Record, direction: int) -> int:
     """Return the action that continues the line in progress in ``direction``, or ``NO_ACTION`` (T5)."""
     last = state.last_stone
@@ -81,8 +198,9 @@ def next_stone(board: Record, state: Record, direction: int) -> int:
     if state.stones[cell] != EMPTY:
         cell = cut_from(board, state, last, direction, color)
         return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
-    knot = completes_knot(board, state, cell, NORTH, color) or completes_knot(board, state, cell, SOUTH, color)
-    return NO_ACTION if knot or not board.intersection[cell] else cell  # T3, T7
+    if not board.intersection[cell] or makes_knot(board, state, cell, color):  # T7, T3
+        return NO_ACTION
+    return np.int64(cell)
 
 
 @kernel
@@ -100,7 +218,7 @@ def line_can_go_on(board: Record, state: Record) -> bool:
 @kernel
 def mark_cut(board: Record, state: Record, point: int, heading: int, mask: Int8s) -> None:
     """Mark the cut that ends on ``point`` if it meets T6 (1), the only condition left to test."""
-    if string_is_met_once(board, state, point, board.neighbors[point, (heading + 2) % 4]):
+    if string_is_met_once(board, state, point, board.neighbors[point, heading ^ 2]):
         mask[(1 + heading) * board.num_cells + point] = 1
 
 

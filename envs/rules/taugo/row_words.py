@@ -5,23 +5,20 @@ One bitwise operation processes all columns of the row.
 
 from __future__ import annotations
 
-import numpy as np
-
+from stoneworks.envs.rules.bits import highest_bit, lowest_bit
 from stoneworks.envs.rules.kernels import kernel
-
-_DE_BRUIJN_SEQUENCE = 0x077CB531
-_COLUMN_OF_WINDOW = np.zeros(32, np.uint8)
-_COLUMN_OF_WINDOW[[(_DE_BRUIJN_SEQUENCE << column & 0xFFFFFFFF) >> 27 for column in range(32)]] = range(32)
 
 
 @kernel
 def lowest_column(word: int) -> int:
-    """Return the lowest column of a nonempty word of at most 32 columns.
+    """Return the lowest column of a word that has one."""
+    return lowest_bit(word)
 
-    (Leiserson, Prokop, Randall: Using de Bruijn sequences to index a 1 in a computer word, 1998.)
-    """
-    column: int = _COLUMN_OF_WINDOW[((word & -word) * _DE_BRUIJN_SEQUENCE & 0xFFFFFFFF) >> 27]
-    return column
+
+@kernel
+def highest_column(word: int) -> int:
+    """Return the highest column of a word that has one."""
+    return highest_bit(word)
 
 
 @kernel

@@ -16,6 +16,17 @@ _VISITED = 0xFFFE
 
 
 @kernel
+def relabel(board: Record, state: Record, old: int, new: int) -> None:
+    """Replace the label of a string."""
+    # All labels are written, so that the compiler takes many at a time.
+    strings = state.strings
+    old_label, new_label = np.uint16(old), np.uint16(new)
+    for cell in range(board.num_cells):
+        label = strings[cell]
+        strings[cell] = new_label if label == old_label else label
+
+
+@kernel
 def join_strings(board: Record, state: Record, cell: int) -> None:
     """Label the new stone on ``cell`` and merge the strings that it connects."""
     color = state.stones[cell]
@@ -29,9 +40,7 @@ def join_strings(board: Record, state: Record, cell: int) -> None:
         neighbor = board.neighbors[cell, direction]
         joined = state.strings[neighbor]
         if state.stones[neighbor] == color and joined != label and joined != NO_STRING:
-            for other in range(board.num_cells):
-                if state.strings[other] == joined:
-                    state.strings[other] = label
+            relabel(board, state, joined, label)
 
 
 @kernel

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, capacity, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
+from stoneworks.envs.rules.random_numbers import below, next_seed
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
-from stoneworks.envs.rules.trugo.moves import has_destination, write_destinations
+from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
 from stoneworks.envs.rules.trugo.plane import (
     BOTTOM,
     DOUBLE,
@@ -30,10 +32,12 @@ from stoneworks.envs.rules.trugo.plane import (
     PLANE_FIELDS,
     SINGLE,
     TOP,
+    corner_along_edge,
     corner_code,
     corner_of_hex,
     fill_plane,
     has_top,
+    joined_corner,
     num_plane_hexes,
     plane_hexes,
     set_corner_code,
@@ -160,33 +164,162 @@ def apply_action(board: Record, state: Record, action: int) -> None:
     plane = action // board.num_cells
     # Use one integer type, so that each kernel below is compiled once.
     hex_: int = np.int64(board.hex_of_cell[action % board.num_cells])  # type: ignore[assignment]
-    player: int = np.int64(state.current_player)  # type: ignore[assignment]
-    opponent = 1 - player
     if plane >= MOVE:
-        start: int = np.int64(state.picked)  # type: ignore[assignment]
-        state.picked = NOTHING_PICKED
-        left = without_top(corner_code(state, start))
-        set_corner_code(state, start, left)
-        end = 2 * hex_ + plane - MOVE
-        set_corner_code(state, end, with_top(corner_code(state, end), player))
-        for color in (opponent, player):  # R7
-            if has_top(left, opponent):
-                capture_around(board, state, start, color)
-            capture_around(board, state, end, color)
+        play_move(board, state, np.int64(state.picked), 2 * hex_ + plane - MOVE)
     elif plane >= PICK:
         state.picked = 2 * hex_ + plane - PICK
-        return
     elif plane == REMOVE:
+        play_tile(board, state, hex_, -1)
+    else:
+        play_tile(board, state, hex_, plane - LAY)
+
+
+@kernel
+def play_move(board: Record, state: Record, start: int, end: int) -> None:
+    """Move the top piece of a corner, with all that ends the turn."""
+    player: int = np.int64(state.current_player)  # type: ignore[assignment]
+    opponent = 1 - player
+    state.picked = NOTHING_PICKED
+    left = without_top(corner_code(state, start))
+    set_corner_code(state, start, left)
+    set_corner_code(state, end, with_top(corner_code(state, end), player))
+    for color in (opponent, player):  # R7
+        if has_top(left, opponent):
+            capture_around(board, state, start, color)
+        capture_around(board, state, end, color)
+    end_turn(board, state, player)
+
+
+@kernel
+def play_tile(board: Record, state: Record, hex_: int, rotation: int) -> None:
+    """Lay a tile, or remove one where ``rotation`` is -1, with all that ends the turn."""
+    player: int = np.int64(state.current_player)  # type: ignore[assignment]
+    if rotation < 0:
         remove_tile(board, state, hex_)
     else:
-        served = lay_tile(board, state, hex_, plane - LAY)
-        for color in (opponent, player):  # R7
-            for index in range(6):
-                if served >> index & 1:
-                    capture_around(board, state, corner_of_hex(board, hex_, index), color)
+        served = lay_tile(board, state, hex_, rotation)
+        if served:
+            for color in (1 - player, player):  # R7
+                for index in range(6):
+                    if served >> index & 1:
+                        capture_around(board, state, corner_of_hex(board, hex_, index), color)
         if state.pool == 0:
             find_removable(board, state)
     end_turn(board, state, player)
+
+
+@kernel
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random: as the common kernel does, but without masks.
+
+    A turn is drawn from the legal tile turns and all corners of tiles; a corner without a piece that can move is rejected and
+    another turn is drawn, so that all legal actions are equally likely.
+
+    It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
+    """
+    num_words = board.num_words
+    tiles = np.empty(hex_sets.WORD_BITS * num_words, np.int16)  # the hexes with a tile, in any order
+    place = np.empty(hex_sets.WORD_BITS * num_words, np.int16)  # where in ``tiles`` each is
+    num_tiles = 0
+    for word_index in range(num_words):
+        word = state.tiles[word_index]
+        while word:
+            tiles[num_tiles] = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            place[tiles[num_tiles]] = num_tiles
+            num_tiles += 1
+            word = hex_sets.without_lowest(word)
+    reached = np.zeros(num_words, np.uint64)
+    landings = np.zeros(2 * num_words, np.uint64)  # a set of corners
+    waiting = np.empty(hex_sets.WORD_BITS * num_words, np.int32)
+    seed = seeds[game]
+    played = 0
+    while not state.ending:
+        start: int = np.int64(state.picked)  # type: ignore[assignment]
+        if start != NOTHING_PICKED:
+            played -= 1  # the action that picked it was not played here
+        num_rotations = REMOVE - LAY if state.pool > 0 else 1
+        num_turns = 0
+        for word_index in range(num_words):
+            num_turns += num_bits(state.targets[word_index])
+        num_turns *= num_rotations
+        num_landings = 0
+        turn = -1
+        while turn < 0 and num_landings == 0:
+            if start == NOTHING_PICKED:
+                seed = next_seed(seed)
+                draw = below(seed, num_turns + 2 * num_tiles)
+                if draw < num_turns:
+                    turn = draw
+                    continue
+                draw -= num_turns
+                corner = 2 * np.int64(tiles[draw >> 1]) + (draw & 1)
+                if not has_top(corner_code(state, corner), state.current_player):
+                    continue
+                start = corner
+            # As search_destinations does, with a set for a mask.
+            reached[:] = 0
+            landings[:] = 0
+            hex_sets.insert(reached, start >> 1)
+            waiting[0] = start
+            num_waiting = 1
+            while num_waiting > 0:
+                num_waiting -= 1
+                corner = np.int64(waiting[num_waiting])
+                for index in range(3):
+                    beside = np.int64(corner_along_edge(board, corner, index))
+                    if may_land(board, corner_code(state, beside)) and not hex_sets.contains(landings, beside):
+                        hex_sets.insert(landings, beside)
+                        num_landings += 1
+                for index in range(3):
+                    joined = np.int64(joined_corner(board, state, corner, index))
+                    if joined < 0 or hex_sets.contains(reached, joined >> 1):
+                        continue
+                    hex_sets.insert(reached, joined >> 1)
+                    code = corner_code(state, joined)
+                    if code <= EMPTY_JUNCTION:
+                        waiting[num_waiting] = joined
+                        num_waiting += 1
+                    if may_land(board, code):
+                        hex_sets.insert(landings, joined)
+                        num_landings += 1
+            if num_landings == 0:
+                start = NOTHING_PICKED
+        if turn < 0:
+            seed = next_seed(seed)
+            choice = below(seed, num_landings)
+            word_index = 0
+            while choice >= num_bits(landings[word_index]):
+                choice -= num_bits(landings[word_index])
+                word_index += 1
+            word = landings[word_index]
+            for _ in range(choice):
+                word = hex_sets.without_lowest(word)
+            play_move(board, state, start, hex_sets.WORD_BITS * word_index + hex_sets.lowest(word))
+            played += 2
+            continue
+        choice = turn // num_rotations
+        rotation = turn - choice * num_rotations
+        word_index = 0
+        while choice >= num_bits(state.targets[word_index]):
+            choice -= num_bits(state.targets[word_index])
+            word_index += 1
+        word = state.targets[word_index]
+        for _ in range(choice):
+            word = hex_sets.without_lowest(word)
+        hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+        if state.pool > 0:
+            tiles[num_tiles] = hex_
+            place[hex_] = num_tiles
+            num_tiles += 1
+            play_tile(board, state, hex_, rotation)
+        else:
+            num_tiles -= 1
+            tiles[place[hex_]] = tiles[num_tiles]
+            place[tiles[num_tiles]] = place[hex_]
+            play_tile(board, state, hex_, -1)
+        played += 1
+    seeds[game] = seed
+    return played
 
 
 @kernel
@@ -327,7 +460,7 @@ class Trugo(Game):
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels and ``check_record``."""
+        """The four kernels, ``finish_at_random`` and ``check_record``."""
         from stoneworks.envs.rules.record_checks.trugo import check_record
 
         return {
@@ -335,6 +468,7 @@ class Trugo(Game):
             "legal_actions": legal_actions,
             "apply_action": apply_action,
             "observe": observe,
+            "finish_at_random": finish_at_random,
             "check_record": check_record,
         }
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.kernels import UInt64s, kernel
 
 WORD_BITS = 64
@@ -39,21 +35,13 @@ def contains(words: UInt64s, hex_: int) -> bool:
     return (words[hex_ >> 6] >> np.uint64(hex_ & 63)) & _ONE != _ZERO  # type: ignore[no-any-return]
 
 
-@intrinsic
-def _trailing_zeros(typing_context: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
-
-
 @kernel
 def lowest(word: np.uint64) -> int:
     """Return the index of the lowest set bit of ``word``, which is not 0.
 
     Members are enumerated by taking the lowest bit of each word until ``without_lowest`` returns 0.
     """
-    return _trailing_zeros(word)  # type: ignore[call-arg]
+    return lowest_bit(word)  # type: ignore[arg-type]
 
 
 @kernel

@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules import Batch, Game, State, load_game, templates
+from stoneworks.envs.rules.kernels import specialized_kernel
+from stoneworks.envs.rules.random_numbers import independent_seeds
 
 MAX_LENGTH = 40
 NUM_PLAYOUTS = 40_000
@@ -46,6 +48,11 @@ def after(game: Game, texts: str) -> State:
         ("laido(size=2)", "b2 swap"),
         ("laido(pie_rule=False,size=2)", ""),
         ("laido(pie_rule=False,size=2)", "pass"),
+        ("taugo(size=3)", "c3 b3 end b4 c4 d4 d3 end b2 end"),  # with cuts, some of them to edge points
+        ("taugo(size=3)", "c4 end d4 d3 d2 c3 b4 end end c2 end"),
+        ("taigo(radius=1,tiles=4)", ""),
+        ("taigo(radius=2,tiles=9,cones=1)", "e2-e1 b2-c2 a3-a4 b4-b3 d1-c1"),  # holes to fill
+        ("taigo(radius=2,tiles=9,cones=1)", "b4-b3 d4-c5 d1-c2 e3-e2 a5-b5"),
         ("trugo(radius=1,tiles=3)", ""),
     ],
 )
@@ -61,3 +68,31 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert exact.sum() == pytest.approx(1), "no playout is longer"
     standard_errors = np.sqrt(exact * (1 - exact) / NUM_PLAYOUTS)
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["vadus(size=4)", "laido(size=4)", "taugo(size=6)", "taigo(radius=4)", "trugo(tiles=8)"]
+)
+def test_a_kernel_of_the_game_plays_as_the_common_kernel_does(name: str) -> None:
+    """Lengths and results have the same distribution, from the start and from the middle of a game."""
+    game = load_game(name)
+    four = {kernel: game.kernels[kernel] for kernel in ("reset", "legal_actions", "apply_action", "observe")}
+    common = {"finish_at_random": specialized_kernel(templates.finish_at_random, game.name, four)}
+    rng = np.random.default_rng(5)
+    state = game.new_initial_state()
+    for moment in range(3):
+        samples = []
+        for seed, kernels in enumerate((None, common)):
+            states = np.repeat(np.array([state.record]), NUM_PLAYOUTS // 4)
+            returns, lengths = np.zeros((len(states), 2), np.float32), np.zeros(len(states), np.int32)
+            seeds = independent_seeds(10 * moment + seed, len(states))
+            game.compiled(templates.play_out, kernels)(game.board, states, seeds, returns, lengths)
+            assert (states["ending"] > 0).all()
+            samples.append(np.stack([lengths, lengths**2, returns[:, 0] == 1, returns[:, 0] == -1]).astype(float))
+        own, other = samples
+        error = np.sqrt((own.var(axis=1) + other.var(axis=1)) / own.shape[1])
+        assert (np.abs(own.mean(axis=1) - other.mean(axis=1)) <= 5 * error).all()
+        for _ in range(8):
+            if not state.is_terminal():
+                legal = state.legal_actions()
+                state.apply_action(legal[rng.integers(len(legal))])

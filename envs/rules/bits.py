@@ -1,0 +1,53 @@
+"""What processors can do with the bits of a word in one instruction, for kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from stoneworks.envs.rules.kernels import kernel
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _leading_zeros(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _population_count(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@kernel
+def lowest_bit(word: int) -> int:
+    """Return the place of the lowest bit that is set in a word of 64 bits; ``word`` is not 0."""
+    return _trailing_zeros(word)  # type: ignore[call-arg]
+
+
+@kernel
+def highest_bit(word: int) -> int:
+    """Return the place of the highest bit that is set in a word of 64 bits; ``word`` is not 0."""
+    return 63 - _leading_zeros(word)  # type: ignore[call-arg]
+
+
+@kernel
+def num_bits(word: int) -> int:
+    """Return how many bits are set in a word of 64 bits."""
+    return _population_count(word)  # type: ignore[call-arg]
