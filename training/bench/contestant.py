@@ -7,7 +7,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
+
+from stoneworks.training.bench.example_games import is_available
 
 #: Do at least the given number of units of work, and return how many were done.
 Play = Callable[[int], int]
@@ -19,7 +20,7 @@ class Measured(ABC):
 
     Attributes:
         name: what the table calls it.
-        requires: the modules of other projects that it needs.
+        requires: the modules of other projects that it needs, and ``HEX``.
         rates_per_second: one for each time that it was measured.
     """
 
@@ -28,8 +29,8 @@ class Measured(ABC):
     rates_per_second: list[float] = field(default_factory=list, kw_only=True)
 
     def missing(self) -> list[str]:
-        """Return the required modules that are not installed."""
-        return [module for module in self.requires if find_spec(module) is None]
+        """Return what it requires that is not there."""
+        return [requirement for requirement in self.requires if not is_available(requirement)]
 
     @abstractmethod
     def measure(self, seconds: float) -> None:

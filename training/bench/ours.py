@@ -7,23 +7,28 @@ import time
 import numpy as np
 
 from stoneworks.envs.aec import BoardGameEnv
-from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.training.bench.contestant import Contestant, Play
+from stoneworks.training.bench.example_games import HEX, load_measured_game
 from stoneworks.training.bench.random_play import play_aec_at_random
 
 #: Where in a random game, as a part of its length, the positions are from which players are measured.
 PLACES_IN_GAME = (0.02, 0.15, 0.3, 0.45, 0.6, 0.75)
 
 
+def _requires(game_name: str) -> tuple[str, ...]:
+    return (HEX,) if game_name.startswith("hex") else ()
+
+
 def state_steps(game_name: str) -> Contestant:
     """Steps of a single ``State``: a random one of ``legal_actions()``, then ``apply_action``."""
 
     def prepare() -> Play:
-        game = load_game(game_name)
+        game = load_measured_game(game_name)
         rng = np.random.default_rng(0)
 
         def play(steps: int) -> int:
@@ -38,7 +43,7 @@ def state_steps(game_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"State of {game_name}", prepare)
+    return Contestant(f"State of {game_name}", prepare, requires=_requires(game_name))
 
 
 def aec_steps(game_name: str) -> Contestant:
@@ -50,7 +55,7 @@ def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_cl
     """Steps of a batch with observation and mask, random actions included."""
 
     def prepare() -> Play:
-        batch = Batch(load_game(game_name), num_games, auto_reset=True, num_threads=num_threads, seed=0)
+        batch = Batch(load_measured_game(game_name), num_games, auto_reset=True, num_threads=num_threads, seed=0)
 
         def play(steps: int) -> int:
             done = 0
@@ -63,14 +68,14 @@ def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_cl
 
     threads = f", num_threads={num_threads}" if wall_clock else ""
     clock = time.perf_counter if wall_clock else time.process_time
-    return Contestant(f"Batch({game_name}, {num_games}{threads})", prepare, clock=clock)
+    return Contestant(f"Batch({game_name}, {num_games}{threads})", prepare, requires=_requires(game_name), clock=clock)
 
 
 def playout_actions(game_name: str) -> Contestant:
     """Actions of random playouts from the start, on one thread."""
 
     def prepare() -> Play:
-        batch = Batch(load_game(game_name), 256, seed=0)
+        batch = Batch(load_measured_game(game_name), 256, seed=0)
 
         def play(actions: int) -> int:
             done = 0
@@ -80,14 +85,14 @@ def playout_actions(game_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"random_playouts() of {game_name}", prepare)
+    return Contestant(f"random_playouts() of {game_name}", prepare, requires=_requires(game_name))
 
 
 def mcts_simulations(game_name: str, simulations: int) -> Contestant:
     """Simulations of ``mcts:<simulations>`` searching the start of the game, each time anew, on one thread."""
 
     def prepare() -> Play:
-        game = load_game(game_name)
+        game = load_measured_game(game_name)
         state = game.new_initial_state()
         bot = MCTSBot(game, 0, simulations=simulations)
 
@@ -101,14 +106,14 @@ def mcts_simulations(game_name: str, simulations: int) -> Contestant:
 
         return play
 
-    return Contestant(f"mcts:{simulations} of {game_name}", prepare)
+    return Contestant(f"mcts:{simulations} of {game_name}", prepare, requires=_requires(game_name))
 
 
 def network_search_simulations(game_name: str, num_games: int, num_simulations: int) -> Contestant:
     """Simulations of a Gumbel search from the start of many games, on one thread, with a constant in the network's place."""
 
     def prepare() -> Play:
-        game = load_game(game_name)
+        game = load_measured_game(game_name)
         logits, values = np.zeros((num_games, game.num_actions), np.float32), np.zeros(num_games, np.float32)
         search = NetworkSearch(
             game,
@@ -129,14 +134,18 @@ def network_search_simulations(game_name: str, num_games: int, num_simulations: 
 
         return play
 
-    return Contestant(f"Gumbel search of {game_name}, {num_games} games of {num_simulations} simulations", prepare)
+    return Contestant(
+        f"Gumbel search of {game_name}, {num_games} games of {num_simulations} simulations",
+        prepare,
+        requires=_requires(game_name),
+    )
 
 
 def moves(game_name: str, bot_name: str) -> Contestant:
     """Actions chosen by a bot, in positions of random games from the opening to three quarters of the game."""
 
     def prepare() -> Play:
-        game = load_game(game_name)
+        game = load_measured_game(game_name)
         bot = load_bot(bot_name, game, 0)
         states = positions_of_random_games(game)
 
@@ -150,7 +159,7 @@ def moves(game_name: str, bot_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"{bot_name} of {game_name}", prepare)
+    return Contestant(f"{bot_name} of {game_name}", prepare, requires=_requires(game_name))
 
 
 def positions_of_random_games(game: Game) -> list[State]:

@@ -38,7 +38,7 @@ class Report:
 
     Attributes:
         rows: the rows.
-        missing: modules that are not installed, without which some references were not measured.
+        missing: what is not installed, without which some contestants were not measured.
         circumstances: ``processor``, ``date`` (UTC), ``rounds``, ``seconds``, and ``load``, the load average before the run.
     """
 

@@ -17,6 +17,8 @@ NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
 #: The five games at their default sizes, and a small board.
 GAMES = ("vadus(size=9)", "vadus(size=5)", "laido(size=9)", "taugo(size=16)", "taigo(radius=12)", "trugo(tiles=36)")
 VADUS, SMALL_VADUS, LAIDO, TAUGO, TAIGO, TRUGO = GAMES
+#: Hex 11 as OpenSpiel has it by default, and as pgx has it.
+HEX, HEX_WITH_SWAP = "hex(size=11,swap=False)", "hex(size=11,swap=True)"
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,15 @@ def _steps() -> Iterator[Comparison]:
     vadus = load_game(VADUS)
     # A random game of Vadus 9 has about 219 actions.
     nothing = references.do_nothing_steps(vadus.observation_tensor_shape(), vadus.num_distinct_actions(), 219)
-    yield Comparison("state steps from Python", ours.state_steps(VADUS), references.openspiel_state_steps())
+    openspiel = references.openspiel_state_steps()
+    for game in (HEX, VADUS):
+        yield Comparison("state steps from Python", ours.state_steps(game), openspiel)
     aec = ours.aec_steps(VADUS)
     yield Comparison("AEC steps, random play", aec, references.connect_four_steps())
     yield Comparison("AEC steps, random play", aec, nothing)
     batches = {game: ours.batch_steps(game, BATCH_SIZE) for game in GAMES}
     pgx = references.pgx_steps()
+    yield Comparison("batch steps, observation and mask", ours.batch_steps(HEX_WITH_SWAP, BATCH_SIZE), pgx)
     for game in (VADUS, SMALL_VADUS, LAIDO):
         yield Comparison("batch steps, observation and mask", batches[game], pgx)
     for game in (TAUGO, TAIGO, TRUGO):
@@ -68,6 +73,7 @@ def _steps() -> Iterator[Comparison]:
 def _playouts() -> Iterator[Comparison]:
     playouts = {game: ours.playout_actions(game) for game in GAMES}
     openspiel = references.openspiel_playout_actions()
+    yield Comparison("random playout actions", ours.playout_actions(HEX), openspiel)
     for game in (VADUS, SMALL_VADUS, LAIDO):
         yield Comparison("random playout actions", playouts[game], openspiel)
     for game in (TAUGO, TAIGO, TRUGO):
@@ -76,14 +82,17 @@ def _playouts() -> Iterator[Comparison]:
 
 def _searches() -> Iterator[Comparison]:
     searches = {game: ours.mcts_simulations(game, MCTS_SIMULATIONS) for game in GAMES}
+    hex_search = references.openspiel_search_simulations("hex(board_size=11)", MCTS_SIMULATIONS)
+    yield Comparison("MCTS simulations, random playouts", ours.mcts_simulations(HEX, MCTS_SIMULATIONS), hex_search)
     havannah = references.openspiel_search_simulations("havannah(board_size=8)", MCTS_SIMULATIONS)  # 169 cells
     for game in (VADUS, SMALL_VADUS, LAIDO):
         yield Comparison("MCTS simulations, random playouts", searches[game], havannah)
     for game in (TAUGO, TAIGO, TRUGO):
         yield Comparison("MCTS simulations, random playouts", searches[game], searches[VADUS])
-    gumbel = ours.network_search_simulations(VADUS, NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
     mctx = references.mctx_simulations(NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
-    yield Comparison("Gumbel simulations, no network", gumbel, mctx)
+    for game in (HEX_WITH_SWAP, VADUS):
+        gumbel = ours.network_search_simulations(game, NUM_SEARCHED_GAMES, NUM_SIMULATIONS)
+        yield Comparison("Gumbel simulations, no network", gumbel, mctx)
 
 
 def _players() -> Iterator[Comparison]:
