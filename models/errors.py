@@ -7,6 +7,10 @@ class UnknownBotError(ValueError):
     """A name that no bot has. The message says which names are allowed."""
 
 
+class UntrustedNameError(ValueError):
+    """Raised when a name in a data file would start a program or lead out of the file's folder."""
+
+
 class MissingEvaluationError(ValueError):
     """Raised when a bot needs a hand-written evaluation and the game has none. The message names both."""
 

@@ -26,6 +26,9 @@ class BotEntry(Entry):
         bot: its subclass of :class:`stoneworks.models.Bot`, as ``"module:Class"``, imported when it is used.
         usage: the form of its names, such as ``"mcts:<simulations>"``; the name alone by default.
         needs_evaluation: whether it plays only games that have an evaluation.
+        starts_programs: whether its argument is a command. Such names are refused in data files (see
+            :mod:`stoneworks.models.bots.names_in_files`).
+        reads_file: whether its argument is a path.
 
     Raises:
         RegistrationError: an attribute is not valid.
@@ -34,16 +37,17 @@ class BotEntry(Entry):
     bot: str
     usage: str = ""
     needs_evaluation: bool = False
+    starts_programs: bool = False
+    reads_file: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_path("bot")
         if not isinstance(self.usage, str):
             raise RegistrationError(f"{self.name}: usage must be a string, got {self.usage!r}")
-        if not isinstance(self.needs_evaluation, bool):
-            raise RegistrationError(
-                f"{self.name}: needs_evaluation must be True or False, got {self.needs_evaluation!r}"
-            )
+        for flag in ("needs_evaluation", "starts_programs", "reads_file"):
+            if not isinstance(getattr(self, flag), bool):
+                raise RegistrationError(f"{self.name}: {flag} must be True or False, got {getattr(self, flag)!r}")
         if not self.usage:
             object.__setattr__(self, "usage", self.name)
 
@@ -62,15 +66,25 @@ _BUILT_IN = (
     BotEntry(
         "alphabeta", "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot", "alphabeta:<turns>", needs_evaluation=True
     ),
-    BotEntry("exec", "stoneworks.models.bots.external_bot:ExternalBot", "exec:<command>"),
-    BotEntry("policy", "stoneworks.models.bots.exported_policy_bot:ExportedPolicyBot", "policy:<file>"),
+    BotEntry("exec", "stoneworks.models.bots.external_bot:ExternalBot", "exec:<command>", starts_programs=True),
+    BotEntry(
+        "policy", "stoneworks.models.bots.exported_policy_bot:ExportedPolicyBot", "policy:<file>", reads_file=True
+    ),
 )
 
 #: The registry of bots.
 BOTS = Registry("bot", BotEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 
-def register_bot(name: str, bot: str | type[Bot], *, usage: str = "", needs_evaluation: bool = False) -> None:
+def register_bot(
+    name: str,
+    bot: str | type[Bot],
+    *,
+    usage: str = "",
+    needs_evaluation: bool = False,
+    starts_programs: bool = False,
+    reads_file: bool = False,
+) -> None:
     """Add a kind of bot to the registry of this process and of the worker processes that it starts.
 
     From then on its name works everywhere: ``load_bot``, the command line, the arena, ``opponent=`` of environments, matches
@@ -82,12 +96,14 @@ def register_bot(name: str, bot: str | type[Bot], *, usage: str = "", needs_eval
         bot: a subclass of :class:`stoneworks.models.Bot`, or where it is, as ``"module:Class"``.
         usage: see :class:`BotEntry`; as is the rest.
         needs_evaluation: whether it plays only games that have an evaluation.
+        starts_programs: whether its argument is a command.
+        reads_file: whether its argument is a path.
 
     Raises:
         RegistrationError: an argument is not valid, or the name is taken by another bot or a shipped checkpoint.
     """
     path: Any = path_of(bot)
-    entry = BotEntry(name, path, usage, needs_evaluation)
+    entry = BotEntry(name, path, usage, needs_evaluation, starts_programs, reads_file)
     if name in shipped.names():
         raise RegistrationError(f"the bot {name!r} cannot be registered: a shipped checkpoint has that name")
     BOTS.add(entry)

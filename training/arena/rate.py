@@ -14,6 +14,7 @@ from rich.table import Table
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import Bot
+from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.training.arena.ladder import Ladder, load_ladder
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.play import ArenaResult, play_arena
@@ -108,6 +109,7 @@ def rate(
     scout_pairs: int = 2,
     workers: int = 1,
     seed: int = 0,
+    trust_names: bool = False,
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> RateResult:
     """Rate a player by games with a ladder's players, whose ratings stay as they are.
@@ -127,10 +129,12 @@ def rate(
         scout_pairs: pairs of games with each anchor at first.
         workers: processes that play (see :func:`play_arena`).
         seed: of openings and players.
+        trust_names: let the names of the ladder's players start programs and be paths.
         progress: called with the result so far of the part that is being played, scouting or rating.
 
     Raises:
         LadderError: there is no ladder for the game, or it is one of another game.
+        UntrustedNameError: a player of the ladder starts a program or is a path.
         ValueError: an argument is not allowed; see :func:`play_arena` too.
     """
     loaded = load_game(game) if isinstance(game, str) else game
@@ -139,6 +143,9 @@ def rate(
     if steps.game != str(loaded):
         raise ValueError(f"ladder is one of {steps.game}; allowed is one of {loaded}")
     ratings = steps.ratings
+    for anchor in ratings.names if not trust_names else ():
+        if anchor not in (anchors or {}):
+            check_name_in_file(anchor, f"the ladder of {steps.game}", None)
     called = name if name is not None else player if isinstance(player, str) else _name_of(player)
     if called in ratings.names:
         called += " (rated)"

@@ -94,6 +94,9 @@ def rate(
     workers: _Workers = None,
     folder: _Folder = None,
     seed: _Seed = 0,
+    trust_names: Annotated[
+        bool, typer.Option("--trust-names", help="Let the names of the ladder's players start programs and be paths.")
+    ] = False,
 ) -> None:
     """Rate any policy against the game's ladder of fixed players. Ctrl-C keeps what was played; the same command goes on."""
     from stoneworks.training.arena.folder import write_json
@@ -114,6 +117,7 @@ def rate(
             num_anchors=anchors,
             workers=workers or num_processors(),
             seed=seed,
+            trust_names=trust_names,
             progress=show,
         )
     write_json(where / "results.json", result.to_fields())

@@ -24,6 +24,12 @@ def train(
         list[str] | None, typer.Option("--set", help="key=value, e.g. network.channels=32; may be repeated.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")] = False,
+    trust_names: Annotated[
+        bool,
+        typer.Option(
+            "--trust-names", help="Let names in the configuration's file start programs and lead out of its folder."
+        ),
+    ] = False,
 ) -> None:
     """Train an agent by self-play as the configuration says, and write its report. Ctrl-C saves; --resume goes on."""
     from stoneworks.training.runs.config import load_config
@@ -32,7 +38,7 @@ def train(
     given = list(overrides or [])
     given += [f"{key}={value}" for key, value in (("positions", positions), ("frames", frames)) if value is not None]
     run_folder = folder or Path("runs") / Path(config).stem
-    loaded = load_config(config, given)
+    loaded = load_config(config, given, trust_names=trust_names)
     result = train_with_display(loaded, run_folder, resume=resume)
     amount = ALGORITHMS[loaded.algorithm].amount
     print(f"the report is {run_folder / 'report.md'}")

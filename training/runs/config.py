@@ -16,8 +16,13 @@ from typing import Any, Protocol, cast
 import yaml
 
 from stoneworks.envs.rules import load_game
+from stoneworks.models.bots.names_in_files import check_name_in_file
+from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
 from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml, shown
+
+#: Bytes that the file of a configuration may have.
+MAX_BYTES = 2**20
 
 
 class RunConfig(Protocol):
@@ -51,31 +56,45 @@ def config_names() -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
 
-def load_config(name: str, overrides: Sequence[str] = ()) -> RunConfig:
+def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool = False) -> RunConfig:
     """Read a configuration.
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
         overrides: ``"key=value"``, with dots into parts: ``"network.channels=32"``. Values are YAML.
+        trust_names: let the names of bots and checkpoints in the file start programs and lead out of its folder. Those in
+            ``overrides`` always may.
 
     Raises:
         ConfigError: see :mod:`stoneworks.training.runs.config`.
+        UntrustedNameError: a name in the file starts a program or leads out of its folder.
     """
     if name in config_names():
         text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
     elif Path(name).is_file():
-        try:
-            text, source = Path(name).read_text(encoding="utf-8"), name
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{name} is not UTF-8 text: {error}") from None
+        text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
         raise ConfigError(
             f"unknown configuration {name!r}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )
     values = read_yaml(text, source)
+    if not trust_names:
+        _check_names(values, source, Path(name).parent)
     for override in overrides:
         apply_override(values, override)
     return parse_config(values, source)
+
+
+def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
+    """Check the names of bots and checkpoints in a file. Raises ``UntrustedNameError``."""
+    if isinstance(values, Mapping):
+        for inner, value in values.items():
+            _check_names(value, source, folder, str(inner))
+    elif isinstance(values, (list, tuple)):
+        for value in values:
+            _check_names(value, source, folder, key)
+    elif isinstance(values, str) and values and (key.endswith("opponents") or key == "init_from"):
+        check_name_in_file(values, source, folder)
 
 
 def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:

@@ -1,0 +1,94 @@
+"""Names of bots from data files neither start programs nor lead out of the file's folder, unless that is allowed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stoneworks.models.bots.names_in_files import check_name_in_file
+from stoneworks.models.errors import UntrustedNameError
+from stoneworks.training.arena import load_ladder, rate
+from stoneworks.training.cli.main import main
+from stoneworks.training.runs.config import load_config
+
+GAME = "vadus(size=5)"
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"])
+def test_names_that_mean_no_file_are_allowed(name: str) -> None:
+    check_name_in_file(name, "file", None)
+
+
+@pytest.mark.parametrize(
+    "name", ["..", "/", "/etc", "../other@3", "inside/../../other", "policy:/etc/passwd", "nul\0l", "link"]
+)
+def test_paths_out_of_the_folder_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    folder = tmp_path / "folder"
+    (folder / "inside").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (folder / "link").symlink_to(tmp_path / "other")
+    monkeypatch.chdir(folder)
+    with pytest.raises(UntrustedNameError, match="paths must lead into"):
+        check_name_in_file(name, "file", folder)
+    with pytest.raises(UntrustedNameError, match="paths are not allowed"):
+        check_name_in_file("inside", "file", None)
+    check_name_in_file("inside", "file", folder)
+    check_name_in_file("policy:inside/policy.file", "file", folder)
+
+
+def command_that_leaves_a_trace(trace: Path) -> str:
+    return "exec:" + shlex.join([sys.executable, "-c", f"open({str(trace)!r}, 'w')"])
+
+
+def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    ladder = load_ladder(GAME)
+    names = (*ladder.ratings.names[:-1], command_that_leaves_a_trace(trace))
+    evil = replace(ladder, ratings=replace(ladder.ratings, names=names))
+    with pytest.raises(UntrustedNameError, match="starts a program"):
+        rate("random", GAME, tmp_path / "games", ladder=evil, num_pairs=1, scout_pairs=1, num_anchors=1)
+    assert not trace.exists()
+    assert not (tmp_path / "games").exists()
+    assert np.isfinite(ladder.ratings.elo).all()
+
+
+@pytest.mark.parametrize("key", ["opponents", "search_opponents"])
+def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace"
+    file = tmp_path / "config.yaml"
+    name = command_that_leaves_a_trace(trace)
+    file.write_text(
+        f"algorithm: alphazero\ngame: vadus(size=3)\nevaluation:\n  {key}: [{json.dumps(name)}]\n", encoding="utf-8"
+    )
+    with pytest.raises(UntrustedNameError, match="starts a program"):
+        load_config(str(file))
+    with pytest.raises(SystemExit) as ended:
+        main(["train", str(file), "--folder", str(tmp_path / "run")])
+    assert ended.value.code == 2
+    assert "starts a program" in capsys.readouterr().err
+    assert not trace.exists()
+    assert not (tmp_path / "run").exists()
+    assert load_config(str(file), trust_names=True)
+
+
+def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "inside").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    file = tmp_path / "folder" / "config.yaml"
+    for where, allowed in (("folder/inside", True), ("outside", False)):
+        text = f"algorithm: alphazero\ngame: vadus(size=3)\ninit_from: {tmp_path / where}\n"
+        file.write_text(text, encoding="utf-8")
+        if allowed:
+            load_config(str(file))
+        else:
+            with pytest.raises(UntrustedNameError, match="must lead into"):
+                load_config(str(file))
+    load_config(str(file), trust_names=True)
+    file.write_text("algorithm: alphazero\ngame: vadus(size=3)\n", encoding="utf-8")
+    load_config(str(file), [f"init_from={tmp_path / 'outside'}"])
