@@ -65,7 +65,7 @@ def _game_type(game: Game, options: Mapping[str, Any] | None = None) -> Any:
 
 
 def _game_class(name: str) -> type:
-    class SpielGame(pyspiel.Game):
+    class SpielGame(pyspiel.Game):  # type: ignore[name-defined]
         """A game as OpenSpiel sees it."""
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
@@ -96,7 +96,7 @@ def _game_class(name: str) -> type:
     return SpielGame
 
 
-class SpielState(pyspiel.State):  # type: ignore[misc,name-defined]
+class SpielState(pyspiel.State):  # type: ignore[name-defined]
     """A position as OpenSpiel sees it.
 
     Attributes:

@@ -183,4 +183,5 @@ class SelfPlayMaskablePPO(MaskablePPO):
             raise ValueError("mask_in_observation must be False: the mask is passed by action_masks()")
         self.rollout_buffer_class = SelfPlayRolloutBuffer
         super()._setup_model()
+        assert isinstance(self.rollout_buffer, SelfPlayRolloutBuffer)
         self.rollout_buffer.env = self.env

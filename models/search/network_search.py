@@ -186,7 +186,7 @@ class NetworkSearch:
             np.empty(num_games, np.float32),
             np.empty((num_games, self._game.num_actions), np.float32),
             np.empty((num_games, self._game.num_actions), np.int32),
-            nodes[:, 0]["solved"] != 0,
+            nodes["solved"][:, 0] != 0,
         )
         self._conclude_all(
             board,
