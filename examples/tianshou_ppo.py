@@ -1,6 +1,6 @@
 """Tianshou's PPO on the Gymnasium environment, against the bot random, with masks.
 
-python examples/tianshou_ppo.py --frames 120000 --output vadus.safetensors
+python examples/tianshou_ppo.py --frames 200000 --output vadus.safetensors
 stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train, save the policy, and play it against random."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=120000)
+    parser.add_argument("--frames", type=int, default=200000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", default="policy.safetensors")
     options = parser.parse_args(arguments)

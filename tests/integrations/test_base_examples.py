@@ -1,0 +1,64 @@
+"""The examples that need no library beyond the extra ``train``: shortened training, and all five games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("cleanrl_ppo", ["--frames", "8192"]),
+        ("sb3_single", ["--frames", "2048"]),
+        ("sb3_vector", ["--frames", "4096"]),
+        ("pettingzoo_aec", ["--games", "128"]),
+    ],
+)
+def test_a_short_training_saves_a_policy_that_plays(
+    name: str, arguments: list[str], run_example: Callable[..., str]
+) -> None:
+    run_example(name, *arguments)
+
+
+def test_every_game_steps_in_self_play(game: str, example: Callable[[str], ModuleType]) -> None:
+    env = example("cleanrl_ppo").make_env(game)
+    env.reset(seed=1)
+    for _ in range(30):
+        observations, *_ = env.step(env.action_masks().argmax(1))
+        assert env.observation_space.contains(observations)
+
+
+def test_every_game_steps_as_one_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+    env = example("sb3_single").make_env(game)
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        observation, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+        assert env.observation_space.contains(observation)
+        over = terminated or truncated
+
+
+def test_every_game_steps_as_a_vec_env(game: str, example: Callable[[str], ModuleType]) -> None:
+    env = example("sb3_vector").make_env(game)
+    env.seed(1)
+    env.reset()
+    for _ in range(30):
+        env.step(np.array(env.env_method("action_masks")).argmax(1))
+
+
+def test_every_game_is_played_by_the_aec_loop(game: str, example: Callable[[str], ModuleType]) -> None:
+    import torch
+
+    module = example("pettingzoo_aec")
+    env = module.make_env(game)
+    rules = env.game
+    network = torch.nn.Linear(rules.observation_tensor_size(), rules.num_actions)
+    steps = module.play_game(env, network)
+    assert {step[3] for step in steps} <= {-1.0, 0.0, 1.0}
+    assert sum({step[3] for step in steps}) == 0

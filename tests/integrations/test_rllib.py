@@ -1,0 +1,45 @@
+"""RLlib: the example, both environments in all games, and the module that masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray.rllib")
+
+import torch
+from ray.rllib.core.columns import Columns
+
+from stoneworks.integrations.rllib import MaskedModule, make_single_env
+
+
+def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
+    run_example("rllib_ppo", "--frames", "4096")
+
+
+def test_every_game_steps_as_a_multi_agent_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+    env = example("rllib_ppo").make_env(game)
+    observations, _ = env.reset(seed=1)
+    over = {"__all__": False}
+    rewards: dict[str, float] = {}
+    while not over["__all__"]:
+        ((agent, observation),) = observations.items()
+        assert env.observation_spaces[agent].contains(observation)
+        observations, rewards, terminated, truncated, _ = env.step({agent: int(observation["action_mask"].argmax())})
+        over = {"__all__": terminated["__all__"] or truncated["__all__"]}
+    assert sum(rewards.values()) == 0
+
+
+@pytest.mark.parametrize("keys", [{}, {"observation_key": "observations"}, {"mask_dtype": "bool", "mask_key": "mask"}])
+def test_the_module_gives_illegal_actions_probability_0(game: str, keys: dict[str, str]) -> None:
+    env = make_single_env({"game": game, **keys})
+    observation, info = env.reset(seed=1)
+    module = MaskedModule(observation_space=env.observation_space, action_space=env.action_space, model_config={})
+    batch = {Columns.OBS: {key: torch.as_tensor(value[None]) for key, value in observation.items()}}
+    logits = module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
+    probabilities = logits.softmax(1)[0].detach().numpy()
+    np.testing.assert_array_equal(probabilities > 0, info["action_mask"] != 0)
+    assert module.compute_values(batch).shape == (1,)

@@ -1,0 +1,79 @@
+"""TorchRL: the example, and all games in its three ways to an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torchrl")
+
+import torch
+from torchrl.envs import GymEnv, PettingZooWrapper
+from torchrl.modules import MaskedCategorical
+
+import stoneworks.envs  # noqa: F401
+from stoneworks.envs.aec import BoardGameEnv
+
+
+def choose(mask_key: object) -> Callable:
+    """Return a policy that draws a legal action."""
+
+    def policy(data: object) -> object:
+        mask = data[mask_key]
+        return data.set("action", MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample())
+
+    return policy
+
+
+def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
+    run_example("torchrl_ppo", "--frames", "8192")
+
+
+def test_every_game_steps_as_a_vector_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+    env = example("torchrl_ppo").make_env(game)
+    rollout = env.rollout(40, choose("action_mask"), break_when_any_done=False)
+    assert rollout.shape == (64, 40)
+    ended = rollout["next", "done"].squeeze(-1)
+    assert ended.any()
+    assert (rollout["next", "reward"].squeeze(-1)[~ended] == 0).all()
+    starts = torch.from_numpy(np.stack([load_observation(game, player) for player in (0, 1)]))
+    following = rollout["observation"][:, 1:][ended[:, :-1]]
+    seat_0 = (following == starts[0]).all(1)
+    assert seat_0.any(), "games are restarted after they end"
+
+
+def load_observation(game: str, player: int) -> np.ndarray:
+    env = BoardGameEnv(game, obs_layout="flat")
+    env.reset()
+    return env.observe(f"player_{player}")["observation"]
+
+
+def test_every_game_is_made_by_gym_env(game: str) -> None:
+    name, _, options = game.partition("(")
+    keywords = {key: int(value) for key, value in (part.split("=") for part in options.rstrip(")").split(","))}
+    env = GymEnv(
+        f"stoneworks/{name.capitalize()}-v0",
+        mask_in_observation=True,
+        mask_dtype="bool",
+        obs_layout="flat",
+        categorical_action_encoding=True,
+        **keywords,
+    )
+    rollout = env.rollout(1000, choose("action_mask"))
+    assert rollout["next", "done"][-1]
+
+
+def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
+    env = PettingZooWrapper(
+        BoardGameEnv(game, obs_layout="flat"), use_mask=True, categorical_actions=True, group_map=None
+    )
+    data = env.reset()
+    for _ in range(10):
+        for group in env.group_map:
+            mask = data[group, "action_mask"]
+            data[group, "action"] = MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
+        step, data = env.step_and_maybe_reset(data)
+        assert torch.isfinite(step["next", "player_0", "reward"]).all()
