@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models training configs integrations web
 
-.PHONY: help setup demo test lint types pytest test-browser test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint types pytest test-integrations test-browser test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -37,6 +37,15 @@ pytest: setup
 
 test-browser: setup  ## the page in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser
+
+INTEGRATIONS := torch rllib agilerl
+
+test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
+
+test-integrations-%:
+	python3 -m venv .venv-$*
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-$* install --requirement tests/integrations/requirements/$*.txt --editable .
+	.venv-$*/bin/python -m pytest tests/integrations
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest

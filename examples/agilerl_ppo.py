@@ -1,6 +1,6 @@
 """AgileRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
 
-python examples/agilerl_ppo.py --frames 250000 --output vadus.safetensors
+python examples/agilerl_ppo.py --frames 400000 --output vadus.safetensors
 stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train, save the policy, and play it against random."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=250000)
+    parser.add_argument("--frames", type=int, default=400000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", default="policy.safetensors")
     options = parser.parse_args(arguments)
@@ -58,17 +58,20 @@ def main(arguments: list[str] | None = None) -> None:
         lr=1e-3,
         learn_step=LEARN_STEP,
         gamma=1.0,
-        ent_coef=0.01,
+        ent_coef=0.0,
         update_epochs=3,
         num_envs=NUM_ENVS,
     )
     env.set_policy(lambda observations, masks: agent.get_action(observations, action_mask=masks.astype(np.int8))[0])
     env.reset(seed=options.seed)
-    frames = 0
+    frames, num_steps = 0, LEARN_STEP // NUM_ENVS
+    _, *last = collect_rollouts(agent, env, n_steps=num_steps)
     while frames < options.frames:
-        collect_rollouts(agent, env, n_steps=LEARN_STEP // NUM_ENVS)
         agent.learn()
         frames += LEARN_STEP
+        agent.optimizer.optimizer.param_groups[0]["lr"] = 1e-3 * max(0.0, 1 - frames / options.frames)
+        names = ("last_obs", "last_done", "last_scores", "last_info")
+        _, *last = collect_rollouts(agent, env, n_steps=num_steps, **dict(zip(names, last, strict=True)))
         print(f"{frames:,} frames", flush=True)
 
     save_policy(options.output, chain(agent.actor), game, selection="sample")

@@ -11,7 +11,7 @@ import argparse
 import torch
 from tianshou.algorithm import PPO
 from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
-from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
 from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OnPolicyTrainerParams
@@ -62,25 +62,29 @@ def main(arguments: list[str] | None = None) -> None:
         action_scaling=False,
         action_bound_method=None,
     )
+    frames_per_epoch = min(4096 * 5, options.frames)
+    num_epochs = max(1, options.frames // frames_per_epoch)
+    frames_per_update = min(4096, frames_per_epoch)
+    optimizer = AdamOptimizerFactory(lr=1e-3, eps=1e-5)
+    optimizer.with_lr_scheduler_factory(LRSchedulerFactoryLinear(num_epochs, frames_per_epoch, frames_per_update))
     algorithm = PPO(
         policy=policy,
         critic=Critic(network(num_inputs, 1)),
-        optim=AdamOptimizerFactory(lr=1e-3, eps=1e-5),
+        optim=optimizer,
         gamma=1.0,
-        ent_coef=0.01,
+        ent_coef=0.0,
         max_grad_norm=0.5,
         max_batchsize=4096,
     )
     collector = Collector(algorithm, envs, VectorReplayBuffer(4096 + NUM_ENVS, NUM_ENVS))
-    frames_per_epoch = min(4096 * 5, options.frames)
     algorithm.run_training(
         OnPolicyTrainerParams(
             training_collector=collector,
-            max_epochs=max(1, options.frames // frames_per_epoch),
+            max_epochs=num_epochs,
             epoch_num_steps=frames_per_epoch,
-            collection_step_num_env_steps=min(4096, frames_per_epoch),
+            collection_step_num_env_steps=frames_per_update,
             batch_size=512,
-            update_step_num_repetitions=4,
+            update_step_num_repetitions=6,
             show_progress=False,
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.callbacks import BaseCallback
 
 from stoneworks.envs.rules import State, load_game
+from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
-from stoneworks.integrations.sb3 import SB3VecEnv
+from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models.network import Architecture
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
 
@@ -194,3 +196,63 @@ def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
     assert log_probabilities.tolist() == [0, 0]
     _, _, entropies = model.policy.evaluate_actions(observations, actions, action_masks=masks)
     assert entropies.tolist() == [0, 0]
+
+
+# -- Self-play ---------------------------------------------------------------------------------------------------------
+
+
+def test_self_play_learns_from_each_players_own_rewards() -> None:
+    env = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", obs_layout="flat"))
+    model = SelfPlayMaskablePPO(
+        "MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, gamma=1.0, gae_lambda=1.0, seed=1
+    )
+    collected = _SelfPlayed()
+    model.learn(256, callback=collected)
+    buffer = model.rollout_buffer
+    players, rewards, ended = (np.array(column) for column in zip(*collected.steps, strict=True))
+    assert ended.sum() > 10
+    np.testing.assert_array_equal(collected.players, players)
+    for row in range(8):
+        last = max(np.flatnonzero(ended[:, row]))
+        for step in range(last + 1):
+            end = step + int(ended[step:, row].argmax())
+            result = rewards[end, row] * (1 if players[end, row] == players[step, row] else -1)
+            assert collected.returns[step, row] == pytest.approx(result, abs=1e-5)
+    assert buffer.full
+
+
+class _SelfPlayed(BaseCallback):
+    """Keeps what happened, and the buffer's players and returns before training shuffles them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.players = self.returns = np.zeros(0)
+
+    def _on_step(self) -> bool:
+        movers = self.training_env.get_attr("movers", 0)[0]
+        self.steps.append((movers, self.locals["rewards"].copy(), self.locals["dones"].copy()))
+        return True
+
+    def _on_rollout_end(self) -> None:
+        buffer = self.model.rollout_buffer  # type: ignore[attr-defined]
+        self.players, self.returns = buffer.players.copy(), buffer.returns.copy()
+
+
+def test_a_self_play_model_is_saved_and_loaded(tmp_path: Path) -> None:
+    env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", obs_layout="flat"))
+    model = SelfPlayMaskablePPO("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1)
+    model.learn(32)
+    model.save(tmp_path / "model")
+    loaded = SelfPlayMaskablePPO.load(tmp_path / "model", env=env)
+    loaded.learn(32)
+
+
+def test_environments_that_cannot_be_right_are_refused() -> None:
+    with pytest.raises(ValueError, match="autoreset_mode must be SAME_STEP, got NEXT_STEP"):
+        SB3VecEnv(VectorEnv(2, "vadus(size=2)", autoreset_mode="NEXT_STEP"))
+    with pytest.raises(ValueError, match="must be an SB3VecEnv over a SelfPlayVectorEnv"):
+        SelfPlayMaskablePPO("MlpPolicy", make_env())
+    inside = SelfPlayVectorEnv(2, "vadus(size=2)", mask_in_observation=True)
+    with pytest.raises(ValueError, match="mask_in_observation must be False"):
+        SelfPlayMaskablePPO("MultiInputPolicy", SB3VecEnv(inside))
