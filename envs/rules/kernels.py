@@ -89,6 +89,12 @@ def kernel(function: F) -> F:
     return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
 
 
+@kernel
+def int64(value: Any) -> int:
+    """Return an integer as one of 64 bits, so that kernels that take it are compiled for a single type."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
 def capacity(num_cells: int) -> int:
     """Return the number of cells that records for a board of ``num_cells`` have room for: 384, 768, 1536, ...
 

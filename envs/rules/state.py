@@ -92,13 +92,15 @@ class State:
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions in ascending order. With ``player``: an empty list unless it is the player to move."""
-        return np.flatnonzero(self.legal_actions_mask(player).view(np.bool_)).tolist()
+        return self.legal_actions_mask(player).view(np.bool_).nonzero()[0].tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
         """Return ``int8[num_distinct_actions]``: 1 for legal actions, else 0; zeros after the end of the game."""
-        mask = np.zeros(self._game.num_distinct_actions(), np.int8)
-        if player is None or player == self._current_player:
-            self._game.fill_mask(self._game.board, self._records, mask)
+        game = self._game
+        if player is not None and player != self._current_player:
+            return np.zeros(game.num_actions, np.int8)
+        mask = np.empty(game.num_actions, np.int8)
+        game.fill_mask(game.board, self._records, mask)
         return mask
 
     # -- Asking ------------------------------------------------------------------------------------------------------

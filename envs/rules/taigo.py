@@ -16,7 +16,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game, Symmetry
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
@@ -371,7 +371,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
         action, num_rim = random_tile(board, state, rim, num_rim, seeds, game)
         direction = action // num_cells
         dark_cell = action - direction * num_cells
-        light_cell: int = np.int64(board.neighbors[dark_cell, direction])  # type: ignore[assignment]
+        light_cell = int64(board.neighbors[dark_cell, direction])
         num_rim = extend_rim(board, state, dark_cell, rim, num_rim)
         fill_hex(board, state, dark_cell, 0, 1 + direction)
         num_rim = extend_rim(board, state, light_cell, rim, num_rim)

@@ -31,6 +31,13 @@ def bench(
             metavar="OLD.json", help="Mark what became slower than in an earlier --json file, beyond the spread."
         ),
     ] = None,
+    growth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="IMAGE",
+            help="Measure how cost grows with board size instead, and draw it to this .svg or .png file.",
+        ),
+    ] = None,
 ) -> None:
     """Measure speed, as ratios to other environments and engines in the same run.
 
@@ -38,8 +45,12 @@ def bench(
     """
     from stoneworks.training.bench import load_report, run_bench, save_report, table_of
 
-    if json is not None and not json.parent.is_dir():
-        raise ValueError(f"json must be a file in an existing folder, got {str(json)!r}")
+    for option, file in (("json", json), ("growth", growth)):
+        if file is not None and not file.parent.is_dir():
+            raise ValueError(f"{option} must be a file in an existing folder, got {str(file)!r}")
+    if growth is not None:
+        _measure_growth(growth, json, rounds, seconds)
+        return
     earlier = None if compare is None else load_report(compare)
     with Console(stderr=True).status("measuring") as status:
         report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
@@ -47,3 +58,15 @@ def bench(
     Console(width=width).print(table_of(report, earlier))
     if json is not None:
         save_report(report, json)
+
+
+def _measure_growth(image: Path, json: Path | None, rounds: int, seconds: float) -> None:
+    from stoneworks.training.bench.growth import check_image, draw_growth, measure_growth, save_growth
+
+    check_image(image)
+    with Console(stderr=True).status("measuring") as status:
+        results = measure_growth(rounds=rounds, seconds=seconds, tell=status.update)
+    draw_growth(results, image)
+    print(f"the figure is {image}")
+    if json is not None:
+        save_growth(results, json)

@@ -8,7 +8,7 @@ from typing import cast
 
 import typer
 
-from stoneworks.training.cli import arena, bench, play, replay, train, web
+from stoneworks.training.cli import arena, bench, compile, play, replay, train, web
 
 app = typer.Typer(
     name="stoneworks",
@@ -42,6 +42,7 @@ for command in (
     arena.rate,
 ):
     app.command()(command)
+app.command("compile")(compile.compile_command)
 app.add_typer(arena.ladder_app, name="ladder")
 
 

@@ -26,6 +26,7 @@ from stoneworks.envs.rules.kernels import (
     StateArray,
     UInt64s,
     capacity,
+    int64,
     kernel,
 )
 from stoneworks.envs.rules.options import IntegerOption, Option
@@ -334,7 +335,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                 seed = next_seed(seed)
                 draw = below(seed, bound)
                 if draw < num_empty:
-                    cell: int = np.int64(points[draw])  # type: ignore[assignment]
+                    cell = int64(points[draw])
                     if not makes_knot(board, state, cell, color):
                         action = cell
                     continue
@@ -343,19 +344,19 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                     action = 5 * num_cells
                 elif by_start:
                     if draw < 4 * (num_points - num_empty):
-                        start: int = np.int64(points[num_empty + (draw >> 2)])  # type: ignore[assignment]
+                        start = int64(points[num_empty + (draw >> 2)])
                         heading: int = draw & 3
                     else:
                         draw -= 4 * (num_points - num_empty)
-                        start = np.int64(edge_points[num_empty_on_edge + draw])
+                        start = int64(edge_points[num_empty_on_edge + draw])
                         heading = board.outward[start] ^ 2
                     if state.stones[start] == color and state.stones[board.neighbors[start, heading]] == 3 - color:
-                        end: int = np.int64(cut_from(board, state, start, heading, color))  # type: ignore[assignment]
+                        end = int64(cut_from(board, state, start, heading, color))
                         if end != CORNER:
                             action = (1 + heading) * num_cells + end
                 else:
                     if draw < 4 * num_empty:
-                        end = np.int64(points[draw >> 2])
+                        end = int64(points[draw >> 2])
                         heading = draw & 3
                     else:
                         draw -= 4 * num_empty

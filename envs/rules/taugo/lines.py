@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules.groups import EMPTY
-from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.kernels import Int8s, Record, int64, kernel
 from stoneworks.envs.rules.taugo.row_words import (
     after_runs,
     beside,
@@ -200,7 +200,7 @@ def next_stone(board: Record, state: Record, direction: int) -> int:
         return NO_ACTION if cell == CORNER else (1 + direction) * board.num_cells + cell
     if not board.intersection[cell] or makes_knot(board, state, cell, color):  # T7, T3
         return NO_ACTION
-    return np.int64(cell)
+    return int64(cell)
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
@@ -163,9 +163,9 @@ def apply_action(board: Record, state: Record, action: int) -> None:
     """Place or remove a tile, pick a piece, or move it."""
     plane = action // board.num_cells
     # Use one integer type, so that each kernel below is compiled once.
-    hex_: int = np.int64(board.hex_of_cell[action % board.num_cells])  # type: ignore[assignment]
+    hex_ = int64(board.hex_of_cell[action % board.num_cells])
     if plane >= MOVE:
-        play_move(board, state, np.int64(state.picked), 2 * hex_ + plane - MOVE)
+        play_move(board, state, int64(state.picked), 2 * hex_ + plane - MOVE)
     elif plane >= PICK:
         state.picked = 2 * hex_ + plane - PICK
     elif plane == REMOVE:
@@ -177,7 +177,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 @kernel
 def play_move(board: Record, state: Record, start: int, end: int) -> None:
     """Move the top piece of a corner, with all that ends the turn."""
-    player: int = np.int64(state.current_player)  # type: ignore[assignment]
+    player = int64(state.current_player)
     opponent = 1 - player
     state.picked = NOTHING_PICKED
     left = without_top(corner_code(state, start))
@@ -193,7 +193,7 @@ def play_move(board: Record, state: Record, start: int, end: int) -> None:
 @kernel
 def play_tile(board: Record, state: Record, hex_: int, rotation: int) -> None:
     """Lay a tile, or remove one where ``rotation`` is -1, with all that ends the turn."""
-    player: int = np.int64(state.current_player)  # type: ignore[assignment]
+    player = int64(state.current_player)
     if rotation < 0:
         remove_tile(board, state, hex_)
     else:
@@ -234,7 +234,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     seed = seeds[game]
     played = 0
     while not state.ending:
-        start: int = np.int64(state.picked)  # type: ignore[assignment]
+        start = int64(state.picked)
         if start != NOTHING_PICKED:
             played -= 1  # the action that picked it was not played here
         num_rotations = REMOVE - LAY if state.pool > 0 else 1
@@ -252,7 +252,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                     turn = draw
                     continue
                 draw -= num_turns
-                corner = 2 * np.int64(tiles[draw >> 1]) + (draw & 1)
+                corner = 2 * int64(tiles[draw >> 1]) + (draw & 1)
                 if not has_top(corner_code(state, corner), state.current_player):
                     continue
                 start = corner
@@ -264,14 +264,14 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
             num_waiting = 1
             while num_waiting > 0:
                 num_waiting -= 1
-                corner = np.int64(waiting[num_waiting])
+                corner = int64(waiting[num_waiting])
                 for index in range(3):
-                    beside = np.int64(corner_along_edge(board, corner, index))
+                    beside = int64(corner_along_edge(board, corner, index))
                     if may_land(board, corner_code(state, beside)) and not hex_sets.contains(landings, beside):
                         hex_sets.insert(landings, beside)
                         num_landings += 1
                 for index in range(3):
-                    joined = np.int64(joined_corner(board, state, corner, index))
+                    joined = int64(joined_corner(board, state, corner, index))
                     if joined < 0 or hex_sets.contains(reached, joined >> 1):
                         continue
                     hex_sets.insert(reached, joined >> 1)

@@ -1,0 +1,44 @@
+"""Kernels are compiled ahead, in processes of their own, and are there afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+from stoneworks.envs.rules import load_game
+from stoneworks.training.cli.main import main
+from stoneworks.training.compiling import PARTS, compile_games
+
+
+def test_every_part_of_every_game_is_compiled_and_then_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+    game = load_game("vadus(size=2)")
+    seen = []
+    results = compile_games([game], num_processes=2, progress=lambda *args: seen.append(args))
+    assert {result.part for result in results} == set(PARTS)
+    assert [(done, total) for _, done, total in seen] == [(n, len(PARTS)) for n in range(1, len(PARTS) + 1)]
+    kernels = sorted(path.name for path in (tmp_path / "kernels").iterdir())
+    assert any("play_out" in name for name in kernels)
+    assert any("search_turns" in name for name in kernels)
+    again = compile_games([game], num_processes=1)
+    assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == kernels
+    assert sum(result.seconds for result in again) < sum(result.seconds for result in results)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True])
+def test_the_number_of_processes_is_checked(number):
+    with pytest.raises(ValueError, match="num_processes"):
+        compile_games([load_game("vadus(size=2)")], num_processes=number)
+
+
+def test_the_command_names_what_it_compiled(monkeypatch, capsys):
+    monkeypatch.setattr("stoneworks.training.compiling.PARTS", {"states": PARTS["states"]})
+    with pytest.raises(SystemExit) as leaving:
+        main(["compile", "vadus(size=2)", "--processes", "1"])
+    out = capsys.readouterr().out
+    assert leaving.value.code == 0
+    assert "vadus(size=2)" in out
+    assert "states" in out
+    with pytest.raises(SystemExit) as leaving:
+        main(["compile", "no_game"])
+    assert leaving.value.code == 2
+    assert "no_game" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+"""The command ``compile``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+def compile_command(
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME]...", help="Game strings, such as 'vadus(size=11)'; all games at their default sizes."
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many processes compile at a time; by default one for each processor.")
+    ] = None,
+) -> None:
+    """Compile all kernels ahead of their use, for container images and CI.
+
+    Boards of similar sizes share their kernels. They are kept in the cache folder, which STONEWORKS_CACHE_DIR names.
+    """
+    from stoneworks.envs.rules import game_names, load_game
+    from stoneworks.envs.rules.kernel_cache import cache_folder
+    from stoneworks.training.compiling import Compiled, compile_games
+
+    loaded = [load_game(game) for game in games or game_names()]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("compiling", total=None)
+
+        def show(compiled: Compiled, done: int, total: int) -> None:
+            bar.update(task, description=f"{compiled.game}: {compiled.part}", completed=done, total=total)
+
+        results = compile_games(loaded, num_processes=processes, progress=show)
+    table = Table("game", "kernels for", "CPU seconds")
+    for result in sorted(results, key=lambda result: (result.game, -result.seconds)):
+        table.add_row(result.game, result.part, f"{result.seconds:.1f}")
+    console = Console()
+    console.print(table)
+    console.print(
+        f"the kernels are kept in {cache_folder() or 'memory only: no folder can be written'}", soft_wrap=True
+    )

@@ -1,0 +1,120 @@
+"""Compiling the kernels of games ahead of their use, in parallel processes; the cache keeps them for all later processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+
+from stoneworks.envs.rules import Batch, Game
+from stoneworks.models.bots.loading import load_bot, playable_bots
+from stoneworks.models.processors import num_processors
+from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
+from stoneworks.models.search.puct import PUCT
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What one process has compiled, or found compiled.
+
+    Attributes:
+        game: the game string.
+        part: the part of stoneworks that the kernels are for, one of ``PARTS``.
+        seconds: CPU time that it took, the imports of the process not included.
+    """
+
+    game: str
+    part: str
+    seconds: float
+
+
+def _states(game: Game) -> None:
+    state = game.new_initial_state()
+    state.legal_actions()
+    state.apply_action(state.legal_actions()[0])
+    state.observation_tensor()
+    state.observation_and_mask(0)
+
+
+def _batches(game: Game) -> None:
+    batch = Batch(game, 1)
+    batch.step(batch.random_actions())
+
+
+def _playouts(game: Game) -> None:
+    Batch(game, 1).random_playouts()
+
+
+def _bot(name: str) -> Callable[[Game], None]:
+    def use(game: Game) -> None:
+        if name in playable_bots([name], game):
+            load_bot(name, game, 0)
+
+    return use
+
+
+def _search(game: Game) -> None:
+    answer = np.zeros((1, game.num_distinct_actions()), np.float32), np.zeros(1, np.float32)
+    policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
+    for policy in policies:  # in one process, as they share kernels
+        NetworkSearch(game, lambda planes: answer, policy, max_games=1, max_simulations=2)
+
+
+#: What users meet, each with a function that needs its kernels.
+PARTS: dict[str, Callable[[Game], None]] = {
+    "states": _states,
+    "batches": _batches,
+    "playouts": _playouts,
+    "mcts": _bot("mcts:1"),
+    "greedy": _bot("greedy"),
+    "alphabeta": _bot("alphabeta:1"),
+    "search": _search,
+}
+
+
+def compile_part(game: Game, part: str) -> Compiled:
+    """Compile the kernels of one part for ``game`` and its board capacity, in this process."""
+    start = time.process_time()
+    PARTS[part](game)
+    return Compiled(str(game), part, time.process_time() - start)
+
+
+def compile_games(
+    games: Iterable[Game],
+    *,
+    num_processes: int | None = None,
+    progress: Callable[[Compiled, int, int], None] = lambda compiled, done, total: None,
+) -> list[Compiled]:
+    """Compile all kernels of ``games``.
+
+    Boards of one capacity share their kernels, so compiling Vadus 9 compiles Vadus 5 as well.
+
+    Args:
+        games: the games.
+        num_processes: how many processes work at a time; None takes the number of processors.
+        progress: called after each part with it, how many are done, and how many there are.
+
+    Raises:
+        ValueError: ``num_processes`` is not an integer >= 1.
+    """
+    if num_processes is None:
+        num_processes = num_processors()
+    if isinstance(num_processes, bool) or not isinstance(num_processes, (int, np.integer)) or num_processes < 1:
+        raise ValueError(f"num_processes must be an integer >= 1, got {num_processes!r}")
+    jobs = [(game, part) for game in games for part in reversed(PARTS)]  # the longest first
+    done: list[Compiled] = []
+    # Spawned: a forked child of a process with threads may hang.
+    with ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn")) as pool:
+        try:
+            for future in as_completed([pool.submit(compile_part, *job) for job in jobs]):
+                done.append(future.result())
+                progress(done[-1], len(done), len(jobs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return done
