@@ -98,7 +98,7 @@ class Opponents:
         unknown = set(names).difference(self._names)
         if unknown:
             raise ValueError(
-                f"a saved game's opponent is {sorted(unknown)[0]!r}; allowed are {', '.join(map(repr, self._names))}"
+                f"the opponent of a saved game must be one of {', '.join(map(repr, self._names))}, got {sorted(unknown)[0]!r}"
             )
         return np.array([self._names.index(name) for name in names], np.int64)
 

@@ -111,7 +111,7 @@ class SB3VecEnv(VecEnv):
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Set an attribute of all games. Raises ``ValueError`` where it is asked for some of them."""
         if indices is not None:
-            raise ValueError(f"indices are {indices!r}; allowed is None: the games share their attributes")
+            raise ValueError(f"indices must be None, because games share their attributes; got {indices!r}")
         setattr(self.games, attr_name, value)
 
     def env_method(

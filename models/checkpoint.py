@@ -90,14 +90,12 @@ def save_checkpoint(
         training_state: what training needs to go on, by name.
 
     Raises:
-        CheckpointError: the network does not fit the game, ``training`` is no JSON, or ``folder`` is something else than a
+        CheckpointError: the network does not fit the game, ``training`` is not JSON, or ``folder`` is not a
             checkpoint.
     """
     target = Path(folder)
     if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
-        raise CheckpointError(
-            f"{target} exists and is no checkpoint; allowed is a new folder, an empty one or a checkpoint"
-        )
+        raise CheckpointError(f"{target} must be a new or empty folder or a checkpoint")
     expected = Architecture.of_game(game, network.architecture.config)
     if network.architecture != expected:
         raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
@@ -121,7 +119,7 @@ def save_checkpoint(
     try:
         contents[METADATA_FILE] = (json.dumps(description, indent=2, allow_nan=False) + "\n").encode()
     except (TypeError, ValueError) as error:
-        raise CheckpointError(f"training is {training!r}; allowed is what JSON can say ({error})") from None
+        raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -180,7 +178,7 @@ def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
 
 
 def _serialize(tensors: Mapping[str, Tensor]) -> bytes:
-    # Tensors in another memory format than torch's usual one are no contiguous tensors to safetensors.
+    # safetensors only accepts contiguous tensors in the default memory format.
     contiguous = {
         name: tensor.detach().cpu().contiguous(memory_format=torch.contiguous_format)
         for name, tensor in tensors.items()
@@ -261,22 +259,22 @@ def _read_description(path: Path) -> dict[str, Any]:
             sorted(child.name for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
         )
         hint = f"; there is one in {path / inside[0]}" if inside else ""
-        raise CheckpointError(f"{path} is no checkpoint: {METADATA_FILE} is missing{hint}")
+        raise CheckpointError(f"{path} is not a checkpoint: {METADATA_FILE} is missing{hint}")
     description = read_json(file, CheckpointError)
     if description.get("format") != "stoneworks checkpoint":
-        raise CheckpointError(f"{file} is no description of a checkpoint: its format is not 'stoneworks checkpoint'")
+        raise CheckpointError(f"{file} does not describe a checkpoint: format must be 'stoneworks checkpoint'")
     if description.get("format_version") != FORMAT_VERSION:
         raise CheckpointError(
-            f"{file}: format_version is {description.get('format_version')!r}; allowed is {FORMAT_VERSION}"
+            f"{file}: format_version must be {FORMAT_VERSION}, got {description.get('format_version')!r}"
         )
     for name, kind in _FIELDS.items():
         value = description.get(name)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise CheckpointError(f"{file}: {name} is {value!r}; allowed is {_JSON_NAMES[kind]}")
+            raise CheckpointError(f"{file}: {name} must be {_JSON_NAMES[kind]}, got {value!r}")
     return description
 
 
-_JSON_NAMES: dict[type, str] = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+_JSON_NAMES: dict[type, str] = {str: "a text", int: "an integer", list: "a list", dict: "an object"}
 
 
 def _check_fits_rules(problem: str, description: Mapping[str, Any], game: Game) -> None:
@@ -335,7 +333,7 @@ def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict
     try:
         return load_tensors(content)
     except SafetensorError as error:
-        raise CheckpointError(f"{path / name} is no safetensors file: {error}") from None
+        raise CheckpointError(f"{path / name} is not a safetensors file: {error}") from None
 
 
 def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:

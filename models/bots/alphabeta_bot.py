@@ -78,13 +78,13 @@ class AlphaBetaBot(Bot):
         seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?s", budget, re.ASCII) else None
         if not (1 <= (depth or 0) <= MAX_DEPTH or seconds):
             raise UnknownBotError(
-                f"depth of an alphabeta bot must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
+                f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
                 f"seconds, as in 'alphabeta:2s'; got {budget!r}"
             )
         parameters = parse_parameters("alphabeta", texts, {"candidates": Parameter(DEFAULT_CANDIDATES, 1)})
         if parameters["candidates"] > MAX_CANDIDATES:
             raise UnknownBotError(
-                f"candidates of an alphabeta bot is {parameters['candidates']}; allowed is at most {MAX_CANDIDATES}"
+                f"alphabeta bot: candidates must be at most {MAX_CANDIDATES}, got {parameters['candidates']}"
             )
         return cls(game, depth, seed, seconds=seconds, num_candidates=parameters["candidates"])
 

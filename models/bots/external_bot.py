@@ -56,13 +56,13 @@ class ExternalBot(Bot):
         """
         for option, value in (("seconds", seconds), ("start_seconds", start_seconds)):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-                raise ValueError(f"{option} is {value!r}; allowed is a number > 0")
+                raise ValueError(f"{option} must be a number > 0, got {value!r}")
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise ValueError(f"command is {command!r}; allowed is one whose quotes are closed ({error})") from None
+            raise ValueError(f"command has unbalanced quotes ({error}): {command!r}") from None
         if not self._words or shutil.which(self._words[0]) is None:
-            raise ValueError(f"command is {command!r}; allowed is one that begins with a program that can be run")
+            raise ValueError(f"command must start with an executable program, got {command!r}")
         self._command = command
         self._game = game
         self._seed = seed
@@ -111,9 +111,7 @@ class ExternalBot(Bot):
         check_game_goes_on(self, state)
         texts = [self._game.action_to_string(action) for action in state.history()]
         if self._game.deserialize_state("\n".join(texts)) != state:
-            raise ValueError(
-                f"{self.name} must be told all actions of a game; allowed is a state with its history, not one of a batch"
-            )
+            raise ValueError(f"{self.name} needs a state with its history, not one of a batch")
         try:
             program = self._ready_program()
             program.write(" ".join(["position", *texts]))
@@ -150,7 +148,9 @@ class ExternalBot(Bot):
             self._program.write(PROTOCOL)
             answer = self._program.read(self._start_seconds, f"{PROTOCOL!r} back")
             if answer.split()[:2] != PROTOCOL.split():
-                raise _Problem("illegal", f"it answered {answer!r}; allowed is {PROTOCOL!r} and any text behind it")
+                raise _Problem(
+                    "illegal", f"expected the answer {PROTOCOL!r}, optionally with a text after it, got {answer!r}"
+                )
             self._program.write(f"game {self._game}")
             if self._seed is not None:
                 self._program.write(f"seed {self._seed}")
@@ -160,14 +160,14 @@ class ExternalBot(Bot):
             self._program.write("ready")
             answer = self._program.read(self._start_seconds, "'ready'")
             if answer != "ready":
-                raise _Problem("illegal", f"it answered {answer!r}; allowed is 'ready'")
+                raise _Problem("illegal", f"expected the answer 'ready', got {answer!r}")
             self._was_ready = True
         return self._program
 
     def _action_of(self, answer: str, state: State) -> int:
         word, _, text = answer.partition(" ")
         if word != "action":
-            raise _Problem("illegal", f"it answered {answer!r}; allowed is 'action <text>'")
+            raise _Problem("illegal", f"expected the answer 'action <text>', got {answer!r}")
         try:
             action = self._game.string_to_action(text)
         except IllegalActionError as error:
@@ -225,7 +225,7 @@ class _Program:
         self._to_write.put(line)
 
     def read(self, seconds: float, wanted: str) -> str:
-        """Return the next line that is no comment, without its end. Raises ``_Problem`` where none comes in time."""
+        """Return the next line that is not a comment, without line end. Raises ``_Problem`` if none arrives in time."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -241,7 +241,7 @@ class _Program:
             try:
                 return line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError:
-                raise _Problem("illegal", f"it answered {line!r}; allowed is UTF-8") from None
+                raise _Problem("illegal", f"expected UTF-8, got {line!r}") from None
 
     def has_ended(self) -> bool:
         """Return whether the program runs no more."""

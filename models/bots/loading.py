@@ -28,14 +28,14 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
 
     Raises:
-        UnknownBotError: no bot has that name, and there is no folder of that name.
+        UnknownBotError: there is neither a bot nor a folder with this name.
         MissingEvaluationError: the bot needs an evaluation and the game has none.
         RegistrationError: the game or the bot of another package cannot be loaded.
         ValueError: the game is unknown, the seed no seed, or the checkpoint does not fit the game.
     """
     loaded = load_game(game) if isinstance(game, str) else game
     if not isinstance(loaded, Game):
-        raise ValueError(f"game is {game!r}; allowed is a Game, or a game string such as 'vadus(size=9)'")
+        raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     if seed is not None:
         check_integer("seed", seed, 0)
     kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")

@@ -47,7 +47,7 @@ class MCTSBot(Bot):
     Leaves are judged by a random playout each, or by the game's evaluation.
 
     From move to move it keeps the part of its tree that is still ahead, where the states that ``step`` is asked about
-    are of one game. What it keeps counts as visits; each step plays its whole number of simulations besides, unless
+    are of one game. The kept part counts as visits; each step plays its full number of simulations in addition, unless
     the position is proven.
 
     Attributes:
@@ -84,14 +84,14 @@ class MCTSBot(Bot):
         """
         if (simulations is None) == (seconds is None):
             raise ValueError(
-                f"simulations is {simulations!r} and seconds is {seconds!r}; allowed is exactly one of them"
+                f"exactly one of simulations and seconds must be given, got {simulations!r} and {seconds!r}"
             )
         for option, count in (("simulations", simulations), ("num_threads", num_threads)):
             if count is None and option == "simulations":
                 continue
             check_integer(option, count, 1)
         if seconds is not None and not 0 < seconds < np.inf:
-            raise ValueError(f"seconds is {seconds!r}; allowed is a number > 0")
+            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
         if leaf not in ("playout", "evaluation"):
             raise ValueError(f"leaf must be playout or evaluation, got {leaf!r}")
         if leaf == "evaluation":
@@ -99,7 +99,7 @@ class MCTSBot(Bot):
         if exploration is None:
             exploration = DEFAULT_EXPLORATION[leaf]
         if not 0 <= exploration < np.inf:
-            raise ValueError(f"exploration is {exploration!r}; allowed is a number >= 0")
+            raise ValueError(f"exploration must be a number >= 0, got {exploration!r}")
         self._game = game
         self._leaf = leaf
         self._simulations = None if simulations is None else int(simulations)
@@ -132,16 +132,14 @@ class MCTSBot(Bot):
         seconds = float(parsed[2]) if parsed and parsed[2] else None
         if not (simulations or seconds):
             raise UnknownBotError(
-                f"the budget of a mcts bot is {budget!r}; allowed is a number > 0 of simulations, as in 'mcts:400', or of "
+                f"mcts bot: the budget is {budget!r}; it must be a number > 0 of simulations, as in 'mcts:400', or of "
                 "seconds, as in 'mcts:2s' or 'mcts:0.5s'"
             )
         values = parse_parameters("mcts", options, _PARAMETERS)
         num_threads = values["threads"]
         if values["parallel"] == "none":
             if num_threads:
-                raise UnknownBotError(
-                    f"threads of a mcts bot is {num_threads} without parallel=root; allowed is threads= with parallel=root"
-                )
+                raise UnknownBotError(f"mcts bot: threads requires parallel=root, got threads={num_threads}")
             num_threads = 1
         return cls(
             game,

@@ -1,4 +1,4 @@
-"""What stands behind the colon in a bot's name, such as ``400,c=1.2`` in ``mcts:400,c=1.2``."""
+"""Parameters in a bot's name: the part after the colon, such as ``400,c=1.2`` in ``mcts:400,c=1.2``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Parameter:
     """A parameter in a bot's name: a number, or one of several words.
 
     Attributes:
-        default: its value where the name does not give one.
-        minimum: the least that is allowed; the type of a number is that of its default.
-        words: the texts that are allowed, where it is no number.
+        default: default value.
+        minimum: smallest allowed value; the type of a number is that of its default.
+        words: the allowed texts, if it is not a number.
     """
 
     default: int | float | str
@@ -26,13 +26,13 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """Description of the allowed values."""
         if self.words:
             return " or ".join(self.words)
-        return f"a {'whole number' if isinstance(self.default, int) else 'number'} >= {self.minimum:g}"
+        return f"{'an integer' if isinstance(self.default, int) else 'a number'} >= {self.minimum:g}"
 
     def parse(self, text: str) -> int | float | str:
-        """Return the value that ``text`` means. Raises ``ValueError`` where it means none that is allowed."""
+        """Return the value of ``text``. Raises ``ValueError`` if it is not allowed."""
         if self.words:
             if text not in self.words:
                 raise ValueError
@@ -47,19 +47,19 @@ def parse_parameters(kind: str, texts: list[str], parameters: Mapping[str, Param
     """Return the value of each of ``parameters``, given as ``key=value`` in ``texts`` or by its default.
 
     Raises:
-        UnknownBotError: an unknown key, one that stands twice, or a value that is not allowed; it says what is.
+        UnknownBotError: a key is unknown or given twice, or a value is not allowed.
     """
     values = {name: parameter.default for name, parameter in parameters.items()}
     given = set()
     for text in texts:
         key, _, value = text.partition("=")
         if key not in parameters or key in given:
-            twice = " twice" if key in given else ""
+            problem = "duplicate" if key in given else "unknown"
             allowed = ", ".join(f"{name}=" for name in parameters) or "nothing"
-            raise UnknownBotError(f"the name of a {kind} bot says {text!r}{twice}; allowed is each of {allowed} once")
+            raise UnknownBotError(f"{kind} bot: {problem} parameter {text!r}; valid parameters: {allowed}")
         given.add(key)
         try:
             values[key] = parameters[key].parse(value)
         except ValueError:
-            raise UnknownBotError(f"{key} of a {kind} bot is {value!r}; allowed is {parameters[key].allowed}") from None
+            raise UnknownBotError(f"{kind} bot: {key} must be {parameters[key].allowed}, got {value!r}") from None
     return values

@@ -156,7 +156,7 @@ class NetworkSearch:
         num_games = len(roots)
         if not 1 <= num_games <= len(self._games) or not 1 <= num_simulations <= self._max_simulations:
             raise ValueError(
-                f"{num_games} games with {num_simulations} simulations; allowed are 1 to {len(self._games)} games "
+                f"got {num_games} games with {num_simulations} simulations, expected 1 to {len(self._games)} games "
                 f"with 1 to {self._max_simulations} simulations"
             )
         begin = time.perf_counter()

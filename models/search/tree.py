@@ -344,7 +344,7 @@ def expand(
         solve: whether to look for actions that win within the turn.
 
     Returns:
-        The number of answers that no search can use: values that are not finite, logits that are no numbers.
+        Number of invalid answers: values that are not finite, logits that are NaN.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)

@@ -112,7 +112,7 @@ def test_attributes_are_set_for_all_games_or_not_at_all() -> None:
     env = make_env()
     env.set_attr("illegal_action", "raise")
     assert env.get_attr("illegal_action") == ["raise"] * 4
-    with pytest.raises(ValueError, match="allowed is None"):
+    with pytest.raises(ValueError, match="indices must be None"):
         env.set_attr("illegal_action", "lose", indices=[0])
 
 

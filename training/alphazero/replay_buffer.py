@@ -67,7 +67,7 @@ class ReplayBuffer:
             next_number += len(positions)
         if next_number != num_added:
             raise CheckpointError(
-                f"{folder} holds positions up to {next_number - 1}; allowed is up to {num_added - 1}, as the checkpoint says"
+                f"{folder} contains positions up to {next_number - 1}, but the checkpoint only up to {num_added - 1}"
             )
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class ReplayBuffer:
         except (ValueError, EOFError, OSError) as error:
             raise CheckpointError(f"{file} is damaged: {error}") from None
         if positions.dtype != self._dtype or positions.ndim != 1:
-            raise CheckpointError(f"{file} holds positions of another layout; allowed are those of the run's game")
+            raise CheckpointError(f"{file} contains positions of a different dtype; expected those of the run's game")
         if self._check is not None:
             try:
                 self._check(positions)

@@ -64,9 +64,7 @@ class ArenaFolder:
                     )
         else:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise ArenaFolderError(
-                    f"{self.path} holds no arena; allowed is a new or empty folder, or that of an arena"
-                )
+                raise ArenaFolderError(f"{self.path} must be a new or empty folder, or the folder of an arena")
             self.path.mkdir(parents=True, exist_ok=True)
             write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
         self._games = self.path / "games"
@@ -154,13 +152,13 @@ def _read_fields(file: Path) -> dict[str, Any]:
 
 def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:
     if len(records) != 2 * chunk.num_pairs:
-        raise ArenaFolderError(f"{file} holds {len(records)} games; allowed are {2 * chunk.num_pairs}")
+        raise ArenaFolderError(f"{file} must contain {2 * chunk.num_pairs} games, got {len(records)}")
     first, second = settings.pairings[chunk.pairing]
     for index, record in enumerate(records):
         players = (second, first) if index % 2 else (first, second)
         if record.players != players or record.game != settings.game or record.metadata.get("score") not in (0, 0.5, 1):
             raise ArenaFolderError(
                 f"{file}, line {index + 1} is a game of {record.game} between {record.players[0]!r} and {record.players[1]!r} "
-                f"with score {record.metadata.get('score')!r}; allowed is one of {settings.game} between {players[0]!r} and "
+                f"with score {record.metadata.get('score')!r}; expected a game of {settings.game} between {players[0]!r} and "
                 f"{players[1]!r} with score 0, 0.5 or 1"
             )

@@ -143,8 +143,7 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
     ladders = shipped_ladders()
     if wanted not in ladders:
         raise LadderError(
-            f"there is no ladder of {wanted}; there are those of {', '.join(ladders) or 'no game'} "
-            f"(`stoneworks ladder make` makes one)"
+            f"no ladder for {wanted}; available: {', '.join(ladders) or 'none'} (`stoneworks ladder make` makes one)"
         )
     return ladders[wanted]
 

@@ -30,7 +30,7 @@ Z_95_PERCENT = 1.959963984540054
 
 
 class BotPlayError(ValueError):
-    """A bot's answer that is no legal action. The message names the bot, the answer and the position."""
+    """Raised when a bot does not return a legal action. The message names the bot, the answer and the position."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,7 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
         ValueError: no games, or a score outside 0 to ``num_games``.
     """
     if num_games < 1 or not 0 <= score <= num_games:
-        raise ValueError(
-            f"score is {score} in {num_games} games; allowed is 0 to the number of games, which is at least 1"
-        )
+        raise ValueError(f"score must be from 0 to the number of games (at least 1), got {score} in {num_games} games")
     proportion = score / num_games
     shrinkage = z * z / num_games
     center = proportion + shrinkage / 2
@@ -295,9 +293,7 @@ def _checked(
     """Return what a bot answered for the games ``rows``, or raise :class:`BotPlayError`."""
     actions = np.asarray(answer)
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise BotPlayError(
-            f"{bot.name} answered with {actions.dtype} of shape {actions.shape}; allowed are {len(rows)} whole numbers"
-        )
+        raise BotPlayError(f"{bot.name} must return {len(rows)} integers, got {actions.dtype} of shape {actions.shape}")
     inside = (actions >= 0) & (actions < batch.game.num_distinct_actions())
     legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
     if not legal.all():

@@ -119,9 +119,7 @@ def play_arena(
         if isinstance(player, str):
             make_bot(player, game, 0)  # a wrong name is told before anything is played
         elif workers > 1:
-            raise ValueError(
-                f"workers is {workers}; allowed is 1 where a player, here {name!r}, is not the name of a bot"
-            )
+            raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
     kept = ArenaFolder(folder, settings, _checkpoints(everyone))
     with lock_folder(kept.path):
         return _play(kept, everyone, int(workers), progress)

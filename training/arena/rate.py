@@ -141,7 +141,7 @@ def rate(
     check_integer("num_anchors", num_anchors, 1)
     steps = load_ladder(loaded) if ladder is None else ladder
     if steps.game != str(loaded):
-        raise ValueError(f"ladder is one of {steps.game}; allowed is one of {loaded}")
+        raise ValueError(f"ladder must be one for {loaded}, got one for {steps.game}")
     ratings = steps.ratings
     for anchor in ratings.names if not trust_names else ():
         if anchor not in (anchors or {}):

@@ -136,7 +136,7 @@ class Ratings:
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise RatingError(f"there is no player {name!r}; players are {', '.join(map(repr, self.names))}")
+            raise RatingError(f"unknown player {name!r}; players: {', '.join(map(repr, self.names))}")
         return self.names.index(name)
 
 
@@ -173,11 +173,11 @@ def rate_players(
     results = [result for result in results if len(result.scores)]
     names = tuple(dict.fromkeys(name for result in results for name in result.names))
     if not names:
-        raise RatingError("there are no games to rate players by")
+        raise RatingError("at least one game is required to estimate ratings")
     if anchor is None:
         anchor = "random" if "random" in names else names[0]
     if anchor not in names:
-        raise RatingError(f"anchor is {anchor!r}; allowed are {', '.join(map(repr, names))}")
+        raise RatingError(f"anchor must be one of {', '.join(map(repr, names))}, got {anchor!r}")
     _check_connected(results, names, anchor)
     num_parameters = len(names) + seat_term
     precisions = np.full(num_parameters, _precision("prior_elo", prior_elo))
@@ -228,7 +228,7 @@ def rate_against(
     for result in pairings:
         _check(result)
         if result.names[0] != name:
-            raise RatingError(f"the first player of a pairing is {result.names[0]!r}; allowed is {name!r}")
+            raise RatingError(f"the first player of a pairing must be {name!r}, got {result.names[0]!r}")
         opponent = ratings._index(result.names[1])
         sensitivity = np.zeros((2, len(ratings.names) + 1))
         sensitivity[:, opponent] = -1
@@ -237,7 +237,7 @@ def rate_against(
         designs.append(_Observed(np.ones((2, 1)), fixed, *_tallies(result.scores)))
         sensitivities.append(sensitivity)
     if not sum(design.counts.sum() for design in designs):
-        raise RatingError(f"there are no games of {name!r} to rate it by")
+        raise RatingError(f"at least one game of {name!r} is required to estimate its rating")
     center = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
     strength, variance = _fit(designs, center, precisions)
     information = precisions[0] + sum(design.variances(strength).sum() for design in designs)
@@ -334,19 +334,19 @@ def _tallies(scores: _Floats) -> tuple[_Floats, _Floats]:
 
 def _precision(name: str, width: float) -> float:
     if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0 < width < math.inf:
-        raise ValueError(f"{name} is {width!r}; allowed is a number > 0")
+        raise ValueError(f"{name} must be a number > 0, got {width!r}")
     return (ELO_PER_UNIT / width) ** 2
 
 
 def _check(result: PairedScores) -> None:
     first, second = result.names
     if first == second:
-        raise RatingError(f"{first!r} is its own opponent; allowed are two different players")
+        raise RatingError(f"a pairing must have two different players, got {first!r} twice")
     scores = np.asarray(result.scores)
     if scores.ndim != 2 or scores.shape[1] != 2 or not np.isin(scores, (0, 0.5, 1)).all():
         raise RatingError(
             f"the scores of {first!r} against {second!r} are {scores.dtype} of shape {scores.shape}; "
-            "allowed is float64[num_pairs, 2], each 0, 0.5 or 1"
+            "expected float64[num_pairs, 2] with values 0, 0.5 or 1"
         )
 
 

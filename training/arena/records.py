@@ -101,14 +101,14 @@ class GameRecord:
                 allow_nan=False,
             )
         except (TypeError, ValueError) as error:
-            raise RecordError(f"metadata is {self.metadata!r}; allowed is what JSON can say ({error})") from None
+            raise RecordError(f"metadata must be representable as JSON ({error}), got {self.metadata!r}") from None
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
         """Return the record that ``to_json`` wrote as ``line``.
 
         Raises:
-            RecordError: it is no JSON object, or a field is missing, unknown, or of another type. Nothing is replayed.
+            RecordError: it is not a JSON object, or a field is missing, unknown, or of another type. Nothing is replayed.
         """
         fields = parse_json(line, RecordError, _shortened(line))
         missing = [name for name in _FIELDS if name not in fields and name not in ("seed", "metadata")]
@@ -116,12 +116,12 @@ class GameRecord:
             raise RecordError(f"{', '.join(missing)} missing")
         for name, value in fields.items():
             if name not in _FIELDS:
-                raise RecordError(f"there is no field {name}; fields are {', '.join(_FIELDS)}")
+                raise RecordError(f"unknown field {name!r}; fields: {', '.join(_FIELDS)}")
             allowed, holds = _FIELDS[name]
             if not holds(value):
-                raise RecordError(f"{name} is {_shortened(value)}; allowed is {allowed}")
+                raise RecordError(f"{name} must be {allowed}, got {_shortened(value)}")
         if fields["reason"] is None and fields["winner"] is not None:
-            raise RecordError(f"winner is {fields['winner']} without a reason; allowed is null for an unfinished game")
+            raise RecordError(f"winner must be null for an unfinished game (without a reason), got {fields['winner']}")
         return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
 
     def replay(self) -> State:
@@ -191,9 +191,9 @@ def _is_list_of_texts(value: object) -> bool:
 
 _FIELDS = {
     "game": ("a game string", lambda value: isinstance(value, str)),
-    "version": ("a whole number >= 0", _is_whole_number),
+    "version": ("an integer >= 0", _is_whole_number),
     "players": ("a list of two names", lambda value: _is_list_of_texts(value) and len(value) == 2),
-    "seed": ("a whole number >= 0 or null", lambda value: value is None or _is_whole_number(value)),
+    "seed": ("an integer >= 0 or null", lambda value: value is None or _is_whole_number(value)),
     "actions": ("a list of action texts", _is_list_of_texts),
     "winner": ("0, 1 or null", lambda value: value is None or (_is_whole_number(value) and value < 2)),
     "reason": ("a text or null", lambda value: value is None or isinstance(value, str)),

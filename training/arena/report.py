@@ -76,7 +76,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> None:
     """Raise ``ValueError`` where no picture can be written to ``path``: another suffix, or no such folder."""
     if Path(path).suffix not in PICTURE_SUFFIXES or not Path(path).parent.is_dir():
         raise ValueError(
-            f"picture is {str(path)!r}; allowed is a file in a folder that exists, ending in {', '.join(PICTURE_SUFFIXES)}"
+            f"picture must be a file in an existing folder, ending in {', '.join(PICTURE_SUFFIXES)}, got {str(path)!r}"
         )
 
 

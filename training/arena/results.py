@@ -68,16 +68,14 @@ def ratings_from(fields: dict[str, Any]) -> Ratings:
             covariance,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"these are no results of an arena: {error!r}") from None
+        raise ValueError(f"invalid arena results: {error!r}") from None
     size = len(names) + 1
     if not (np.isfinite(ratings.elo).all() and np.isfinite(covariance).all() and np.isfinite(ratings.seat_elo)):
-        raise ValueError("these are no results of an arena: a rating or a covariance is not finite")
+        raise ValueError("invalid arena results: a rating or a covariance is not finite")
     if len(set(names)) != len(names):
-        raise ValueError("these are no results of an arena: a player occurs twice")
+        raise ValueError("invalid arena results: a player occurs twice")
     if covariance.shape != (size, size) or set(elo_of) != set(names) or ratings.anchor not in names:
-        raise ValueError(
-            "these are no results of an arena: the players, the anchor and the covariance do not fit together"
-        )
+        raise ValueError("invalid arena results: the players, the anchor and the covariance do not fit together")
     return ratings
 
 

@@ -44,7 +44,7 @@ def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """
     _check(names)
     if name not in names:
-        raise ValueError(f"gauntlet is {name!r}; allowed is one of the players, {', '.join(map(repr, names))}")
+        raise ValueError(f"gauntlet must be one of the players, {', '.join(map(repr, names))}, got {name!r}")
     return tuple((name, other) for other in names if other != name)
 
 
@@ -52,7 +52,7 @@ def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str]
     """Return the pairings of each player with the next ``num_neighbors`` of the list, which is in the expected order of strength.
 
     Raises:
-        ValueError: there are less than two players, equal ones, or ``num_neighbors`` is no whole number >= 1.
+        ValueError: there are fewer than two players, a player occurs twice, or ``num_neighbors`` is not an integer >= 1.
     """
     _check(names)
     check_integer("neighbors", num_neighbors, 1)
@@ -69,7 +69,7 @@ def chunks_of(num_pairings: int, num_pairs: int, chunk_pairs: int) -> tuple[Chun
 
 def _check(names: Sequence[str]) -> None:
     if len(names) < 2:
-        raise ValueError(f"there are {len(names)} players; allowed are at least two")
+        raise ValueError(f"at least two players are required, got {len(names)}")
     for name in names:
         if list(names).count(name) > 1:
-            raise ValueError(f"the player {name!r} stands twice; allowed is each once")
+            raise ValueError(f"duplicate player {name!r}")

@@ -59,12 +59,12 @@ class ArenaSettings:
                 f"{len(self.pairings)} pairings in chunks of {self.chunk_pairs}"
             )
         if not self.pairings:
-            raise ValueError("there are no pairings; allowed is at least one")
+            raise ValueError("at least one pairing is required")
         for first, second in self.pairings:
             if first == second:
-                raise ValueError(f"{first!r} is its own opponent; allowed are two different players")
+                raise ValueError(f"a pairing must have two different players, got {first!r} twice")
         if self.sprt is not None and len(self.pairings) != 1:
-            raise ValueError(f"sprt is given for {len(self.pairings)} pairings; allowed is one match")
+            raise ValueError(f"sprt requires a single pairing, got {len(self.pairings)}")
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -103,8 +103,8 @@ class ArenaSettings:
                 sprt=None if fields["sprt"] is None else Sprt.parse(fields["sprt"]),
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"these are no settings of an arena: {error}") from None
+            raise ValueError(f"invalid arena settings: {error}") from None
         if fields != settings.to_fields():
             differing = [name for name in fields if fields[name] != settings.to_fields().get(name)]
-            raise ValueError(f"these are no settings of a present arena: {', '.join(differing)}")
+            raise ValueError(f"arena settings of a different version: {', '.join(differing)}")
         return settings

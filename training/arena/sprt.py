@@ -59,14 +59,14 @@ class Sprt:
         for name in ("elo0", "elo1", "alpha", "beta"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ValueError(f"{name} is {value!r}; allowed is a number")
+                raise ValueError(f"{name} must be a number, got {value!r}")
         if not self.elo0 < self.elo1:
-            raise ValueError(f"elo1 is {self.elo1}; allowed is a number > elo0, which is {self.elo0}")
+            raise ValueError(f"elo1 must be greater than elo0 ({self.elo0}), got {self.elo1}")
         if max(abs(self.elo0), abs(self.elo1)) > 2000:
-            raise ValueError(f"elo0 and elo1 are {self.elo0} and {self.elo1}; allowed are numbers from -2000 to 2000")
+            raise ValueError(f"elo0 and elo1 must be from -2000 to 2000, got {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} is {getattr(self, name)}; allowed is a number > 0 and < 0.5")
+                raise ValueError(f"{name} must be a number > 0 and < 0.5, got {getattr(self, name)}")
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
@@ -79,11 +79,11 @@ class Sprt:
         for part in text.split(",") if text else ():
             name, _, value = part.partition("=")
             if name not in ("elo0", "elo1", "alpha", "beta") or name in values:
-                raise ValueError(f"sprt says {part!r}; allowed is each of elo0=, elo1=, alpha=, beta= once")
+                raise ValueError(f"sprt must give each of elo0=, elo1=, alpha=, beta= at most once, got {part!r}")
             try:
                 values[name] = float(value)
             except ValueError:
-                raise ValueError(f"{name} is {value!r}; allowed is a number") from None
+                raise ValueError(f"{name} must be a number, got {value!r}") from None
         return cls(**values)
 
     def __str__(self) -> str:
@@ -106,11 +106,11 @@ class Sprt:
             counts: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.
 
         Raises:
-            ValueError: that is not five whole numbers >= 0.
+            ValueError: these are not five integers >= 0.
         """
         array = np.asarray(counts)
         if array.shape != (5,) or array.dtype.kind not in "iu" or (array < 0).any():
-            raise ValueError(f"counts is {counts!r}; allowed are five whole numbers >= 0")
+            raise ValueError(f"counts must be five integers >= 0, got {counts!r}")
         if not array.any():
             return 0.0
         weights = np.where(array == 0, _PAIRS_OF_NONE, array)

@@ -66,7 +66,7 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
     made = player(game, seed) if callable(player) else None
     if not isinstance(made, Bot):
         raise ValueError(
-            f"player is {player!r}; allowed is a bot's name, a Bot, or a function of a game and a seed that makes one"
+            f"player must be a bot name, a Bot, or a function of a game and a seed that returns one, got {player!r}"
         )
     return made
 

@@ -66,7 +66,7 @@ def arena(
     if picture is not None:
         check_picture_path(picture)
     if only is not None and next_ones is not None:
-        raise ValueError("gauntlet and neighbors are both given; allowed is one of them")
+        raise ValueError("gauntlet and neighbors cannot be combined")
     if only is not None:
         pairings = gauntlet(only, players)
     else:
@@ -174,7 +174,7 @@ def make_ladder(
     from stoneworks.training.arena.settings import ArenaSettings
 
     if not output.is_dir():
-        raise ValueError(f"output is {str(output)!r}; allowed is a folder that exists")
+        raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = ArenaSettings(
         game,

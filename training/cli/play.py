@@ -114,7 +114,7 @@ def evaluate(
 def _check_folder_of(file: Path | None) -> None:
     """Raise ``ValueError`` where the folder of a file to be written at the end does not exist."""
     if file is not None and not file.parent.is_dir():
-        raise ValueError(f"save is {str(file)!r}; allowed is a file in a folder that exists")
+        raise ValueError(f"save must be a file in an existing folder, got {str(file)!r}")
 
 
 def _game_options(given: list[str]) -> dict[str, object]:
@@ -127,7 +127,7 @@ def _game_options(given: list[str]) -> dict[str, object]:
                 raise ValueError
             parsed = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            raise ValueError(f"option is {text!r}; allowed is name=value, such as size=5 or pie_rule=False") from None
+            raise ValueError(f"option must be name=value, such as size=5 or pie_rule=False, got {text!r}") from None
         if name in options:
             raise ValueError(f"option {name} is given twice")
         options[name] = parsed

@@ -33,7 +33,7 @@ class TerminalGame:
             target: where text goes.
         """
         if seat not in (0, 1):
-            raise ValueError(f"seat is {seat!r}; allowed is 0 or 1")
+            raise ValueError(f"seat must be 0 or 1, got {seat!r}")
         self._game = game
         self._opponent = opponent
         self._adviser = adviser

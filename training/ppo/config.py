@@ -118,11 +118,9 @@ class PPOConfig:
         """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
         shares = self.opponents
         if shares.latest + shares.past + shares.random + shares.greedy <= 0:
-            raise ConfigError(
-                f"{source}: the shares latest, past, random and greedy of opponents are all 0; allowed is a sum > 0"
-            )
+            raise ConfigError(f"{source}: the shares latest, past, random and greedy of opponents must have a sum > 0")
         if self.frames_per_update % self.minibatch_size:
             raise ConfigError(
-                f"{source}: minibatch_size is {self.minibatch_size}; allowed is a divisor of "
+                f"{source}: minibatch_size is {self.minibatch_size}; it must be a divisor of "
                 f"num_games * steps_per_update, {self.frames_per_update}"
             )

@@ -112,7 +112,7 @@ def ship(
         game = checkpoint.game
         if re.fullmatch(rf"{game.name}(-[a-z0-9]+)*", name) is None:
             raise ValueError(
-                f"name is {name!r}; allowed is {game.name!r}, or {game.name + '-'!r} and small letters or digits"
+                f"name must be {game.name!r}, or {game.name + '-'!r} followed by lower-case letters or digits, got {name!r}"
             )
         with torch_threads(1):  # more are slow on a busy machine, and networks this small gain nothing from them
             evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)

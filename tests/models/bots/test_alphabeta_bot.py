@@ -278,7 +278,7 @@ def test_names_say_depth_and_candidates() -> None:
 @pytest.mark.parametrize(
     ("name", "named"),
     [
-        ("alphabeta", "depth of an alphabeta bot must be an integer from 1 to 32"),
+        ("alphabeta", "alphabeta bot: the depth must be an integer from 1 to 32"),
         ("alphabeta:", "seconds, as in 'alphabeta:2s'; got ''"),
         ("alphabeta:0", "seconds, as in 'alphabeta:2s'; got '0'"),
         ("alphabeta:33", "seconds, as in 'alphabeta:2s'; got '33'"),
@@ -288,8 +288,8 @@ def test_names_say_depth_and_candidates() -> None:
         ("alphabeta:0s", "got '0s'"),
         ("alphabeta:s", "got 's'"),
         ("alphabeta:-1s", "got '-1s'"),
-        ("alphabeta:2,candidates=0", "candidates of a alphabeta bot is '0'; allowed is a whole number >= 1"),
-        ("alphabeta:2,width=3", "'width=3'; allowed is each of candidates= once"),
+        ("alphabeta:2,candidates=0", "alphabeta bot: candidates must be an integer >= 1, got '0'"),
+        ("alphabeta:2,width=3", "unknown parameter 'width=3'; valid parameters: candidates="),
         ("alphabeta:2,", "''"),
     ],
 )

@@ -588,7 +588,7 @@ def test_a_search_that_has_no_room_is_refused(games: int, simulations: int) -> N
     game = load_game("vadus(size=2)")
     searching = NetworkSearch(game, no_network(game), Gumbel(), max_games=2, max_simulations=8)
     roots = np.array([game.new_initial_state().record] * games, game.state_dtype)
-    with pytest.raises(ValueError, match="allowed are 1 to 2 games with 1 to 8 simulations"):
+    with pytest.raises(ValueError, match="expected 1 to 2 games with 1 to 8 simulations"):
         searching.run(roots, simulations, np.random.default_rng(0))
 
 

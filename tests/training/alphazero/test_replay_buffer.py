@@ -129,7 +129,11 @@ def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path, remo
     if removed == 0:
         assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)) == [3, 4, 5, 6, 7, 8]
         return
-    message = "lacks the positions from 3 to 5" if removed == 1 else "holds positions up to 5; allowed is up to 8"
+    message = (
+        "lacks the positions from 3 to 5"
+        if removed == 1
+        else "contains positions up to 5, but the checkpoint only up to 8"
+    )
     with pytest.raises(CheckpointError, match=message):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)
     assert len(files(tmp_path)) == 2
@@ -185,7 +189,7 @@ def save_with_checksum(file: Path, array: np.ndarray, allow_pickle: bool = False
 def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, foreign: np.ndarray) -> None:
     filled(tmp_path, 3)
     save_with_checksum(tmp_path / f"{0:012d}.npy", foreign)
-    with pytest.raises(CheckpointError, match=r"000000000000\.npy holds positions of another layout"):
+    with pytest.raises(CheckpointError, match=r"000000000000\.npy contains positions of a different dtype"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
 
 

@@ -194,8 +194,8 @@ def test_openings_are_uniform_among_the_first_actions() -> None:
         ([0, 0], "the culprit, game 0 of the match: .* action 0 .* is illegal"),
         ([-1, -1], "the culprit, game 0 of the match: .* got -1"),
         ([4, 99], "the culprit, game 2 of the match: .* got 99"),
-        ([4], r"the culprit answered with int64 of shape \(1,\); allowed are 2 whole numbers"),
-        ([4.0, 4.0], "the culprit answered with float64"),
+        ([4], r"the culprit must return 2 integers, got int64 of shape \(1,\)"),
+        ([4.0, 4.0], "the culprit must return 2 integers, got float64"),
     ],
 )
 def test_an_illegal_answer_is_an_error_that_names_the_bot(answer: list[float], complaint: str) -> None:
@@ -243,7 +243,7 @@ def test_the_interval_of_the_opponent_is_the_mirror_image(trials: int) -> None:
 
 @pytest.mark.parametrize(("score", "trials"), [(0, 0), (-1, 5), (6, 5)])
 def test_an_interval_of_no_proportion_is_an_error(score: float, trials: int) -> None:
-    with pytest.raises(ValueError, match=f"score is {score} in {trials} games"):
+    with pytest.raises(ValueError, match=f"got {score} in {trials} games"):
         wilson_interval(score, trials)
 
 

@@ -132,18 +132,18 @@ def changed_line(**changes: object) -> str:
         ("[1]", "must be a JSON object"),
         (changed_line(game=...), "game missing"),
         (changed_line(winner=..., reason=...), "winner, reason missing"),
-        (changed_line(color="red"), "there is no field color; fields are game, version"),
-        (changed_line(game=5), "game is 5; allowed is a game string"),
-        (changed_line(version="0"), "version is '0'; allowed is a whole number"),
-        (changed_line(version=True), "version is True"),
-        (changed_line(players=["a"]), "players is .*; allowed is a list of two names"),
-        (changed_line(actions=["b2", 3]), "actions is .*; allowed is a list of action texts"),
-        (changed_line(winner=2), "winner is 2; allowed is 0, 1 or null"),
-        (changed_line(winner=False), "winner is False"),
-        (changed_line(reason=1), "reason is 1; allowed is a text or null"),
-        (changed_line(reason=None), "winner is 1 without a reason"),
-        (changed_line(seed=-1), "seed is -1"),
-        (changed_line(metadata=[]), "metadata is .*; allowed is a JSON object"),
+        (changed_line(color="red"), "unknown field 'color'; fields: game, version"),
+        (changed_line(game=5), r"game must be .*got 5"),
+        (changed_line(version="0"), r"version must be .*got '0'"),
+        (changed_line(version=True), "version must be .*got True"),
+        (changed_line(players=["a"]), r"players must be"),
+        (changed_line(actions=["b2", 3]), r"actions must be"),
+        (changed_line(winner=2), r"winner must be .*got 2"),
+        (changed_line(winner=False), "winner must be .*got False"),
+        (changed_line(reason=1), r"reason must be .*got 1"),
+        (changed_line(reason=None), "winner must be null .*got 1"),
+        (changed_line(seed=-1), "seed must be .*got -1"),
+        (changed_line(metadata=[]), r"metadata must be"),
         (changed_line(metadata={"x": float("nan")}), "NaN is not a JSON number"),
         (changed_line()[:-1] + ', "game": "laido"}', "duplicate key .game."),
     ],
@@ -181,7 +181,7 @@ def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> Non
     write_records(path, [FINISHED])
     with pytest.raises(RuntimeError, match="no more"):
         write_records(path, failing())
-    with pytest.raises(RecordError, match="allowed is what JSON can say"):
+    with pytest.raises(RecordError, match="JSON"):
         write_records(path, [dataclasses.replace(FINISHED, metadata={"x": object()})])
     assert read_records(path) == [FINISHED]
     assert [file.name for file in tmp_path.iterdir()] == ["games.jsonl"]

@@ -128,14 +128,14 @@ def test_a_test_is_parsed_from_its_text() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("elo=3", "sprt says 'elo=3'; allowed is each of elo0=, elo1=, alpha=, beta= once"),
-        ("elo0=1,elo0=2", "sprt says 'elo0=2'"),
-        ("elo0=x", "elo0 is 'x'; allowed is a number"),
-        ("elo0=nan", "elo0 is nan"),
-        ("elo0=30", "elo1 is 30.0; allowed is a number > elo0, which is 30"),
+        ("elo=3", "sprt must give .* at most once, got 'elo=3'"),
+        ("elo0=1,elo0=2", "at most once, got 'elo0=2'"),
+        ("elo0=x", r"elo0 must be .*got 'x'"),
+        ("elo0=nan", "elo0 must be .*got nan"),
+        ("elo0=30", r"elo1 must be .*got 30.0"),
         ("elo1=5000", "from -2000 to 2000"),
-        ("alpha=0", "alpha is 0.0; allowed is a number > 0 and < 0.5"),
-        ("beta=0.5", "beta is 0.5"),
+        ("alpha=0", r"alpha must be .*got 0.0"),
+        ("beta=0.5", "beta must be .*got 0.5"),
     ],
 )
 def test_a_text_that_means_no_test_is_an_error_that_says_why(text: str, complaint: str) -> None:
@@ -145,5 +145,5 @@ def test_a_text_that_means_no_test_is_an_error_that_says_why(text: str, complain
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -1], [0.5, 0, 0, 0, 0], "12345"])
 def test_counts_that_are_none_are_an_error(counts: object) -> None:
-    with pytest.raises(ValueError, match="counts is"):
+    with pytest.raises(ValueError, match="counts must be five integers"):
         Sprt().log_likelihood_ratio(counts)  # type: ignore[arg-type]

@@ -121,7 +121,7 @@ def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
-        with pytest.raises(ValueError, match="allowed is 'vadus', or 'vadus-' and"):
+        with pytest.raises(ValueError, match="name must be 'vadus', or 'vadus-' followed by"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
     with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
         ship(alphazero_run, "vadus", into=place, matches=FinalMatches(("random", "nobody"), ()))
