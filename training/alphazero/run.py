@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -24,7 +25,7 @@ from stoneworks.models.shipped import find
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.metrics import tensorboard_scalars
-from stoneworks.training.alphazero.positions import BatchMaker, position_dtype
+from stoneworks.training.alphazero.positions import BatchMaker, check_positions, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
 from stoneworks.training.alphazero.sources import (
     Clocks,
@@ -145,7 +146,11 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             self.iterations = training["iterations"]
         positions = self.earlier.training["positions"] if self.earlier is not None else 0
         self.buffer = ReplayBuffer(
-            folder / "positions", position_dtype(self.game), config.learner.buffer_bytes, positions
+            folder / "positions",
+            position_dtype(self.game),
+            config.learner.buffer_bytes,
+            positions,
+            functools.partial(check_positions, self.game),
         )
 
     def _initial_network(self) -> BoardNetwork:

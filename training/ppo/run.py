@@ -21,7 +21,7 @@ from stoneworks.envs.vector import SavedGames, VectorEnv
 from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import Checkpoint, load_training_state
+from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.training.ppo.config import PPOConfig
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
@@ -196,6 +196,15 @@ class PPORun(Run[PPOConfig]):
         return state
 
     def _restore(self, checkpoint: Checkpoint) -> None:
+        """Continue from a checkpoint. Raises ``CheckpointError`` where it is not one of this run."""
+        try:
+            self._restore_parts(checkpoint)
+        except CheckpointError:
+            raise
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:  # whatever a wrong tensor makes torch raise
+            raise CheckpointError(f"{self.checkpoint} cannot be continued: {error!r}") from error
+
+    def _restore_parts(self, checkpoint: Checkpoint) -> None:
         state = load_training_state(self.checkpoint)
         training = checkpoint.training
         self.network.load_state_dict(checkpoint.network.state_dict())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.models.errors import UntrustedNameError
@@ -18,6 +18,9 @@ from stoneworks.training.cli.main import main
 from stoneworks.training.runs.config import load_config
 
 GAME = "vadus(size=5)"
+
+#: What a configuration must have.
+CONFIG = "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"])
@@ -63,9 +66,7 @@ def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pyt
     trace = tmp_path / "trace"
     file = tmp_path / "config.yaml"
     name = command_that_leaves_a_trace(trace)
-    file.write_text(
-        f"algorithm: alphazero\ngame: vadus(size=3)\nevaluation:\n  {key}: [{json.dumps(name)}]\n", encoding="utf-8"
-    )
+    file.write_text(CONFIG + yaml.safe_dump({"matches": {key: [name]}}), encoding="utf-8")
     with pytest.raises(UntrustedNameError, match="starts a program"):
         load_config(str(file))
     with pytest.raises(SystemExit) as ended:
@@ -82,13 +83,12 @@ def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_pat
     (tmp_path / "outside").mkdir()
     file = tmp_path / "folder" / "config.yaml"
     for where, allowed in (("folder/inside", True), ("outside", False)):
-        text = f"algorithm: alphazero\ngame: vadus(size=3)\ninit_from: {tmp_path / where}\n"
-        file.write_text(text, encoding="utf-8")
+        file.write_text(f"{CONFIG}init_from: {tmp_path / where}\n", encoding="utf-8")
         if allowed:
             load_config(str(file))
         else:
             with pytest.raises(UntrustedNameError, match="must lead into"):
                 load_config(str(file))
     load_config(str(file), trust_names=True)
-    file.write_text("algorithm: alphazero\ngame: vadus(size=3)\n", encoding="utf-8")
+    file.write_text(CONFIG, encoding="utf-8")
     load_config(str(file), [f"init_from={tmp_path / 'outside'}"])
