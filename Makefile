@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models training configs integrations web
 
-.PHONY: help setup demo test lint types pytest test-integrations test-browser test-lowest test-wheel ci bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest test-integrations test-browser test-lowest test-wheel docs ci results bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -26,10 +26,12 @@ lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 
-types: setup  # type checkers do not follow the mapping of an editable install, so they get the folders under their names
+links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
 	@mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
 	@for file in stoneworks/*.py; do ln -sfn ../../../$$file build/types/stoneworks/; done
+
+types: setup links
 	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
 
 pytest: setup
@@ -63,7 +65,10 @@ test-wheel: setup  ## the built package in empty environments: rules alone, with
 	$(PIP) --python .venv-train install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
 	cd build && ../.venv-train/bin/python ../tests/installed/train.py
 
-ci: test test-lowest test-wheel  ## everything that must pass before a change lands
+docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
+ci: test docs test-lowest test-wheel  ## everything that must pass before a change lands
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
@@ -77,6 +82,9 @@ ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
 
 checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
 	$(PYTHON) -m stoneworks.training.runs.model_card README.md docs/alphazero.md
+
+results: setup images ladder-tables checkpoint-tables  ## pictures and tables that are made from files in the repository
+	$(PYTHON) -m pytest --quiet tests/test_docs.py
 
 clean:  ## remove the virtual environment, caches and compiled kernels
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

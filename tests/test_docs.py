@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import inspect
 import io
 import re
 import sys
@@ -213,3 +215,34 @@ def test_links_to_files_lead_somewhere(path: Path) -> None:
     for target in targets:
         if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
             assert (path.parent / target.split("#")[0]).exists(), target
+
+
+# -- The site ------------------------------------------------------------------------------------------------------------
+
+PACKAGES = ("stoneworks", "stoneworks.envs", "stoneworks.envs.rules", "stoneworks.models", "stoneworks.training")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_api_reference_documents_every_public_name(package: str) -> None:
+    """A class or function by the page of the module that defines it, a constant or an environment module by name."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "api").glob("*.md")))
+    documented = set(re.findall(r"^::: (\S+)$", pages, re.MULTILINE))
+    assert len(documented) > 30
+    module = importlib.import_module(package)
+    missing = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isroutine(value):
+            if value.__module__ not in documented or not value.__doc__:
+                missing.append(name)
+        elif f"`{name}`" not in pages:
+            missing.append(name)
+    assert missing == []
+
+
+def test_every_module_of_the_api_reference_exists() -> None:
+    for path in (ROOT / "docs" / "api").glob("*.md"):
+        for name in re.findall(r"^::: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert (ROOT / f"{name.removeprefix('stoneworks.').replace('.', '/')}.py").exists() or (
+                ROOT / name.removeprefix("stoneworks.").replace(".", "/") / "__init__.py"
+            ).exists(), name

@@ -47,7 +47,7 @@ class Drawing:
 
         Raises:
             ValueError: the path ends in neither ``.svg`` nor ``.png``, or ``width_pixels`` is invalid (see
-            ``rgb_array``).
+                ``rgb_array``).
             OSError: the file cannot be written.
         """
         path = Path(path)
