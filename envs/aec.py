@@ -25,7 +25,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
 
     An agent may act several times in a row: ``agent_selection`` is who acts next. Observations are dicts of
     ``"observation"`` (the planes of ``game.observation_planes`` as that agent sees them) and ``"action_mask"``
-    (``int8[num_actions]``; zeros for an agent that is not to act and once the game is over). Rewards are 0, then at the
+    (``int8[num_actions]``; zeros for an agent that is not to move and once the game is over). Rewards are 0, then at the
     end +1 and -1, or 0 for both after a draw or a truncated game.
 
     The environment checks order and actions by itself, so that it needs none of PettingZoo's wrappers; ``copy.deepcopy``

@@ -1,7 +1,7 @@
 """AgileRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
 
 python examples/agilerl_ppo.py --frames 400000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

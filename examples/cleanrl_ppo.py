@@ -1,7 +1,7 @@
 """PPO in one file, in the style of CleanRL: one network plays both seats of many games at once, in one process.
 
 python examples/cleanrl_ppo.py --frames 400000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """OpenSpiel's DQN on a registered game, against random play; one agent plays both seats by turns.
 
 python examples/openspiel_dqn.py --frames 110000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

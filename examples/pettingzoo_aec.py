@@ -1,7 +1,7 @@
 """A hand-written loop over PettingZoo's AEC interface: one policy plays both agents and learns from the results of games.
 
 python examples/pettingzoo_aec.py --games 6000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

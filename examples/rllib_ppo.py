@@ -1,7 +1,7 @@
 """RLlib's PPO by self-play on the PettingZoo environment: one masked policy plays both agents.
 
 python examples/rllib_ppo.py --frames 160000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """sb3-contrib's MaskablePPO on one Gymnasium environment, against the bot random.
 
 python examples/sb3_single.py --frames 120000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

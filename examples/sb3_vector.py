@@ -1,7 +1,7 @@
 """sb3-contrib's MaskablePPO by self-play, with many games at once.
 
 python examples/sb3_vector.py --frames 400000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tianshou's PPO on the Gymnasium environment, against the bot random, with masks.
 
 python examples/tianshou_ppo.py --frames 200000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TorchRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
 
 python examples/torchrl_ppo.py --frames 250000 --output vadus.safetensors
-stoneworks evaluate policy:vadus.safetensors random --game "vadus(size=4)"
+stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
 from __future__ import annotations

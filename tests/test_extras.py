@@ -41,8 +41,8 @@ main()
     [
         ["train", "vadus-5"],
         ["train", "vadus-5-ppo"],
-        ["evaluate", "vadus", "random", "--game", "vadus(size=2)"],
-        ["evaluate", "vadus@4", "random", "--game", "vadus(size=2)"],
+        ["match", "vadus", "random", "--game", "vadus(size=2)"],
+        ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
         ["report", "."],
         ["ship", ".", "--as", "vadus"],
     ],
@@ -55,6 +55,6 @@ def test_commands_without_the_extra_say_so_without_a_traceback(arguments: list[s
 
 
 def test_games_and_classical_bots_need_no_extra() -> None:
-    command = [sys.executable, "-c", WITHOUT, "evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
+    command = [sys.executable, "-c", WITHOUT, "match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

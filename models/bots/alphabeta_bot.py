@@ -108,7 +108,7 @@ class AlphaBetaBot(Bot):
         return self._search_positions(batch.states[rows])[1]
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: what each action is worth to who is to act.
+        """Return ``float32[num_distinct_actions]``: what each action is worth to the player to move.
 
         The greatest value is exact; others are bounds from above; minus infinity stands for what was not looked at.
         """

@@ -13,7 +13,7 @@ from stoneworks.models.errors import UnknownBotError
 
 
 class Bot(ABC):
-    """Something that chooses actions. It plays whichever player is to act, and never assumes that players alternate.
+    """Something that chooses actions. It plays whichever player is to move, and never assumes that players alternate.
 
     Attributes:
         one_game_at_a_time: whether the bot must be asked with ``step``, through one game from ``restart`` to its end, with

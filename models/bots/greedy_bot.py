@@ -49,9 +49,9 @@ class GreedyBot(Bot):
         return self._search_positions(batch.states[rows])[1]
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: the value, for who is to act, of the best turn that begins with each action.
+        """Return ``float32[num_distinct_actions]``: for each action, the value of the best turn that starts with it.
 
-        Minus infinity stands where the search found no turn: for illegal actions, and those it gave up early.
+        Values are for the player to move. Illegal actions, and those that the search discarded early, get minus infinity.
         """
         return self._search_position(state)[0][0]
 

@@ -22,7 +22,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
             standing = compare_hills(board, state.stones)
     color_to_act = state.current_player ^ state.swapped
     advantage = black_advantage(board, state, color_to_act, 1, standing)
-    # White is to act with and without a swap, so the position is the same but for who plays which color.
+    # White is to move with and without a swap, so the position is the same but for who plays which color.
     if swap_is_legal(board, state):
         advantage = -abs(advantage)
     return advantage if player ^ state.swapped == 0 else -advantage

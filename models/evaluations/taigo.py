@@ -18,15 +18,15 @@ from stoneworks.models.search.turn_search import Float32s
 SCALE = 165.0
 #: What an open window with 0 to 5 hexes is worth to its color. Its player may be one tile from the next number.
 WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)
-#: How much more the windows of the player to act count.
+#: How much more the windows of the player to move count.
 WEIGHT_OF_MOVE = 1.5
 #: What it is worth, in the choice of actions to look at, to block an open window with so many hexes.
 BLOCK_VALUES = (0.0, 1.0, 5.0, 30.0, 1000.0, 0.0)
 #: In the choice of actions to look at: what a tile that makes a hole is better by, as its cone comes in the same turn.
 BONUS_OF_HOLE = 50.0
-#: The value of a position whose player to act can complete five with the next tile.
+#: The value of a position whose player to move can complete five with the next tile.
 CAN_COMPLETE = 1e5
-#: The value for who is not to act of more ways to complete five than the opponent can block.
+#: The value for who is not to move of more ways to complete five than the opponent can block.
 CANNOT_BLOCK = 5e4
 #: Within a turn: five of a color stands, or a cone makes it, and decides the game at the turn's end (G5).
 FIVE_STANDS = 2e5
@@ -106,7 +106,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
 
 @kernel
 def cone_makes_five(board: Record, state: Record) -> bool:
-    """Return whether a cone in one of the holes to be filled now makes five for who is to act."""
+    """Return whether a cone in one of the holes to be filled now makes five for the player to move."""
     mover = state.current_player
     if state.cones_left[mover] == 0:
         return False

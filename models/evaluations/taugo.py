@@ -24,7 +24,7 @@ from stoneworks.models.search.turn_search import Float32s
 SCALE = 310.0
 #: How many turns of each player are played out.
 NUM_TURNS_TRIED = 16
-#: How much the gain of the best turn of the player to act counts: it can be played at once.
+#: How much the gain of the best turn of the player to move counts: it can be played at once.
 WEIGHT_OF_NEXT_TURN = 0.9
 #: How much that of the best turn of the other player counts: it may have been answered by then.
 WEIGHT_OF_TURN_AFTER = 0.6
@@ -34,7 +34,7 @@ WEIGHT_OF_ALTERNATIVE = 0.8
 PRICE_OF_STRING = 0.1
 #: How much a point counts for what the opponent could do through it, where what its own player could counts 1.
 WEIGHT_OF_OBSTRUCTION = 0.8
-#: The value of a game that the player to act can end with a pass and win.
+#: The value of a game that the player to move can end with a pass and win.
 CAN_END_AS_WINNER = 1e5
 #: What a pass as the leader is better by than a stone that changes nothing.
 BONUS_OF_LEADING_PASS = 0.001
@@ -260,7 +260,7 @@ def gain_of_turn(
     """Play out the turns that begin with ``action`` and go straight on, and return what the best one gains.
 
     It is left to the caller to bring the position back. ``room`` is for the position after the action; ``player``, who leads
-    by ``lead``, is to act.
+    by ``lead``, is to move.
     """
     apply_action(board, state, action)
     best = lead_of(board, state, player)

@@ -1,7 +1,7 @@
 """The evaluation of Trugo: pieces, and what the next turn may take of them.
 
 A group whose last open corner the other side can fill is in danger, and so are, in the waning phase, the pieces on a tile
-that may be removed. As a turn takes only one of these, the greatest danger to who is not to act counts nearly in full, and all
+that may be removed. As a turn takes only one of these, the greatest danger to who is not to move counts nearly in full, and all
 others a little. Who is ahead wants the game to come to its end: in the waning phase an advantage counts the more, the fewer
 tiles are left.
 """
@@ -36,7 +36,7 @@ PINNED_BY_ENEMY = 0.5
 PINNED_BY_FRIEND = 0.8
 IN_RESERVE = 0.5
 OPEN_CORNER = 0.02
-GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # of the pieces in danger, if the other side is to act
+GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # of the pieces in danger, if the other side is to move
 DANGER_TO_WHO_ACTS = 0.1
 
 #: How much more an advantage counts when all tiles are gone.

@@ -13,7 +13,7 @@ SCALE = 2.6
 
 @kernel
 def stones_left_in_turn(state: Record) -> int:
-    """Return how many stones the player to act may still place in this turn (V1, V2)."""
+    """Return how many stones the player to move may still place in this turn (V1, V2)."""
     return 1 if state.num_stones == 0 or state.second_stone else 2
 
 

@@ -25,7 +25,7 @@ SHARPNESS = 2.0
 WEIGHT_OF_FINISHED = 0.1
 #: How much the second-best finished wall counts.
 WEIGHT_OF_SECOND = 0.01
-#: The value of a game that the player to act can end with a pass and win.
+#: The value of a game that the player to move can end with a pass and win.
 CAN_END_AS_WINNER = 1e5
 #: What a pass as the leader is better by than a stone that changes nothing.
 BONUS_OF_LEADING_PASS = 0.001
@@ -207,7 +207,7 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
     Args:
         board: the board constants.
         state: the position.
-        color_to_act: 0 where Black is to act, 1 where White is.
+        color_to_act: 0 where Black is to move, 1 where White is.
         num_free: how many stones that color may still place in this turn.
         standing: where the opponent has just passed, what a pass would end the game with: 1 a win of Black, -1 one of
             White, 0 a draw. Else anything.
@@ -231,7 +231,7 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
 
 @kernel
 def rate_points(board: Record, state: Record, color_to_act: int, num_free: int, ratings: Float32s) -> None:
-    """Write for each point how good the best walls through it are, of the color to act and of the other one."""
+    """Write for each point how good the best walls through it are, of the color to move and of the other one."""
     num_cells = board.num_cells
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)

@@ -1,10 +1,10 @@
 """Alpha-beta search: iterative deepening over turns, with a transposition table, on the evaluations of the greedy bot.
 
 It is a template over a game's four kernels and the two of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
-Every action is a node of its own. Depth counts turns all the same, and falls where the player to act changes: an
+Every action is a node of its own. Depth counts turns all the same, and falls where the player to move changes: an
 evaluation can only be trusted where a turn is over, and turns are of very different length, one action in Laido, two in
 Vadus, a whole line in Taugo. A depth in actions would end most lines of Taugo half laid, and one more action would often be
-the same player's again. So the sign of a value, too, flips only where the player to act changes.
+the same player's again. So the sign of a value, too, flips only where the player to move changes.
 
 The search is selective: in each position only the actions that ``rate_actions`` puts first are looked at, and those that it rates
 infinite; from the third turn on fewer and fewer, but not in the second, as a reply that is overlooked costs most (measured on
@@ -90,7 +90,7 @@ def search_depths(
             after that, but not fewer than ``LEAST_CANDIDATES`` unless this is. Those rated infinite come on top.
         max_positions: positions that the search of one of ``states`` may visit; past them it ends with ``NO_ACTION``.
         seeds: one for each position, advanced; they decide between actions of equal value.
-        values: ``float32[len(states), num_actions]``, written, for who is to act: the greatest value, exact wherever it
+        values: ``float32[len(states), num_actions]``, written, for the player to move: the greatest value, exact wherever it
             stands; for other actions a bound from above; minus infinity where none was looked at.
         actions: ``int64[len(states)]``, written: an action of greatest value.
         num_positions: ``int64[len(states)]``, written: positions visited, at all depths.

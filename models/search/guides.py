@@ -157,7 +157,7 @@ def play_out_leaves(
         num_asked: the number of questions.
         num_playouts: random playouts from each leaf, at least 1.
         seeds: ``uint64[num_games]``, advanced.
-        results: ``float32[num_asked]``, written: the mean result for the player to act, in [-1, 1].
+        results: ``float32[num_asked]``, written: the mean result for the player to move, in [-1, 1].
     """
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)

@@ -16,8 +16,8 @@ from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
 from stoneworks.models.search.turn_wins import winning_turn_kernel
 
-#: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to act see them, to
-#: logits ``float32[n, num_actions]`` and expected results for the players to act, ``float32[n]`` in [-1, 1].
+#: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to move see them, to
+#: logits ``float32[n, num_actions]`` and expected results for the players to move, ``float32[n]`` in [-1, 1].
 Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
@@ -45,7 +45,7 @@ class SearchResult:
 
     Attributes:
         actions: ``int64[num_games]``, the action to play.
-        values: ``float32[num_games]``, the mean value for the player to act.
+        values: ``float32[num_games]``, the mean value for the player to move.
         policies: ``float32[num_games, num_actions]``, what a network is to learn: better than its own policy.
         visits: ``int32[num_games, num_actions]``, how often each action was taken.
         solved: ``bool[num_games]``, whether the value is proven, and the action one that reaches it.

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, eq=False)
 class RootStatistics:
-    """The statistics of a root, all for the player to act there. A bot makes one with each step.
+    """The statistics of a root, all for the player to move there. A bot makes one with each step.
 
     Attributes:
-        player: the player to act.
+        player: the player to move.
         actions: ``int64[num_legal]``, the legal actions in ascending order.
         visits: ``int64[num_legal]``, the simulations that began with each, those of a tree carried over included.
         values: ``float64[num_legal]``, their mean results in [-1, 1]; 0 where there was none.

@@ -296,7 +296,7 @@ def plant(
         states: ``[num_games, max_nodes]``, the positions of the nodes.
         nodes: ``[num_games, max_nodes]``, of dtype ``NODE``.
         games: ``[num_games]``, of dtype ``GAME``.
-        planes: ``float32[num_games, planes, height * width]``, written: each position as its player to act sees it.
+        planes: ``float32[num_games, planes, height * width]``, written: each position as its player to move sees it.
         asked: ``int64[num_games]``, written: whose each of ``planes`` is.
 
     Returns:
@@ -339,7 +339,7 @@ def expand(
         asked: ``int64[num_games]``: which game each answer is for.
         num_asked: the number of answers.
         logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
-        values: ``float32[num_asked]``, the network's expected result for the player to act, in [-1, 1].
+        values: ``float32[num_asked]``, the network's expected result for the player to move, in [-1, 1].
         discount: of values, for each action.
         solve: whether to look for actions that win within the turn.
 
@@ -508,7 +508,7 @@ def conclude_all(
         games: ``[num_games]``.
         parameters: of the search.
         actions: ``int64[num_games]``, written: the action to play.
-        values: ``float32[num_games]``, written: the mean value for the player to act.
+        values: ``float32[num_games]``, written: the mean value for the player to move.
         policies: ``float32[num_games, num_actions]``, written: the policy that a network is to learn.
         visits: ``int32[num_games, num_actions]``, written: how often each action was taken; 1 for one that wins within the
             turn, where that has been found before the first simulation.

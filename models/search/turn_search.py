@@ -39,7 +39,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Write how promising each legal action is for who is to act; infinity for one that must be looked at."""
+    """Write how promising each legal action is for the player to move; infinity for one that must be looked at."""
     raise NotImplementedError
 
 
@@ -55,7 +55,7 @@ def search_turns(
     values: Float32Table,
     actions: Int64s,
 ) -> None:
-    """Search the turn of the player to act in each of ``states``, and write what its actions are worth.
+    """Search the turn of the player to move in each of ``states``, and write what its actions are worth.
 
     A beam search: of the actions of a position only the ``num_candidates`` that ``rate_actions`` puts first are tried,
     and of the unfinished turns of one length only the ``beam_width`` that ``evaluate`` puts first are carried on. Where

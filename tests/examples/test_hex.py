@@ -261,7 +261,7 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
     entry = ALGORITHMS[algorithm]
     result = entry.load("train")(config, tmp_path / "run")
     assert result.finished
-    opponents = config.matches.opponents if algorithm == "alphazero" else config.evaluation.opponents
+    opponents = config.matches.opponents
     assert "greedy" not in opponents
     assert "random" in opponents
     assert parse_config({**values, "game": "vadus(size=2)"}, "test") != config

@@ -59,6 +59,6 @@ assert "vadus" in command("games").stdout
 without_arguments = command(expected=2)
 assert "play" in without_arguments.stdout + without_arguments.stderr, "it shows what one can do"
 # What needs an extra says which one.
-for arguments in (("train", "vadus-5"), ("evaluate", "vadus", "random", "--game", "vadus(size=5)")):
+for arguments in (("train", "vadus-5"), ("match", "vadus", "random", "--game", "vadus(size=5)")):
     assert "stoneworks[train]" in command(*arguments, expected=2).stderr, arguments
 print("ok")

@@ -25,7 +25,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
 
     Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
     greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
-    player to act, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game;
+    player to move, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game;
     ``result_counts``, whether the result is to be learned, 0 or 1.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
@@ -51,7 +51,7 @@ def make_positions(
         game: the game.
         states: records.
         policies: ``float32[n, num_actions]``, the search's.
-        values: ``float32[n]``, the search's, for the player to act.
+        values: ``float32[n]``, the search's, for the player to move.
     """
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
@@ -93,11 +93,11 @@ class TrainingBatch:
     """Positions as the learner takes them.
 
     Attributes:
-        observations: ``float32[n, planes, height, width]``, as the player to act sees them.
+        observations: ``float32[n, planes, height, width]``, as the player to move sees them.
         legal: ``bool[n, num_actions]``.
         actions: ``int64[n, entries]``, see :func:`position_dtype`.
         probabilities: ``float32[n, entries]``.
-        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to act that are to be learned;
+        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to move that are to be learned;
             what a discount takes off a win or a loss counts as a draw.
     """
 

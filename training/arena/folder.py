@@ -1,6 +1,6 @@
-"""The folder of an arena: ``arena.json`` with its settings, and one file of games for each portion that is finished.
+"""The folder of an arena: ``arena.json`` with its settings, and one file of games for each chunk that is finished.
 
-A file appears whole or not at all, so an arena that was cut off at any moment goes on from its finished portions.
+A file appears whole or not at all, so an arena that was cut off at any moment goes on from its finished chunks.
 """
 
 from __future__ import annotations
@@ -71,19 +71,19 @@ class ArenaFolder:
         self._games.mkdir(exist_ok=True)
 
     def file_of(self, chunk: Chunk) -> Path:
-        """Return the file that keeps, or will keep, the games of a portion."""
+        """Return the file that keeps, or will keep, the games of a chunk."""
         return self._games / f"pairing-{chunk.pairing:03d}-portion-{chunk.number:05d}.jsonl"
 
     def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
-        """Keep the games of a portion (see :func:`records_of_chunk`)."""
+        """Keep the games of a chunk (see :func:`records_of_chunk`)."""
         write_records(self.file_of(chunk), records)
 
     def remove(self, chunk: Chunk) -> None:
-        """Forget the games of a portion, if there are any."""
+        """Forget the games of a chunk, if there are any."""
         self.file_of(chunk).unlink(missing_ok=True)
 
     def read(self) -> dict[Chunk, tuple[GameRecord, ...]]:
-        """Return the games of all finished portions.
+        """Return the games of all finished chunks.
 
         Raises:
             ArenaFolderError: a file does not hold the games that it should.
@@ -113,7 +113,7 @@ def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
 
 
 def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
-    """Return the games of a portion as they are kept: under the arena's names, with their place in it.
+    """Return the games of a chunk as they are kept: under the arena's names, with their place in it.
 
     Their metadata says ``pairing``, ``portion``, ``pair`` (within the pairing) and ``score``, that of player 0.
     """

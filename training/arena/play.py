@@ -90,7 +90,7 @@ def play_arena(
 ) -> ArenaResult:
     """Play what is left of an arena.
 
-    Finished portions are kept in the folder at once. After an interruption, or an error, the same call goes on with the
+    Finished chunks are kept in the folder at once. After an interruption, or an error, the same call goes on with the
     rest, and comes to the same games as a call that was not interrupted, with any number of workers. (A ``Bot`` object goes on with
     its own random numbers; give a function of the game and a seed where that matters.)
 
@@ -99,14 +99,14 @@ def play_arena(
         folder: where the games are kept: a new folder, or that of an arena of equal settings.
         players: what plays under each name; a name that is missing here is that of a bot.
         workers: processes that play; more than one needs every player to be the name of a bot.
-        progress: called with the result so far at the start and after each portion.
+        progress: called with the result so far at the start and after each chunk.
 
     Raises:
         ArenaFolderError: the folder holds something else; the difference is named.
         InUseError: another process plays in the folder.
-        ArenaPlayError: a player could not be asked, or answered with nonsense; the portions before are kept.
+        ArenaPlayError: a player could not be asked, or answered with nonsense; the chunks before are kept.
         ValueError: an argument is not allowed, or a name is that of no bot.
-        KeyboardInterrupt: as it came; the portions before are kept.
+        KeyboardInterrupt: as it came; the chunks before are kept.
     """
     check_integer("workers", workers, 1)
     given = dict(players or {})
@@ -138,8 +138,8 @@ def _play(
     if progress is not None:
         progress(result)
     if not result.finished:
-        with closing(play_chunks(settings, everyone, standing.missing(), workers)) as portions:
-            for chunk, records in portions:
+        with closing(play_chunks(settings, everyone, standing.missing(), workers)) as chunks:
+            for chunk, records in chunks:
                 kept.write(chunk, records)
                 standing.add(chunk, records)
                 result = standing.result()
@@ -170,28 +170,28 @@ def _checkpoints(players: Mapping[str, Player]) -> dict[str, str]:
 
 
 class _Standing:
-    """The portions that are played, and what they come to."""
+    """The chunks that are played, and what they come to."""
 
     def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:
         self._settings = settings
         self._played = dict(played)
-        # With a sequential test those portions count that come without a gap, to its decision.
+        # With a sequential test those chunks count that come without a gap, to its decision.
         self._counted: list[Chunk] = []
         self._counts = np.zeros(5, np.int64)
         self._decision = SprtDecision.GOING_ON if settings.sprt is not None else None
         self._count()
 
     def add(self, chunk: Chunk, records: tuple[GameRecord, ...]) -> None:
-        """Take the games of a portion."""
+        """Take the games of a chunk."""
         self._played[chunk] = records
         self._count()
 
     def missing(self) -> list[Chunk]:
-        """Return the portions that are not played."""
+        """Return the chunks that are not played."""
         return [chunk for chunk in self._settings.chunks if chunk not in self._played]
 
     def uncounted(self) -> set[Chunk]:
-        """Return the portions that are played and do not count."""
+        """Return the chunks that are played and do not count."""
         return self._played.keys() - set(self._counting())
 
     def result(self) -> ArenaResult:

@@ -125,7 +125,7 @@ class GameRecord:
         return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
 
     def replay(self) -> State:
-        """Play the game again and return its last position; after a forfeit, who was to act there has lost.
+        """Play the game again and return its last position; after a forfeit, who was to move there has lost.
 
         Raises:
             RecordError: the game or its version is not the present one, an action is illegal, or the result is another one.
@@ -147,7 +147,7 @@ class GameRecord:
             if outcome is not None or self.winner != 1 - state.current_player():
                 raise RecordError(
                     f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)} "
-                    f"in which player {state.current_player()} is to act"
+                    f"in which player {state.current_player()} is to move"
                 )
             return state
         if outcome != (None if self.reason is None else Outcome(self.winner, self.reason)):

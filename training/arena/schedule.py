@@ -1,4 +1,4 @@
-"""Who plays whom, and in which portions: each of a few pairs of games, with its own seeds, whoever plays it."""
+"""Who plays whom, and in which chunks: each of a few pairs of games, with its own seeds, whoever plays it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stoneworks.envs.rules.checks import check_integer
 
 @dataclass(frozen=True)
 class Chunk:
-    """A portion of a pairing that is played, and kept, as a whole.
+    """A chunk of a pairing that is played, and kept, as a whole.
 
     Attributes:
         pairing: index of the pairing.
-        number: which portion of the pairing it is, from 0.
+        number: which chunk of the pairing it is, from 0.
         num_pairs: pairs of games in it.
     """
 
@@ -25,7 +25,7 @@ class Chunk:
     num_pairs: int
 
     def seeds(self, arena_seed: int) -> tuple[int, int, int]:
-        """Return the seeds of the openings and of the two players, which depend on the arena's seed and the portion alone."""
+        """Return the seeds of the openings and of the two players, which depend on the arena's seed and the chunk alone."""
         sequence = np.random.SeedSequence(arena_seed, spawn_key=(self.pairing, self.number))
         openings, first, second = sequence.generate_state(3).tolist()
         return openings, first, second
@@ -62,7 +62,7 @@ def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str]
 
 
 def chunks_of(num_pairings: int, num_pairs: int, chunk_pairs: int) -> tuple[Chunk, ...]:
-    """Return the portions of all pairings, by turns, so that an arena that is broken off has played all pairings about equally."""
+    """Return the chunks of all pairings, by turns, so that an arena that is broken off has played all pairings about equally."""
     sizes = [min(chunk_pairs, num_pairs - start) for start in range(0, num_pairs, chunk_pairs)]
     return tuple(Chunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in range(num_pairings))
 

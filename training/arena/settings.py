@@ -73,7 +73,7 @@ class ArenaSettings:
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        """The portions of the arena, in their order."""
+        """The chunks of the arena, in their order."""
         return chunks_of(len(self.pairings), self.num_pairs, self.chunk_pairs)
 
     def to_fields(self) -> dict[str, Any]:

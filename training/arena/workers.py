@@ -1,4 +1,4 @@
-"""Processes that play portions of an arena. What they play depends on the portion alone, so their number changes nothing."""
+"""Processes that play chunks of an arena. What they play depends on the chunk alone, so their number changes nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Played = tuple[Chunk, tuple[GameRecord, ...]]
 
 
 def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Chunk) -> tuple[GameRecord, ...]:
-    """Play a portion and return its games.
+    """Play a chunk and return its games.
 
     Raises:
         ArenaPlayError: a player could not be made, or could not be asked, or answered with nonsense.
@@ -74,7 +74,7 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
 def play_chunks(
     settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
 ) -> Generator[_Played, None, None]:
-    """Yield each portion with its games when it is finished: with one worker in this process and in order, else in any order.
+    """Yield each chunk with its games when it is finished: with one worker in this process and in order, else in any order.
 
     Leaving the iterator early ends the workers at once.
 
@@ -110,7 +110,7 @@ class _Team:
                 self._processes[here] = process
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[_Played]:
-        """Yield portions as they are finished (see :func:`play_chunks`)."""
+        """Yield chunks as they are finished (see :func:`play_chunks`)."""
         waiting = list(reversed(chunks))
         playing: dict[Connection, Chunk] = {}
         for pipe in self._processes:
@@ -157,7 +157,7 @@ class _Team:
 
 
 def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
-    """Play the portions that come through the pipe, and send back their games, or the text of an error."""
+    """Play the chunks that come through the pipe, and send back their games, or the text of an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     add_entries(entries)
     import numba

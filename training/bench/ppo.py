@@ -34,7 +34,7 @@ def ours() -> float:
     config = load_config("vadus-5-ppo")
     assert isinstance(config, PPOConfig)
     never = 10**9
-    config = replace(config, frames=OURS_FRAMES, evaluation=replace(config.evaluation, frames=never))
+    config = replace(config, frames=OURS_FRAMES, matches=replace(config.matches, frames=never))
     with tempfile.TemporaryDirectory() as folder:
         train(replace(config, frames=1), f"{folder}/first")  # loads the kernels
         start = time.process_time()
@@ -63,14 +63,14 @@ class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
         return self._games.observe(self._games.agent_selection)["observation"], {}
 
     def step(self, action: int) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """Play for who is to act; the reward is the mover's, the observation is the next one's."""
+        """Play for the player to move; the reward is the mover's, the observation is the next one's."""
         mover = self._games.agent_selection
         self._games.step(int(action))
         observation, _, termination, truncation, info = self._games.last()
         return observation["observation"], self._games.rewards[mover], termination, truncation, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
-        """Return the mask of who is to act."""
+        """Return the mask of the player to move."""
         return self._games.observe(self._games.agent_selection)["action_mask"]
 
 

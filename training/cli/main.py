@@ -12,7 +12,7 @@ from stoneworks.training.cli import arena, bench, compile, play, replay, train, 
 
 app = typer.Typer(
     name="stoneworks",
-    help="Five new board games for reinforcement learning: play, train, evaluate, measure.",
+    help="Five new board games for reinforcement learning: play, train, compare, measure.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,7 +25,7 @@ _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 @app.callback()
 def stoneworks() -> None:
-    """Five new board games for reinforcement learning: play, train, evaluate, measure."""
+    """Five new board games for reinforcement learning: play, train, compare, measure."""
 
 
 for command in (
@@ -34,7 +34,7 @@ for command in (
     train.report,
     train.ship,
     play.play,
-    play.evaluate,
+    play.match,
     bench.bench,
     replay.replay,
     web.web,

@@ -1,4 +1,4 @@
-"""The commands ``games``, ``play`` and ``evaluate``."""
+"""The commands ``games``, ``play`` and ``match``."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def play(
         write_records(save, [GameRecord.of_state(state, players, seed)])
 
 
-def evaluate(
+def match(
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, vadus@64, a checkpoint folder ...")],
     b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
     game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],

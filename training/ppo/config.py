@@ -36,11 +36,11 @@ class OpponentsConfig:
 
 
 @dataclass(frozen=True)
-class EvaluationConfig:
-    """Matches in paired games while training goes on (see :func:`stoneworks.training.arena.match.play_match`).
+class MatchesConfig:
+    """Paired matches during training (see :func:`stoneworks.training.arena.match.play_match`).
 
     Attributes:
-        frames: frames from one evaluation to the next.
+        frames: frames between matches.
         num_pairs: pairs of games against each opponent.
         opening_actions: random actions at the start of each pair.
         opponents: names of bots.
@@ -78,7 +78,7 @@ class PPOConfig:
             much slower on one that has other work to do. Results may depend on the number in their last digits.
         network: the network.
         opponents: who the learner plays.
-        evaluation: matches while training goes on.
+        matches: matches during training.
     """
 
     game: str
@@ -101,7 +101,7 @@ class PPOConfig:
     threads: int = at_least(0, default=1)
     network: NetworkConfig = field(default_factory=lambda: ResidualConfig("board_network", channels=16, blocks=1))
     opponents: OpponentsConfig = field(default_factory=OpponentsConfig)
-    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    matches: MatchesConfig = field(default_factory=MatchesConfig)
 
     @property
     def frames_per_update(self) -> int:
@@ -111,8 +111,8 @@ class PPOConfig:
     @staticmethod
     def game_defaults(game: Game) -> dict[str, Any]:
         """Return defaults that depend on the game: without an evaluation some bots cannot be opponents."""
-        opponents = playable_bots(EvaluationConfig.opponents, game)
-        return {"evaluation.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
+        opponents = playable_bots(MatchesConfig.opponents, game)
+        return {"matches.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
 
     def check(self, source: str) -> None:
         """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""

@@ -38,7 +38,7 @@ with require_extra("train", "training runs"):
     from torch import Tensor
 
 #: Keys of a configuration that may change when training goes on.
-CHANGEABLE = ("frames", "checkpoint_seconds", "threads", "evaluation")
+CHANGEABLE = ("frames", "checkpoint_seconds", "threads", "matches")
 
 #: Games against each kind of opponent whose mean is the score shown while training.
 SCORE_WINDOW = 500
@@ -117,7 +117,7 @@ class PPORun(Run[PPOConfig]):
     @staticmethod
     def opponents(config: PPOConfig) -> Iterable[str]:
         """See :meth:`Run.opponents`."""
-        return config.evaluation.opponents
+        return config.matches.opponents
 
     @property
     def done(self) -> int:
@@ -156,17 +156,17 @@ class PPORun(Run[PPOConfig]):
             not session.stopped,
         )
 
-    def play_evaluation(self, status: PPOStatus, report: Report) -> None:
-        """Play the matches that ``config.evaluation`` says."""
+    def _play_matches(self, status: PPOStatus, report: Report) -> None:
+        """Play the matches that ``config.matches`` says."""
         self.network.eval()
-        opponents = self.config.evaluation.opponents
+        opponents = self.config.matches.opponents
         pairings = (
             ("policy", PolicyBot(self.network, self.game, self._match_seed(number, 0), name="policy"), opponent)
             for number, opponent in enumerate(opponents)
         )
         self.play_matches(
             pairings,
-            self.config.evaluation,
+            self.config.matches,
             lambda number: self.seed(_EVALUATION, self.updates, number, 1),
             status,
             report,
@@ -264,7 +264,7 @@ class _Session(BaseCallback):
         self._updates_here = 0
 
     def frames_per_second(self) -> float:
-        """Return the speed of playing and learning, without what is aside: evaluation and checkpoints."""
+        """Return the speed of playing and learning, without matches and checkpoints."""
         seconds = time.monotonic() - self._began - self._aside
         return (self.run.done - self._first_frame) / seconds if seconds > 0 else 0.0
 
@@ -296,13 +296,13 @@ class _Session(BaseCallback):
         scores = {kind: float(np.mean(results)) for kind, results in sorted(self._results.items())}
         for kind, score in scores.items():
             run.model.logger.record(f"score/{kind}", score)
-        frames, step, every = run.done, run.config.frames_per_update, run.config.evaluation.frames
+        frames, step, every = run.done, run.config.frames_per_update, run.config.matches.frames
         status = PPOStatus(frames, run.config.frames, run.seconds(), self.frames_per_second(), scores=scores)
         self.report(status)
         began = time.monotonic()
         last = frames >= run.config.frames
         if last or frames // every > (frames - step) // every:
-            run.play_evaluation(status, self.report)
+            run._play_matches(status, self.report)
         if not last and not self.stop.is_set():
             run.save_if_due()
         self._aside += time.monotonic() - began

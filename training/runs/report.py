@@ -180,7 +180,7 @@ def _policies(run: FinishedRun) -> Iterator[str]:
 
 
 def _positions_to_show(run: FinishedRun) -> list[State]:
-    """Return positions in which the network is to act: early, in the middle and late in the last match's game."""
+    """Return positions in which the network is to move: early, in the middle and late in the last match's game."""
     game = run.checkpoint.game
     games = _match_games(run)
     if not games:
@@ -223,7 +223,7 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
         if policy[action] > 0
     )
     caption = (
-        f"After {len(state.history())} actions, {game.colors[game.color_of(state, player)]} to act: {best}; the darkest "
+        f"After {len(state.history())} actions, {game.colors[game.color_of(state, player)]} to move: {best}; the darkest "
         f"cell is {percent(greatest)}. Expected: {expected}"
     )
     content = draw(state, fill=np.minimum(heat, 1)).png(_PICTURE_PIXELS)

@@ -12,7 +12,7 @@ class NaiveTaigo:
     """One game of Taigo.
 
     Attributes:
-        to_act: the player to act, None once the game is over.
+        to_act: the player to move, None once the game is over.
         result: None, the winning player, or "draw".
         reason: None, "five", "draw" (the last tile) or "no_place".
     """

@@ -1,4 +1,4 @@
-"""Trugo once more, as slow and as plain as RULES.md section 5 reads: dicts, sets, and no code shared with the kernels."""
+"""A slow, plain implementation of Trugo from its rulings (R1 to R10): dicts, sets, and no code shared with the kernels."""
 
 from __future__ import annotations
 

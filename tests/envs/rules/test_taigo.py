@@ -571,7 +571,7 @@ def test_the_greatest_length_counts_tiles_cones_and_room() -> None:
 
 def test_equal_positions_are_equal_however_they_came_about(play: Play) -> None:
     assert play("taigo", "o13-p13 l13-k13 m14-m15") == play("taigo", "m14-m15 l13-k13 o13-p13")
-    # Equal hexes and player to act, but other pairs of hexes are tiles.
+    # Equal hexes and player to move, but other pairs of hexes are tiles.
     pairs = ("o13-p13 p14-o14", "o13-o14 p14-p13")
     assert play("taigo", pairs[0]) != play("taigo", pairs[1])
 

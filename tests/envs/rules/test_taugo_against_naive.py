@@ -161,7 +161,7 @@ def state_of(naive: Any) -> State:
 def test_scattered_stones_allow_the_same_actions_and_one_of_them_leads_to_the_same_position(
     size: int, num_positions: int, naive_state: Callable[[Game], Any], legal_texts: LegalTexts
 ) -> None:
-    """At the start of a turn, and as if each stone of the player to act were the last one of a line."""
+    """At the start of a turn, and as if each stone of the player to move were the last one of a line."""
     generator = random.Random(size)
     num_cuts: Counter[bool] = Counter()
     for _ in range(num_positions):

@@ -359,7 +359,7 @@ def test_the_record_of_a_forfeit_names_who_was_to_act_as_the_loser() -> None:
     record = GameRecord.of_state(state, ("a", "b")).to_json().replace('"reason": null', '"reason": "forfeit: late"')
     assert GameRecord.from_json(record.replace('"winner": null', '"winner": 0')).replay() == state
     for winner in ("1", "null"):
-        with pytest.raises(RecordError, match="player 1 is to act"):
+        with pytest.raises(RecordError, match="player 1 is to move"):
             GameRecord.from_json(record.replace('"winner": null', f'"winner": {winner}')).replay()
     over = GameRecord.from_json(
         record.replace('["b2"]', '["b2", "pass", "pass"]').replace('"winner": null', '"winner": 0')

@@ -36,7 +36,7 @@ def evaluation(state: State, player: int) -> float:
 
 
 def random_positions(game: Game, number: int, seed: int) -> Iterator[State]:
-    """Yield positions in which somebody is to act, from games in which passes are as frequent as stones."""
+    """Yield positions in which somebody is to move, from games in which passes are as frequent as stones."""
     generator = np.random.default_rng(seed)
     pass_action = game.string_to_action("pass")
     while number > 0:
@@ -187,7 +187,7 @@ def test_in_laido_greedy_swaps_the_openings_that_its_evaluation_likes(size: int)
         state = game.new_initial_state().child(int(opening))
         black_is_ahead_by = evaluation(without_pie_rule.new_initial_state().child(int(opening)), 0)
         values = bot.action_values(state)
-        # After the swap player 1 is Black, and White is to act as before.
+        # After the swap player 1 is Black, and White is to move as before.
         assert values[game.string_to_action("swap")] == pytest.approx(black_is_ahead_by, abs=1e-4)
         swaps.append(game.action_to_string(bot.step(state)) == "swap")
     opening = bot.step(game.new_initial_state())

@@ -14,7 +14,7 @@ GAME = load_game("taigo")
 
 
 def position(tiles: str, *, mover: int, cones_left: tuple[int, int] = (5, 5)) -> State:
-    """The position after ``tiles``, laid by anyone, with ``mover`` to act."""
+    """The position after ``tiles``, laid by anyone, with ``mover`` to move."""
     state = GAME.new_initial_state()
     for text in tiles.split():
         state.apply_action(state.string_to_action(text))

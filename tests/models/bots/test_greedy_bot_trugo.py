@@ -82,7 +82,7 @@ def num_pieces(state: State, color: int) -> int:
 
 
 def fewest_pieces_after_a_move(state: State, color: int) -> int:
-    """Return how few pieces of ``color`` any move of a piece, by who is to act, leaves."""
+    """Return how few pieces of ``color`` any move of a piece, by the player to move, leaves."""
     fewest = num_pieces(state, color)
     for pick in state.legal_actions():
         picked = state.child(pick)

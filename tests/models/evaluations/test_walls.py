@@ -52,7 +52,7 @@ def evaluation(state: State, player: int) -> float:
 
 
 def with_stones(game: Game, black: str, white: str) -> State:
-    """Return a position with stones on cells, with White to act at the start of a turn, as after a turn of Black."""
+    """Return a position with stones on cells, with White to move at the start of a turn, as after a turn of Black."""
     record = game.new_initial_state().record
     record["current_player"] = 1
     for stone, cells in ((1, black), (2, white)):

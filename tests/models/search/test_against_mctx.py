@@ -24,7 +24,7 @@ def test_the_schedule_is_that_of_mctx(num_simulations: int) -> None:
 
 
 class Table:
-    """All positions of a small game by number, each with made-up logits and a made-up value for its player to act.
+    """All positions of a small game by number, each with made-up logits and a made-up value for its player to move.
 
     mctx sees the game as this table: the result of an action is a reward of who acts, and the discount says whether the
     same player acts again, 1, or the other one, -1, or nobody, 0.

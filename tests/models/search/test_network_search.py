@@ -274,7 +274,7 @@ def test_values_count_for_the_same_player_where_it_acts_again_and_against_it_whe
 
 
 def last_pass(winner: int | None) -> State:
-    """A position of Vadus 2 in which a pass ends the game, and how the player to act fares then is ``winner``'s doing."""
+    """A position of Vadus 2 in which a pass ends the game, and how the player to move fares then is ``winner``'s doing."""
     rng = np.random.default_rng(3)
     game = load_game("vadus(size=2)")
     passing = game.string_to_action("pass")
@@ -345,7 +345,7 @@ def test_fewer_legal_actions_than_are_considered_share_the_simulations(simulatio
 
 @dataclass
 class Node:
-    """A node of the slow search. Values are those of the player to act at the node, which is said wherever they change hands."""
+    """A node of the slow search. Values are those of the player to move at the node, which is said wherever they change hands."""
 
     state: State
     prior: dict[int, float] = field(default_factory=dict)

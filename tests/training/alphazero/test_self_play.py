@@ -30,7 +30,7 @@ def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, A
 
 
 class Values:
-    """A network without a policy that gives every position one value for its player to act, and counts what it is asked."""
+    """A network without a policy that gives every position one value for its player to move, and counts what it is asked."""
 
     def __init__(self, game: Game, value: float = 0.0) -> None:
         self._num_actions = game.num_actions

@@ -95,7 +95,7 @@ def test_both_games_of_a_pair_have_the_same_opening_and_seats_swapped(game: str,
 
 
 def test_seats_are_those_of_the_players_also_after_a_swap() -> None:
-    """After the opening and the swap, player 0 is to act: in even games that is bot A."""
+    """After the opening and the swap, player 0 is to move: in even games that is bot A."""
 
     class SwappingBot(NthBot):
         def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

@@ -356,12 +356,12 @@ def test_an_error_in_a_worker_comes_back_as_one() -> None:
 
 def test_a_worker_that_dies_is_an_error_that_says_so() -> None:
     settings = match(4000, chunk_pairs=1000)
-    portions = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
-    next(portions)
+    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
+    next(chunks)
     for process in multiprocessing.active_children():
         process.kill()
     with pytest.raises(ArenaPlayError, match="the worker process died, exit code -9"):
-        list(portions)
+        list(chunks)
     assert not multiprocessing.active_children()
 
 

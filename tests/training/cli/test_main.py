@@ -50,7 +50,7 @@ def test_games_lists_every_game_with_its_options(run: Run) -> None:
             assert option in out
 
 
-@pytest.mark.parametrize("command", ["games", "play", "evaluate", "train", "report", "ship", "bench"])
+@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report", "ship", "bench"])
 def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "")
@@ -61,7 +61,7 @@ def test_every_command_has_a_help_text(run: Run, command: str) -> None:
 def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     command = (
-        "evaluate",
+        "match",
         "greedy",
         "random",
         "--game",
@@ -91,18 +91,18 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
     [
         (["nothing"], "nothing"),
         (["games", "--color"], "--color"),
-        (["evaluate", "greedy"], "'B'"),
-        (["evaluate", "greedy", "random"], "--game"),
+        (["match", "greedy"], "'B'"),
+        (["match", "greedy", "random"], "--game"),
         (
-            ["evaluate", "nobody", "random", "--game", "vadus(size=2)"],
+            ["match", "nobody", "random", "--game", "vadus(size=2)"],
             "unknown bot 'nobody'; valid names: 'random', 'greedy'",
         ),
-        (["evaluate", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
-        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "--pairs"),
-        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
-        (["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "--seed"),
+        (["match", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "--pairs"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "--seed"),
         (
-            ["evaluate", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
+            ["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
             "save must be a file in an existing folder, got '/no/such/folder/x'",
         ),
         (["play", "vadus", "--option", "size"], r"got 'size'"),

@@ -46,7 +46,7 @@ TINY: dict[str, Any] = {
     "checkpoint_seconds": 10**6,
     "network": {"channels": 4, "blocks": 1},
     "opponents": {"latest": 1, "past": 2, "random": 1, "greedy": 1, "past_selves": 3, "updates_between_past_selves": 1},
-    "evaluation": {"frames": 10**6, "num_pairs": 4},
+    "matches": {"frames": 10**6, "num_pairs": 4},
 }
 
 
@@ -81,7 +81,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
             "minibatch_size": 256,
             "learning_rate": 3e-3,
             "network": {"channels": 8},
-            "evaluation": {"frames": 10**6, "opponents": []},
+            "matches": {"frames": 10**6, "opponents": []},
         },
         "test",
     )
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_cannot_be_trained_on_is_refused(tmp_path: Path) -> No
 
 def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(UnknownBotError, match="nobody"):
-        train(tiny(evaluation={"opponents": ["nobody"]}), tmp_path / "run")
+        train(tiny(matches={"opponents": ["nobody"]}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -213,7 +213,7 @@ train(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
 
 def test_a_killed_run_goes_on_from_its_checkpoint_and_no_figure_is_there_twice(tmp_path: Path) -> None:
     # Checkpoints follow the second update only: what came after it is lost.
-    config = tiny(checkpoint_seconds=10**6, evaluation={"frames": 64, "num_pairs": 1, "opponents": ["random"]})
+    config = tiny(checkpoint_seconds=10**6, matches={"frames": 64, "num_pairs": 1, "opponents": ["random"]})
     folder = tmp_path / "run"
     stop = StopAfter(2)
     train(config, folder, report=stop, stop=stop.event)
@@ -243,7 +243,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint_and_no_figure_is_there_twice(t
 
 def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
     statuses: list[PPOStatus] = []
-    config = tiny(evaluation={"frames": 128, "num_pairs": 4, "opponents": ["random"]})
+    config = tiny(matches={"frames": 128, "num_pairs": 4, "opponents": ["random"]})
     result = train(config, tmp_path, report=statuses.append)
     training = load_checkpoint(result.checkpoint).training
     assert training["algorithm"] == "ppo"
@@ -276,7 +276,7 @@ def test_checkpoints_are_written_while_training_goes_on(tmp_path: Path) -> None:
 
 
 def test_tensorboard_has_the_scores_and_the_losses(tmp_path: Path) -> None:
-    train(tiny(evaluation={"frames": 192, "num_pairs": 2, "opponents": ["random"]}), tmp_path)
+    train(tiny(matches={"frames": 192, "num_pairs": 2, "opponents": ["random"]}), tmp_path)
     events = EventAccumulator(str(tmp_path / "tensorboard"))
     events.Reload()
     tags = events.Tags()["scalars"]
@@ -398,7 +398,7 @@ def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Ca
 
 def test_the_display_shows_matches_and_scores(tmp_path: Path) -> None:
     output = io.StringIO()
-    config = tiny(evaluation={"frames": 384, "num_pairs": 2, "opponents": ["random"]})
+    config = tiny(matches={"frames": 384, "num_pairs": 2, "opponents": ["random"]})
     result = train_with_display(config, tmp_path, resume=False, console=Console(file=output, width=100))
     assert result.finished
     assert "after 384 frames: vadus(size=2): policy scores" in output.getvalue()
@@ -416,7 +416,7 @@ def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path)
             "steps_per_update": 8,
             "minibatch_size": 32,
             "network.channels": 4,
-            "evaluation.num_pairs": 2,
+            "matches.num_pairs": 2,
         }.items()
     ]
     outputs = []

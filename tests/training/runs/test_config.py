@@ -40,17 +40,17 @@ def test_a_file_is_read_and_the_rest_has_defaults(file: Path) -> None:
 
 
 def test_overrides_reach_into_parts(file: Path) -> None:
-    overrides = ["network.blocks=3", "frames=5", "learning_rate=2e-4", "evaluation.opponents=[greedy]", "discount=1"]
+    overrides = ["network.blocks=3", "frames=5", "learning_rate=2e-4", "matches.opponents=[greedy]", "discount=1"]
     config = load_config(str(file), overrides)
     assert (config.network.channels, config.network.blocks) == (8, 3)
     assert config.frames == 5
     assert config.learning_rate == 0.0002
-    assert config.evaluation.opponents == ("greedy",)
+    assert config.matches.opponents == ("greedy",)
     assert isinstance(config.discount, float)
 
 
 def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None:
-    config = load_config(str(file), ["opponents.past=0.25", "evaluation.opponents=[]"])
+    config = load_config(str(file), ["opponents.past=0.25", "matches.opponents=[]"])
     (tmp_path / "again.yaml").write_text(dump_config(config))
     assert load_config(str(tmp_path / "again.yaml")) == config
 
@@ -85,9 +85,9 @@ def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None
         ("frames=1" + 30 * "0", "frames must be an integer >= 1, got 1000"),
         ("discount=1.1", "discount must be a number > 0 and <= 1, got 1.1"),
         ("gae_lambda=-0.1", "gae_lambda must be a number from 0 to 1, got -0.1"),
-        ("evaluation.opponents=random", "evaluation.opponents must be a list of strings, got 'random'"),
-        ("evaluation.opponents=[1]", r"evaluation.opponents must be a list of strings, got \[1\]"),
-        ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* are all 0"),
+        ("matches.opponents=random", "matches.opponents must be a list of strings, got 'random'"),
+        ("matches.opponents=[1]", r"matches.opponents must be a list of strings, got \[1\]"),
+        ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
         ("minibatch_size=511", "minibatch_size .*511.*8192"),
         ("network={channels: 8, channels: 9}", "duplicate key 'channels'"),
         ("network={channels: ", "override 'network={channels: ' is not valid YAML"),
