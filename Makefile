@@ -68,7 +68,7 @@ test-wheel: setup  ## the built package in empty environments: rules alone, with
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
-ci: test docs test-lowest test-wheel  ## everything that must pass before a change lands
+ci: test docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
