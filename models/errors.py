@@ -1,10 +1,10 @@
-"""The errors that players raise."""
+"""Errors raised by bots."""
 
 from __future__ import annotations
 
 
 class UnknownBotError(ValueError):
-    """A name that no bot has. The message says which names are allowed."""
+    """Raised when the name of a bot is unknown or invalid. The message lists the valid names."""
 
 
 class UntrustedNameError(ValueError):
@@ -16,20 +16,20 @@ class MissingEvaluationError(ValueError):
 
 
 class BotStartError(ValueError):
-    """A program that never was ready to play: a mistake of whoever set it up. The message says what happened."""
+    """Raised when an external program does not get ready to play. The message states the reason."""
 
 
 class BotForfeit(ValueError):  # noqa: N818 - what it is called in matches
-    """A bot has lost its game by what it did instead of playing on.
+    """Raised when a bot forfeits its game.
 
     Attributes:
-        name: of the bot.
-        reason: ``"illegal"``: it answered with something else than a legal action; ``"late"``: it did not answer in
-            time; ``"crashed"``: it can answer no more.
-        details: what happened, in words.
+        name: name of the bot.
+        reason: ``"illegal"``: the answer is not a legal action; ``"late"``: no answer within the time limit;
+            ``"crashed"``: the program has terminated.
+        details: description of what happened.
     """
 
-    #: What ``reason`` may be.
+    #: Possible values of ``reason``.
     REASONS = ("illegal", "late", "crashed")
 
     def __init__(self, name: str, reason: str, details: str) -> None:

@@ -1,8 +1,8 @@
-"""Shipped checkpoints: those that come with stoneworks, by name.
+"""Shipped checkpoints, by name.
 
-Each is a folder of ``models/checkpoints``, called as its game or as its game with something after a hyphen:
-``model.safetensors`` and ``checkpoint.json`` as in every checkpoint, ``eval.json``, the results of its final matches, and
-``README.md``, its model card.
+Each is a folder in ``models/checkpoints``, named after its game, optionally with a hyphen and a suffix. It contains
+``model.safetensors`` and ``checkpoint.json`` as in every checkpoint, ``eval.json`` with the results of its final
+matches, and ``README.md``, its model card.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CARD_FILE = "README.md"
 
 
 def shipped_folder() -> Path:
-    """Return the folder that the shipped checkpoints lie in; where there are none it may be missing."""
+    """Return the folder of the shipped checkpoints; it may not exist."""
     return Path(str(resources.files("stoneworks.models"))) / "checkpoints"
 
 
@@ -27,16 +27,15 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Path | None:
-    """Return the folder of the shipped checkpoint ``name``, or None where there is none."""
+    """Return the folder of the shipped checkpoint ``name``, or None if there is none."""
     return shipped_folder() / name if name in names() else None
 
 
 def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
-    """Return the checkpoint that a bot's name means, and the budget of its search; None if it is not such a name.
+    """Return the checkpoint and search budget of a bot name, or None if it does not name a checkpoint.
 
-    Returns:
-        ``(folder, budget)``: the folder of the shipped checkpoint, or the path; and the simulations of a search, an ``int``, as in
-        ``vadus@64``, or its seconds, a ``float``, as in ``vadus@2s``; 0 simulations without a suffix.
+    Returns: ``(folder, budget)``: the folder of the checkpoint, and the number of simulations (``int``), as in
+        ``vadus@64``, or the seconds (``float``), as in ``vadus@2s``; 0 simulations without a suffix.
     """
     if (folder := _folder_of(name)) is not None:
         return folder, 0

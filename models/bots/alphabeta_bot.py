@@ -1,4 +1,4 @@
-"""``AlphaBetaBot``: looks some turns ahead and chooses what is best against the best answers it finds."""
+"""``AlphaBetaBot``: alpha-beta search over several turns."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths
 from stoneworks.models.search.best_actions import insert_best
 
 DEFAULT_CANDIDATES = 12
-#: More than any game has actions.
+#: More than the number of actions of any game.
 MAX_CANDIDATES = 10**9
 _NO_LIMIT = 2**62
 
 
 class AlphaBetaBot(Bot):
-    """Plays an action of greatest value after a search of some turns; among equally good ones it chooses at random.
+    """Plays an action with the highest value after a search of several turns; ties are broken at random.
 
-    The search is one of a fixed number of turns, or of as many as there is time for in each step: to one turn, two turns, and so
-    on, until the time is up; what was not searched whole does not count.
+    The search has a fixed depth in turns, or deepens iteratively within a time limit per step; incomplete iterations
+    are discarded.
 
-    See :mod:`stoneworks.models.search.alphabeta` for what a turn of depth is, and what the search leaves out.
+    See :mod:`stoneworks.models.search.alphabeta` for the definition of depth and for the pruned actions.
     """
 
     def __init__(
@@ -42,18 +42,19 @@ class AlphaBetaBot(Bot):
         seconds: float | None = None,
         num_candidates: int = DEFAULT_CANDIDATES,
     ) -> None:
-        """Make the bot. Exactly one of ``depth`` and ``seconds`` is given.
+        """Create the bot. Exactly one of ``depth`` and ``seconds`` must be given.
 
         Args:
             game: the game.
-            depth: turns to look ahead, from 1 to 32.
-            seed: of the choice among equally good actions; None draws one.
-            seconds: about the time of each step, more than 0. A step searches one turn in any case.
-            num_candidates: actions looked at in each position of the first two turns, from 1 to 10^9; later fewer.
+            depth: search depth in turns, from 1 to 32.
+            seed: seed for breaking ties; None draws a random one.
+            seconds: approximate time per step, more than 0. A step always completes a search of one turn.
+            num_candidates: actions searched in each position of the first two turns, from 1 to 10^9; fewer in later
+            turns.
 
         Raises:
             MissingEvaluationError: the game has no evaluation.
-            ValueError: an argument is not allowed.
+            ValueError: an argument is invalid.
         """
         if (depth is None) == (seconds is None):
             raise ValueError(f"exactly one of depth and seconds must be given, got {depth!r} and {seconds!r}")
@@ -72,7 +73,7 @@ class AlphaBetaBot(Bot):
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
-        """See :meth:`Bot.from_name`; the argument is ``<depth>`` or ``<seconds>s``, and perhaps ``,candidates=<number>``."""
+        """Create the bot (see :meth:`Bot.from_name`) of ``<depth>`` or ``<seconds>s``, optionally with ``,candidates=<number>``."""
         budget, *texts = argument.split(",")
         depth = int(budget) if budget.isdecimal() and budget.isascii() else None
         seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?s", budget, re.ASCII) else None
@@ -90,13 +91,13 @@ class AlphaBetaBot(Bot):
 
     @property
     def name(self) -> str:
-        """``alphabeta:<depth>`` or ``alphabeta:<seconds>s``, and the candidates where they are not the default."""
+        """``alphabeta:<depth>`` or ``alphabeta:<seconds>s``, with the candidates if they are not the default."""
         budget = f"{self._depth}" if self._seconds is None else f"{self._seconds:g}s"
         options = "" if self._num_candidates == DEFAULT_CANDIDATES else f",candidates={self._num_candidates}"
         return f"alphabeta:{budget}{options}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is uniform over the actions of greatest value."""
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is uniform over the best actions."""
         values, actions, _ = self._search_position(state)
         best = np.flatnonzero(values[0] == values[0].max()).tolist()
         return [(action, 1 / len(best)) for action in best], int(actions[0])
@@ -108,14 +109,14 @@ class AlphaBetaBot(Bot):
         return self._search_positions(batch.states[rows])[1]
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: what each action is worth to the player to move.
+        """Return ``float32[num_distinct_actions]``: the value of each action for the player to move.
 
-        The greatest value is exact; others are bounds from above; minus infinity stands for what was not looked at.
+        The highest value is exact; others are upper bounds; actions that were not searched have minus infinity.
         """
         return self._search_position(state)[0][0]
 
     def num_positions(self, state: State) -> int:
-        """Return how many positions a search from ``state`` visits."""
+        """Return the number of positions that a search from ``state`` visits."""
         return int(self._search_position(state)[2][0])
 
     def _search_position(
@@ -137,7 +138,7 @@ class AlphaBetaBot(Bot):
     def _search_in_time(
         self, states: npt.NDArray[np.void], seconds: float
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Search one position to greater and greater depths; return what the last search found that was not cut short."""
+        """Search one position with increasing depth; return the results of the last completed search."""
         now = begin = time.perf_counter()
         found = self._search_to(1, states, _NO_LIMIT)
         for depth in range(2, MAX_DEPTH + 1):
@@ -157,7 +158,7 @@ class AlphaBetaBot(Bot):
     def _search_to(
         self, depth: int, states: npt.NDArray[np.void], max_positions: int
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return values and actions of the search of each position, and the positions that it visited."""
+        """Return the values and actions of the search of each position, and the numbers of visited positions."""
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)

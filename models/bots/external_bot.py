@@ -1,4 +1,4 @@
-"""``ExternalBot``: an external program that plays, over its standard input and output, as docs/protocol.md says."""
+"""``ExternalBot``: an external program that plays over standard input and output (see docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import BotForfeit, BotStartError, UnknownBotError
 
-#: The version of the protocol that the referee speaks.
+#: Version of the protocol.
 PROTOCOL = "stoneworks 1"
-#: Bytes after which a line of a program is taken for one, whether it ends or not.
+#: Maximum length of a line in bytes; longer ones are split.
 MAX_LINE_BYTES = 4096
-#: Lines of standard error that a report of a crash shows.
+#: Number of lines of standard error in the report of a crash.
 NUM_LAST_LINES = 10
-#: How long a program may take to end after ``quit``, and pipes to run dry.
+#: Time limit for a program to terminate after ``quit``, and for its pipes to drain.
 SECONDS_TO_END = 1.0
 
 _PARAMETERS = {"seconds": Parameter(10.0), "start": Parameter(60.0)}
@@ -35,24 +35,24 @@ _OPTION = re.compile(r"(\w+=[^\s,]*),")
 
 
 class ExternalBot(Bot):
-    """Asks a program for actions. What it answers instead of a legal action in time loses the game: :class:`BotForfeit`."""
+    """Plays the actions of an external program. Anything but a legal action in time forfeits the game: :class:`BotForfeit`."""
 
     one_game_at_a_time = True
 
     def __init__(
         self, command: str, game: Game, seed: int | None = None, *, seconds: float = 10.0, start_seconds: float = 60.0
     ) -> None:
-        """Make the bot; the program starts when it is first asked for an action.
+        """Create the bot. The program starts on the first call.
 
         Args:
-            command: the program and its arguments, quoted as in a POSIX shell, but no shell runs it.
+            command: the program and its arguments with POSIX shell quoting; it is executed without a shell.
             game: the game.
-            seed: what the program is told to take its random numbers from; None tells it nothing.
-            seconds: what it has for each action, more than 0.
-            start_seconds: what it has to be ready for a game, more than 0.
+            seed: seed sent to the program; None sends none.
+            seconds: time limit per action, more than 0.
+            start_seconds: time limit for getting ready for a game, more than 0.
 
         Raises:
-            ValueError: an argument is not allowed.
+            ValueError: an argument is invalid.
         """
         for option, value in (("seconds", seconds), ("start_seconds", start_seconds)):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
@@ -75,9 +75,9 @@ class ExternalBot(Bot):
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> ExternalBot:
-        """See :meth:`Bot.from_name`; the argument is ``<command>``, with ``seconds=<number>,`` and ``start=<number>,`` before it.
+        """Create the bot (see :meth:`Bot.from_name`) of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
 
-        Whatever looks like ``key=value,`` in front is an option, the rest is the command.
+        Any leading ``key=value,`` is an option; the rest is the command.
         """
         texts = []
         command = argument
@@ -100,12 +100,12 @@ class ExternalBot(Bot):
         return f"exec:{options}{self._command}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. All the policy is the program's action.
+        """Return the program's action (see :meth:`Bot.step_with_policy`), with probability 1.
 
         Raises:
-            BotForfeit: the program has lost the game; it is ended, and starts again for the next one.
-            BotStartError: it never was ready for a game.
-            ValueError: the game is over, or the state does not know the actions that led to it.
+            BotForfeit: the program has forfeited the game. It is terminated, and restarted for the next game.
+            BotStartError: the program has never been ready for a game.
+            ValueError: the game is over, or the state has no history.
         """
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
@@ -123,21 +123,21 @@ class ExternalBot(Bot):
             if self._was_ready:
                 raise BotForfeit(self.name, problem.reason, problem.details) from None
             raise BotStartError(f"{self.name} does not start: {problem.details}") from None
-        except BaseException:  # its answer to this question must not be taken for one to the next
+        except BaseException:  # a late answer must not be read as the answer to the next request
             self._end(at_once=True)
             raise
         return [(action, 1.0)], action
 
     def restart(self) -> None:
-        """Be ready for a new game: a program that has ended starts again."""
+        """Prepare for a new game; a terminated program is restarted."""
         self._new_game = True
 
     def close(self) -> None:
-        """End the program."""
+        """Terminate the program."""
         self._end(at_once=False)
 
     def _ready_program(self) -> _Program:
-        """Return the program, started if need be, ready to be asked about the game."""
+        """Return the program, started if necessary, and ready for the game."""
         if self._new_game and self._program is not None and self._program.has_ended():
             self._end(at_once=True)
         if self._program is None:
@@ -186,7 +186,7 @@ class ExternalBot(Bot):
 
 
 class _Problem(Exception):  # noqa: N818 - it becomes a BotForfeit or a BotStartError
-    """Something that a program did instead of what it should."""
+    """Raised when a program violates the protocol."""
 
     def __init__(self, reason: str, details: str) -> None:
         super().__init__(details)
@@ -194,17 +194,17 @@ class _Problem(Exception):  # noqa: N818 - it becomes a BotForfeit or a BotStart
 
 
 class _Program:
-    """A running program. Threads write to it and read from it, so that nothing it does or leaves undone can block us."""
+    """A running program. Threads write to it and read from it, so that it cannot block the referee."""
 
     def __init__(self, words: list[str]) -> None:
-        """Start the program. Raises ``_Problem`` where it cannot be."""
+        """Start the program. Raises ``_Problem`` if that fails."""
         try:
             self._process = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # so that Ctrl-C in the terminal is the referee's alone, and children end with it
+                start_new_session=True,  # Ctrl-C in the terminal only reaches the referee; child processes are terminated with the program
             )
         except OSError as error:
             raise _Problem("crashed", f"it cannot be run ({error})") from None
@@ -221,7 +221,7 @@ class _Program:
             thread.start()
 
     def write(self, line: str) -> None:
-        """Send one line; it is not waited for."""
+        """Send one line without waiting."""
         self._to_write.put(line)
 
     def read(self, seconds: float, wanted: str) -> str:
@@ -244,11 +244,11 @@ class _Program:
                 raise _Problem("illegal", f"expected UTF-8, got {line!r}") from None
 
     def has_ended(self) -> bool:
-        """Return whether the program runs no more."""
+        """Return whether the program has terminated."""
         return self._process.poll() is not None
 
     def end(self, at_once: bool) -> None:
-        """End the program: with ``quit`` if it heeds that, else by force."""
+        """Terminate the program: with ``quit`` if it responds to that, else by force."""
         self._ended = True
         if not at_once:
             self.write("quit")

@@ -1,4 +1,4 @@
-"""Any of our bots as a program that speaks the protocol of docs/protocol.md.
+"""Runs any built-in bot as an external program (see docs/protocol.md).
 
 ``python -m stoneworks.models.bots.external_program greedy`` plays as the bot ``greedy``.
 """
@@ -14,10 +14,10 @@ from stoneworks.models.bots.loading import load_bot
 
 
 def serve(bot_name: str, source: TextIO, target: TextIO) -> None:
-    """Answer what the referee says in ``source``, to its end or ``quit``.
+    """Answer the messages in ``source`` until its end or ``quit``.
 
     Raises:
-        ValueError: the referee named a game or actions that do not exist, or there is no such bot.
+        ValueError: the referee named an unknown game or action, or the bot is unknown.
     """
     game: Game | None = None
     seed: int | None = None
@@ -49,7 +49,7 @@ def serve(bot_name: str, source: TextIO, target: TextIO) -> None:
 
 
 def main() -> None:
-    """Serve the bot that the command line names."""
+    """Serve the bot named on the command line."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m stoneworks.models.bots.external_program <name of a bot>")
     serve(sys.argv[1], sys.stdin, sys.stdout)

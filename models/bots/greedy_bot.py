@@ -1,4 +1,4 @@
-"""``GreedyBot``: looks one turn ahead and plays into the position that a plain evaluation of the game likes best."""
+"""``GreedyBot``: searches one turn ahead for the best position according to the evaluation of the game."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from stoneworks.models.search.turn_search import search_turns
 
 
 class GreedyBot(Bot):
-    """Plays the first action of the best turn it finds; among equally good ones it chooses at random."""
+    """Plays the first action of the best turn that it finds; ties are broken at random."""
 
     def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
-        """Make the bot.
+        """Create the bot.
 
         Args:
             game: the game.
-            seed: of the choice among equally good actions; None draws one.
-            num_candidates: actions tried in each position of the search, at least 1 (see :func:`search_turns`).
-            beam_width: unfinished turns carried on, at least 1.
+            seed: seed for breaking ties; None draws a random one.
+            num_candidates: actions searched in each position, at least 1 (see :func:`search_turns`).
+            beam_width: number of unfinished turns kept, at least 1.
         """
         for option, value in (("num_candidates", num_candidates), ("beam_width", beam_width)):
             check_integer(option, value, 1)
@@ -37,7 +37,7 @@ class GreedyBot(Bot):
         return "greedy"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is uniform over the actions of greatest value."""
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is uniform over the best actions."""
         values, actions = self._search_position(state)
         best = np.flatnonzero(values[0] == values[0].max()).tolist()
         return [(action, 1 / len(best)) for action in best], int(actions[0])

@@ -1,4 +1,4 @@
-"""``load_bot``: a bot by its name."""
+"""``load_bot``: create bots by name."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
     Args:
         name: ``"random"``, ``"greedy"``, ``"mcts:<budget>"`` (:class:`~stoneworks.models.bots.mcts_bot.MCTSBot`),
-            ``"alphabeta:<budget>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`), ``"exec:<command>"``, an
-            external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a checkpoint: the name of one that is
-            shipped, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path of its folder. A checkpoint's policy
-            plays as it is; ``"vadus@64"``, ``"<folder>@64"`` is a search of 64 simulations with its network, ``"vadus@2s"`` one
-            of two seconds a step. Or a bot that another package registers (:func:`~stoneworks.models.bots.registry.register_bot`).
-        game: the game, or its game string.
-        seed: of everything random that the bot does; None draws one. Bots of equal seeds that are asked the same play the same.
+            ``"alphabeta:<budget>"`` (:class:`~stoneworks.models.bots.alphabeta_bot.AlphaBetaBot`),
+            ``"exec:<command>"``, an external program (:class:`~stoneworks.models.bots.external_bot.ExternalBot`), or a
+            checkpoint: the name of a shipped one, such as ``"vadus"`` (:mod:`stoneworks.models.shipped`), or the path
+            of a folder. The name alone plays the policy; ``"vadus@64"`` or ``"<folder>@64"`` is a search of 64
+            simulations with the network, ``"vadus@2s"`` one of two seconds per step. Bots of other packages:
+            :func:`~stoneworks.models.bots.registry.register_bot`.
+        game: a game or a game string.
+        seed: seed of the bot; None draws a random one. Bots with equal seeds and equal calls play equally.
 
     Raises:
         UnknownBotError: there is neither a bot nor a folder with this name.
         MissingEvaluationError: the bot needs an evaluation and the game has none.
         RegistrationError: the game or the bot of another package cannot be loaded.
-        ValueError: the game is unknown, the seed no seed, or the checkpoint does not fit the game.
+        ValueError: the game is unknown, the seed is invalid, or the checkpoint does not fit the game.
     """
     loaded = load_game(game) if isinstance(game, str) else game
     if not isinstance(loaded, Game):
@@ -54,12 +55,12 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
 
 
 def default_bot(game: Game) -> str:
-    """Return the name of a quick bot for ``game`` that plays better than at random: the opponent where none is asked for."""
+    """Return the name of the default opponent for ``game``: a fast bot that plays better than random."""
     return playable_bots(("greedy", "mcts:100"), game)[0]
 
 
 def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
-    """Return those of some bots' names that can play ``game``: without an evaluation some cannot."""
+    """Return the names of those bots that can play ``game``; some need an evaluation."""
     return tuple(name for name in names if has_evaluation(game) or not _needs_evaluation(name))
 
 
@@ -69,7 +70,7 @@ def _needs_evaluation(name: str) -> bool:
 
 
 def _load_checkpoint_bot(folder: Path, budget: int | float, game: Game, seed: int | None, name: str) -> Bot:
-    """Return the bot of a checkpoint, with a search of that many simulations (``int``) or seconds (``float``); 0 for none."""
+    """Return the bot of a checkpoint, with a search of ``budget`` simulations (``int``) or seconds (``float``); 0 for none."""
     if budget:
         from stoneworks.models.bots.search_bot import SearchBot
 

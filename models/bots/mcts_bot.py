@@ -1,4 +1,4 @@
-"""``MCTSBot``: Monte-Carlo tree search with random playouts, for every game, made by names such as ``mcts:400``."""
+"""``MCTSBot``: Monte Carlo tree search (UCT) with random playouts or evaluations, with names such as ``mcts:400``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from stoneworks.models.processors import num_processors
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import SearchTree
 
-#: By what judges leaves. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
+#: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
 DEFAULT_EXPLORATION = {"playout": 1.0, "evaluation": 0.25}
 
-#: A compiled call takes about this long; interrupts and the end of a time budget are noticed between calls.
+#: Approximate duration of a compiled call; interrupts and time limits are checked between calls.
 _SECONDS_PER_CALL = 0.02
 _FIRST_CALL = 16
-#: Trees carried over may be larger than one step makes them. Past these sizes a tree grows no further.
+#: A tree that is kept between moves may exceed the size of a single search. It stops growing at these sizes.
 _NODES_PER_SIMULATION = 4
 _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
@@ -44,14 +44,13 @@ _PARAMETERS = {
 class MCTSBot(Bot):
     """Plays the most visited action of a UCT search (see :mod:`stoneworks.models.search.uct`).
 
-    Leaves are judged by a random playout each, or by the game's evaluation.
+    Leaves are evaluated by one random playout each, or by the evaluation of the game.
 
-    From move to move it keeps the part of its tree that is still ahead, where the states that ``step`` is asked about
-    are of one game. The kept part counts as visits; each step plays its full number of simulations in addition, unless
-    the position is proven.
+    Between moves of one game, the bot keeps the part of its tree below the current position. The kept part counts as
+    visits; each step runs its full number of simulations in addition, unless the position is proven.
 
     Attributes:
-        root_statistics: what the last ``step`` found out about each action; None before the first and after a batch.
+        root_statistics: statistics of each action from the last ``step``; None before the first one and after a batch.
     """
 
     def __init__(
@@ -65,22 +64,23 @@ class MCTSBot(Bot):
         num_threads: int = 1,
         leaf: str = "playout",
     ) -> None:
-        """Make the bot. Exactly one of ``simulations`` and ``seconds`` is given.
+        """Create the bot. Exactly one of ``simulations`` and ``seconds`` must be given.
 
         Args:
             game: the game.
-            seed: of playouts and of choices among equals; None draws one. With ``simulations`` it settles all that the bot does.
-            simulations: played in each step, at least 1.
-            seconds: spent on each step, more than 0.
-            exploration: the factor of the confidence bounds' width, at least 0, for results in [-1, 1]; None for the default of
-                ``leaf``.
-            num_threads: independent trees, each in a thread and with a seed of its own, that share the simulations and
-                whose visits and results are added up (root parallelism).
-            leaf: what judges leaves: ``playout`` or ``evaluation``.
+            seed: seed for playouts and for breaking ties; None draws a random one. With ``simulations`` it determines
+            all actions.
+            simulations: simulations per step, at least 1.
+            seconds: time per step, more than 0.
+            exploration: factor of the confidence bounds, at least 0, for results in [-1, 1]; None for the default of
+            ``leaf``.
+            num_threads: number of independent trees with their own threads and seeds, which share the simulations and
+                whose visits and results are summed (root parallelism).
+            leaf: evaluation of leaves: ``playout`` or ``evaluation``.
 
         Raises:
             MissingEvaluationError: ``leaf`` is ``evaluation`` and the game has none.
-            ValueError: another argument is not allowed.
+            ValueError: another argument is invalid.
         """
         if (simulations is None) == (seconds is None):
             raise ValueError(
@@ -120,11 +120,10 @@ class MCTSBot(Bot):
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> MCTSBot:
-        """Return the bot of ``mcts:<simulations>`` or ``mcts:<seconds>s``, with options.
+        """Create the bot of ``mcts:<simulations>`` or ``mcts:<seconds>s``, with options.
 
-        They come after a comma each, as in ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``.
-
-        Without ``threads``, ``parallel=root`` has one for each processor. See :meth:`Bot.from_name`.
+        Options follow after commas, as in ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``. Without
+        ``threads``, ``parallel=root`` uses one thread per processor. See :meth:`Bot.from_name`.
         """
         budget, *options = argument.split(",")
         parsed = re.fullmatch(r"([0-9]+)|([0-9]+(?:\.[0-9]+)?)s", budget, re.ASCII)
@@ -153,7 +152,7 @@ class MCTSBot(Bot):
 
     @property
     def name(self) -> str:
-        """What results call the bot, such as ``mcts:400`` or ``mcts:2s,c=1.2,parallel=root,threads=2``."""
+        """Name of the bot in results, such as ``mcts:400`` or ``mcts:2s,c=1.2,parallel=root,threads=2``."""
         parts = [str(self._simulations) if self._seconds is None else f"{self._seconds:g}s"]
         if self._exploration != DEFAULT_EXPLORATION[self._leaf]:
             parts.append(f"c={self._exploration:g}")
@@ -164,7 +163,7 @@ class MCTSBot(Bot):
         return f"mcts:{','.join(parts)}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is the shares of the visits, or certainty of what is proven."""
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the visit shares, or certain if proven."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
         if not self._keep_what_is_ahead(state):
@@ -180,7 +179,7 @@ class MCTSBot(Bot):
         return list(zip(statistics.actions.tolist(), (visits / visits.sum()).tolist(), strict=True)), action
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """See :meth:`Bot.step_batch`. Each game gets a fresh tree with a seed of its own."""
+        """Return actions (see :meth:`Bot.step_batch`). Each game gets a new tree with its own seed."""
         check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
         self.restart()
@@ -191,12 +190,12 @@ class MCTSBot(Bot):
         return actions
 
     def restart(self) -> None:
-        """See :meth:`Bot.restart`. The tree is dropped."""
+        """Prepare for a new game (see :meth:`Bot.restart`). The tree is discarded."""
         self._root = None
         self.root_statistics = None
 
     def best_line(self, max_actions: int = 12) -> list[int]:
-        """Return the line of greatest visits that the last ``step`` found, proven results first; empty before the first."""
+        """Return the most visited line of the last ``step``, proven results first; empty before the first step."""
         line: list[int] = []
         while self.root_statistics is not None and len(line) < max_actions:
             found = [part for tree in self._trees if (part := tree.statistics(line)) is not None]
@@ -214,7 +213,7 @@ class MCTSBot(Bot):
             tree.start(record, seed)
 
     def _keep_what_is_ahead(self, state: State) -> bool:
-        """Make ``state`` the root of every tree, and return whether all have it; if not, they are unusable."""
+        """Make ``state`` the root of every tree, and return whether all contain it; if not, they are unusable."""
         root, self._root = self._root, None
         if root is None:
             return False
@@ -222,7 +221,7 @@ class MCTSBot(Bot):
         if played[: len(before)] != before:
             return False
         ahead = played[len(before) :]
-        if not all(map(root.try_apply_action, ahead)) or root != state:  # histories may begin anywhere
+        if not all(map(root.try_apply_action, ahead)) or root != state:  # histories may start anywhere
             return False
         record = state.record
         return all(tree.descend(ahead, record) for tree in self._trees)
@@ -247,7 +246,7 @@ class MCTSBot(Bot):
         return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
 
     def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:
-        """Search one tree until the budget is spent, the deadline has come, the root is proven, or ``stop`` is set."""
+        """Search one tree until the budget is spent, the deadline has passed, the root is proven, or ``stop`` is set."""
         asked = _FIRST_CALL
         while not stop.is_set() and budget != 0:
             if budget is not None:
@@ -268,7 +267,7 @@ class MCTSBot(Bot):
 
 
 def _wait_for(searches: list[Future[None]], stop: Callable[[], None]) -> None:
-    """Wait until all are done; where that is interrupted, or one fails, stop the others first."""
+    """Wait until all are done. On an interrupt or a failure, stop the others first."""
     try:
         for search in searches:
             search.result()

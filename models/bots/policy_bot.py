@@ -1,4 +1,4 @@
-"""``PolicyBot``: plays what a trained network's policy says, without search."""
+"""``PolicyBot``: plays the policy of a trained network, without search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ with require_extra("train", "checkpoints"):
 
 
 class PolicyBot(Bot):
-    """Plays a network's policy among the legal actions: draws from it, or plays its most probable action."""
+    """Samples from a network's policy over the legal actions, or plays its most probable action."""
 
     def __init__(
         self,
@@ -29,14 +29,14 @@ class PolicyBot(Bot):
         deterministic: bool = False,
         name: str = "policy",
     ) -> None:
-        """Make the bot.
+        """Create the bot.
 
         Args:
-            network: the network; it is used as it is, not copied.
+            network: the network; it is not copied.
             game: the game.
-            seed: of the draws; None draws one.
-            deterministic: whether to play the most probable action instead of drawing one.
-            name: what results call the bot.
+            seed: seed for sampling; None draws a random one.
+            deterministic: whether to play the most probable action instead of sampling.
+            name: name of the bot in results.
         """
         self.network = network
         self.deterministic = deterministic
@@ -59,10 +59,10 @@ class PolicyBot(Bot):
         Args:
             folder: the checkpoint.
             game: the game.
-            seed: of the draws; None draws one.
-            deterministic: whether to play the most probable action; None for what the checkpoint says: AlphaZero's policy
-                learned which action a search prefers, while PPO's is one to draw from.
-            name: what results call the bot; None for the folder.
+            seed: seed for sampling; None draws a random one.
+            deterministic: whether to play the most probable action; None uses the setting of the checkpoint: AlphaZero
+                policies are deterministic, PPO policies are sampled.
+            name: name of the bot in results; None for the folder.
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
@@ -74,15 +74,15 @@ class PolicyBot(Bot):
 
     @property
     def name(self) -> str:
-        """What results call the bot."""
+        """Name of the bot in results."""
         return self._name
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers of the draws anew."""
+        """Restart the random numbers."""
         self._generator = np.random.default_rng(seed)
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is the network's, also where the bot is deterministic."""
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
         check_game_goes_on(self, state)
         observation, mask = state.observation_and_mask(state.current_player())
         probabilities = self._probabilities(observation[None], mask[None])
@@ -98,7 +98,7 @@ class PolicyBot(Bot):
     def _probabilities(
         self, observations: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.float64]:
-        """Return the policies, ``float64[games, num_actions]``, 0 for what is illegal."""
+        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions."""
         with torch.inference_mode():
             device = next(self.network.parameters()).device
             logits = self.network(torch.from_numpy(observations).to(device))[0].cpu().numpy().astype(np.float64)
@@ -111,8 +111,8 @@ class PolicyBot(Bot):
     def _choose(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         if self.deterministic:
             return probabilities.argmax(axis=1)
-        # The draws are of single precision: so their products with the double-precision sums stay below the sums, and
-        # the first cumulative sum above is that of an action whose probability is not 0.
+        # The random numbers have single precision, so their products with the double-precision sums stay below the
+        # sums, and the first cumulative sum above one belongs to an action with nonzero probability.
         cumulative = probabilities.cumsum(axis=1)
         draws = self._generator.random((len(probabilities), 1), np.float32).astype(np.float64) * cumulative[:, -1:]
         return (cumulative > draws).argmax(axis=1)

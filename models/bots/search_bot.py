@@ -1,4 +1,4 @@
-"""``SearchBot``: plays what a search with a trained network finds."""
+"""``SearchBot``: plays the result of a search with a trained network."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
-#: Games that are searched at once; more wait.
+#: Games that are searched at once; the others wait.
 MAX_GAMES = 128
-#: Simulations of the first search of a time budget, and the most of any.
+#: Simulations of the first search within a time limit, and the maximum of any.
 FIRST_SIMULATIONS = 16
 MAX_SIMULATIONS = 1 << 14
 
 
 class SearchBot(Bot):
-    """Plays what a search finds, with a fixed number of simulations or as many as there is time for.
+    """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
-    In a time budget, searches of more and more simulations follow each other; the last one counts. What the network said
-    about the positions of one game is remembered from search to search and from move to move, so that a new search goes through
-    the tree of the earlier ones for almost nothing.
+    With a time limit, searches with increasing numbers of simulations are run; the last one counts. Answers of the
+    network for positions of one game are cached across searches and moves, so a new search repeats the earlier ones at
+    almost no cost.
     """
 
     def __init__(
@@ -44,17 +44,17 @@ class SearchBot(Bot):
         discount: float = 1.0,
         name: str = "search",
     ) -> None:
-        """Make the bot, of 64 simulations where neither ``simulations`` nor ``seconds`` is given.
+        """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
 
         Args:
             evaluate: the network, such as a :class:`stoneworks.models.evaluator.NetworkEvaluator`.
             game: the game.
-            seed: of the search; None draws one.
-            simulations: of each search, at least 1.
-            seconds: about the time of each step, more than 0; for a batch, that of each of its games.
-            policy: how the search chooses; a Gumbel search without noise by default, which plays without chance.
-            discount: of values for each action, as in the training of the network (see :class:`NetworkSearch`).
-            name: what results call the bot.
+            seed: seed of the search; None draws a random one.
+            simulations: simulations per search, at least 1.
+            seconds: approximate time per step, more than 0; in a batch, per game.
+            policy: the search policy; the default is a Gumbel search without noise, which is deterministic.
+            discount: discount of values per action, as in the training of the network (see :class:`NetworkSearch`).
+            name: name of the bot in results.
         """
         if simulations is not None and seconds is not None:
             raise ValueError(
@@ -85,7 +85,7 @@ class SearchBot(Bot):
         seconds: float | None = None,
         name: str | None = None,
     ) -> SearchBot:
-        """Return the bot that searches with a checkpoint's network, on the device where that is fastest.
+        """Return a bot that searches with a checkpoint's network, on the fastest device.
 
         Its arguments are those of the class.
 
@@ -101,11 +101,11 @@ class SearchBot(Bot):
 
     @property
     def name(self) -> str:
-        """What results call the bot."""
+        """Name of the bot in results."""
         return self._name
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """See :meth:`Bot.step_with_policy`. The policy is the search's."""
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is that of the search."""
         result = self.search(state)
         legal = state.legal_actions()
         return list(zip(legal, result.policies[0, legal].tolist(), strict=True)), int(result.actions[0])
@@ -118,13 +118,13 @@ class SearchBot(Bot):
         return np.concatenate([np.zeros(0, np.int64), *(self._run(batch.states[part]).actions for part in parts)])
 
     def search(self, state: State) -> SearchResult:
-        """Return what the search finds, for those who want more than an action; its arrays have one row."""
+        """Return the full result of the search; its arrays have one row."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
         return self._run(np.array([state.record], self._game.state_dtype))
 
     def root_edges(self) -> RootEdges:
-        """Return what the last :meth:`search` knows of each legal action. Raises ``ValueError`` before the first."""
+        """Return the statistics of each legal action of the last :meth:`search`. Raises ``ValueError`` before the first."""
         return self._last_search().root_edges()
 
     def best_line(self, first_action: int, max_actions: int = 12) -> list[int]:
@@ -137,7 +137,7 @@ class SearchBot(Bot):
         return self._last
 
     def restart(self) -> None:
-        """See :meth:`Bot.restart`. What the network said is forgotten."""
+        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network are discarded."""
         self._cache.clear()
 
     def _run(self, roots: npt.NDArray[np.void]) -> SearchResult:
@@ -155,7 +155,7 @@ class SearchBot(Bot):
             begin, simulations = now, more
 
     def _run_simulations(self, roots: npt.NDArray[np.void], simulations: int) -> SearchResult:
-        # A search has room for a power of two of games and simulations: one position needs little.
+        # Searches allocate powers of two of games and simulations; a single position needs little.
         room = 1 << (len(roots) - 1).bit_length(), 1 << (simulations - 1).bit_length()
         if room not in self._searches:
             self._searches[room] = NetworkSearch(

@@ -20,43 +20,45 @@ if TYPE_CHECKING:
     from stoneworks.training.arena.play import ArenaResult
     from stoneworks.training.arena.settings import ArenaSettings
 
-ladder_app = typer.Typer(no_args_is_help=True, help="Ladders of fixed players: show one, or make one.")
+ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fixed players.")
 
 _Game = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
-_Workers = Annotated[int | None, typer.Option(min=1, help="Processes that play; by default one for each core.")]
+_Workers = Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")]
 _Folder = Annotated[
-    Path | None, typer.Option(help="Where the games are kept; by default under runs/, by the settings.")
+    Path | None, typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings).")
 ]
-_OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions that each pair starts with.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Of openings and players.")]
+_OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of openings and players.")]
 
 
 def arena(
     players: Annotated[
-        list[str], typer.Argument(help="Bots: random, greedy, mcts:100, the path of a checkpoint folder, ...")
+        list[str], typer.Argument(help="Bots, e.g. random, greedy, mcts:100, or paths of checkpoint folders.")
     ],
     game: _Game,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing; with --sprt, at most.")] = 100,
-    only: Annotated[str | None, typer.Option("--gauntlet", help="The one player that plays all others.")] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per pairing; the maximum with --sprt.")] = 100,
+    only: Annotated[str | None, typer.Option("--gauntlet", help="Play this player against all others.")] = None,
     next_ones: Annotated[
-        int | None, typer.Option("--neighbors", min=1, help="Pair each with only so many next players of the list.")
+        int | None, typer.Option("--neighbors", min=1, help="Pair each player with the next N of the list.")
     ] = None,
     sprt: Annotated[
         str | None,
-        typer.Option(help="Stop a match of two by this test, e.g. elo0=0,elo1=30,alpha=0.05,beta=0.05."),
+        typer.Option(help="Stop a match of two players by this test, e.g. elo0=0,elo1=30,alpha=0.05,beta=0.05."),
     ] = None,
     workers: _Workers = None,
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
-    chunk_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games played at once, and kept as a whole.")] = 8,
+    chunk_pairs: Annotated[
+        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
+    ] = 8,
     seed: _Seed = 0,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw ratings and cross table: a .png, .svg or .pdf file.")
+        Path | None, typer.Option(help="Plot ratings and cross table to a .png, .svg or .pdf file.")
     ] = None,
 ) -> None:
-    """Play everyone against everyone, or a gauntlet, or one match, in paired games, and rate the players.
+    """Play a round robin, a gauntlet or a match in paired games, and rate the players.
 
-    Ctrl-C keeps what was played; the same command goes on.
+    Ctrl-C keeps the finished games; the same command resumes.
     """
     from stoneworks.training.arena.report import check_picture_path, save_picture
     from stoneworks.training.arena.schedule import gauntlet, neighbors, round_robin
@@ -86,19 +88,19 @@ def arena(
 
 
 def rate(
-    player: Annotated[str, typer.Argument(help="A bot's name, or the path of a checkpoint folder.")],
+    player: Annotated[str, typer.Argument(help="A bot name or the path of a checkpoint folder.")],
     game: _Game,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games with each of the nearest anchors.")] = 50,
-    anchors: Annotated[int, typer.Option(min=1, help="How many of those there are.")] = 4,
-    ladder: Annotated[Path | None, typer.Option(help="The file of a ladder; by default the one of stoneworks.")] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games against each of the nearest anchors.")] = 50,
+    anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
+    ladder: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
     workers: _Workers = None,
     folder: _Folder = None,
     seed: _Seed = 0,
     trust_names: Annotated[
-        bool, typer.Option("--trust-names", help="Let the names of the ladder's players start programs and be paths.")
+        bool, typer.Option("--trust-names", help="Allow player names of the ladder to start programs and to be paths.")
     ] = False,
 ) -> None:
-    """Rate any policy against the game's ladder of fixed players. Ctrl-C keeps what was played; the same command goes on."""
+    """Rate a policy against the game's ladder of fixed players. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.training.arena.folder import write_json
     from stoneworks.training.arena.ladder import load_ladder
     from stoneworks.training.arena.rate import rate as rate_player
@@ -128,10 +130,8 @@ def rate(
 
 @ladder_app.command("show")
 def show_ladder(
-    game: Annotated[
-        str | None, typer.Argument(help="A game string; without, all games that have a ladder are listed.")
-    ] = None,
-    file: Annotated[Path | None, typer.Option(help="The file of a ladder; by default the one of stoneworks.")] = None,
+    game: Annotated[str | None, typer.Argument(help="A game string; without it, list all games with a ladder.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
 ) -> None:
     """Show the ladder of a game."""
     from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
@@ -152,22 +152,24 @@ def show_ladder(
 def make_ladder(
     game: Annotated[str, typer.Argument(help="A game string such as 'vadus(size=5)'.")],
     players: Annotated[
-        list[str] | None, typer.Argument(help="The anchors, about from weak to strong; by default the usual ones.")
+        list[str] | None, typer.Argument(help="The anchors, roughly from weak to strong (default: the standard ones).")
     ] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each pairing.")] = 50,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per pairing.")] = 50,
     next_ones: Annotated[
-        int, typer.Option("--neighbors", min=1, help="Each plays so many next players of the list.")
+        int, typer.Option("--neighbors", min=1, help="Pair each player with the next N of the list.")
     ] = 3,
     output: Annotated[
-        Path, typer.Option(help="The folder for the ladder's file, such as models/ladders of the repository.")
+        Path, typer.Option(help="Folder for the ladder file, such as models/ladders in the repository.")
     ] = Path("models/ladders"),
     workers: _Workers = None,
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
-    chunk_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games played at once, and kept as a whole.")] = 8,
+    chunk_pairs: Annotated[
+        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
+    ] = 8,
     seed: _Seed = 0,
 ) -> None:
-    """Play the anchors of a game and write its ladder. Ctrl-C keeps what was played; the same command goes on."""
+    """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.models.bots.loading import playable_bots
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
     from stoneworks.training.arena.schedule import neighbors, round_robin
@@ -195,7 +197,7 @@ def make_ladder(
 
 
 def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> ArenaResult:
-    """Play an arena with a bar, print its table and write ``results.json``. At Ctrl-C the table is what there is so far."""
+    """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table."""
     from stoneworks.training.arena.folder import write_json
     from stoneworks.training.arena.play import load_arena, play_arena
     from stoneworks.training.arena.ratings import RatingError
@@ -237,7 +239,7 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
-    """Show a bar on standard error while an arena is played."""
+    """Show a progress bar on standard error while an arena is played."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -268,7 +270,7 @@ def _progress() -> Iterator[Callable[[ArenaResult], None]]:
 
 
 def _folder_of(kind: str, game: str, given: object) -> Path:
-    """Return the folder, under runs/, of a call with these arguments: the same for the same arguments."""
+    """Return the folder under runs/ for these arguments; equal arguments give equal folders."""
     from stoneworks.training.arena.ladder import file_name_of
 
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:8]

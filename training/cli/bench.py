@@ -9,39 +9,37 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-#: The table's width where it does not go to a terminal: wide enough for every row in one line.
+#: Width of the table if the output is not a terminal: enough for every row on one line.
 WIDTH_OF_FILES = 240
 
 
 def bench(
-    rounds: Annotated[
-        int, typer.Option(min=1, help="How often each is measured; medians and spreads are over the rounds.")
-    ] = 5,
-    seconds: Annotated[float, typer.Option(min=0.01, help="About how long each is measured each time.")] = 0.5,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; medians and spreads are over the rounds.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.5,
     only: Annotated[
-        str | None, typer.Option(metavar="PATTERN", help="Measure rows that this regular expression finds.")
+        str | None, typer.Option(metavar="PATTERN", help="Measure only rows that match this regular expression.")
     ] = None,
-    training: Annotated[bool, typer.Option(help="Measure PPO too, which takes half a minute a round.")] = True,
+    training: Annotated[bool, typer.Option(help="Also measure PPO, which takes half a minute per round.")] = True,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to a JSON file.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results to a JSON file.")
     ] = None,
     compare: Annotated[
         Path | None,
         typer.Option(
-            metavar="OLD.json", help="Mark what became slower than in an earlier --json file, beyond the spread."
+            metavar="OLD.json", help="Mark rows that are slower than in an earlier --json file, beyond the spread."
         ),
     ] = None,
     growth: Annotated[
         Path | None,
         typer.Option(
             metavar="IMAGE",
-            help="Measure how cost grows with board size instead, and draw it to this .svg or .png file.",
+            help="Measure how cost grows with board size instead, and plot it to this .svg or .png file.",
         ),
     ] = None,
 ) -> None:
-    """Measure speed, as ratios to other environments and engines in the same run.
+    """Measure speed relative to other environments and engines in the same run.
 
-    OpenSpiel, pgx and mctx take part where they are installed: pip install "stoneworks[bench]".
+    OpenSpiel, pgx and mctx are included if they are installed: pip install "stoneworks[bench]".
     """
     from stoneworks.training.bench import load_report, run_bench, save_report, table_of
 

@@ -14,16 +14,17 @@ def compile_command(
     games: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GAME]...", help="Game strings, such as 'vadus(size=11)'; all games at their default sizes."
+            metavar="[GAME]...",
+            help="Game strings, such as 'vadus(size=11)' (default: all games at their default sizes).",
         ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="How many processes compile at a time; by default one for each processor.")
+        int | None, typer.Option(min=1, help="Number of processes (default: one per processor).")
     ] = None,
 ) -> None:
-    """Compile all kernels ahead of their use, for container images and CI.
+    """Compile all kernels ahead of time, for container images and CI.
 
-    Boards of similar sizes share their kernels. They are kept in the cache folder, which STONEWORKS_CACHE_DIR names.
+    Boards of similar sizes share their kernels. Kernels are stored in the cache folder (STONEWORKS_CACHE_DIR).
     """
     from stoneworks.envs.rules import game_names, load_game
     from stoneworks.envs.rules.kernel_cache import cache_folder

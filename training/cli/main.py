@@ -1,4 +1,4 @@
-"""The command line ``stoneworks``. Each command is thin: it reads its arguments and calls the library."""
+"""The command line ``stoneworks``. Commands parse their arguments and call the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoneworks.training.cli import arena, bench, compile, play, replay, train, 
 
 app = typer.Typer(
     name="stoneworks",
-    help="Five new board games for reinforcement learning: play, train, compare, measure.",
+    help="Five new board games for reinforcement learning: environments, bots, training, matches and benchmarks.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,7 +25,7 @@ _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 @app.callback()
 def stoneworks() -> None:
-    """Five new board games for reinforcement learning: play, train, compare, measure."""
+    """Five new board games for reinforcement learning: environments, bots, training, matches and benchmarks."""
 
 
 for command in (
@@ -47,21 +47,21 @@ app.add_typer(arena.ladder_app, name="ladder")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 an error, told on standard error without a traceback, 130 interrupted.
+    """Run the command line and exit: 0 for success, 2 for an error (one line on standard error), 130 if interrupted.
 
-    ``arguments`` are those of the process where none are given.
+    ``arguments`` defaults to those of the process.
     """
     try:
         status = app(args=arguments, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     except _UsageError as error:
-        if message := error.format_message():  # none where there were no arguments: that shows the help
+        if message := error.format_message():  # empty if there were no arguments, which shows the help
             print(f"stoneworks: {message}", file=sys.stderr)
         status = error.exit_code
     except Exception as error:
         if not isinstance(error, (ValueError, OSError)) and not type(error).__module__.startswith("stoneworks."):
-            raise  # a mistake in stoneworks itself
+            raise  # a bug in stoneworks
         print(f"stoneworks: {error}", file=sys.stderr)
         status = 2
     if status == 130:

@@ -20,7 +20,7 @@ def games() -> None:
     for name in game_names():
         try:
             game = load_game(name)
-        except RegistrationError as error:  # another package's game must not hide the rest
+        except RegistrationError as error:  # a broken game of another package must not hide the others
             print(f"stoneworks: {error}", file=sys.stderr)
             continue
         options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
@@ -35,20 +35,18 @@ def games() -> None:
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="A game's name, or a game string such as 'vadus(size=5)'.")],
-    option: Annotated[
-        list[str] | None, typer.Option(help="name=value, an option of the game; may be repeated.")
-    ] = None,
+    game: Annotated[str, typer.Argument(help="A game name, or a game string such as 'vadus(size=5)'.")],
+    option: Annotated[list[str] | None, typer.Option(help="A game option, name=value; can be repeated.")] = None,
     size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
-            help="A bot: random, greedy, vadus@64, a checkpoint folder ...; greedy by default, or mcts:100 where "
-            "the game has no evaluation."
+            help="A bot, e.g. random, greedy, vadus@64 or a checkpoint folder (default: greedy, or mcts:100 if the game "
+            "has no evaluation)."
         ),
     ] = None,
-    seat: Annotated[int, typer.Option(min=0, max=1, help="The player that you are; player 0 moves first.")] = 0,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the opponent's random numbers.")] = None,
+    seat: Annotated[int, typer.Option(min=0, max=1, help="Your seat; player 0 moves first.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the opponent.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
 ) -> None:
     """Play against a bot in the terminal, with undo and hint."""
@@ -69,17 +67,17 @@ def play(
 
 
 def match(
-    a: Annotated[str, typer.Argument(metavar="A", help="A bot: random, greedy, vadus@64, a checkpoint folder ...")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Its opponent, named likewise.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot, e.g. random, greedy, vadus@64 or a checkpoint folder.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The opponent.")],
     game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: one opening, seats swapped.")] = 100,
-    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions that each pair starts with.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the openings and of both bots.")] = 0,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: same opening, seats swapped.")] = 100,
+    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the openings and both bots.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Write the records of all games to this file (JSON lines).")] = None,
 ) -> None:
-    """Play a match of paired games between two bots and show the result with its 95 % interval.
+    """Play a match of paired games between two bots and print the result with its 95 % confidence interval.
 
-    Both games of a pair start from the same few random actions, with seats swapped.
+    Both games of a pair start from the same random opening, with seats swapped.
     """
     import numpy as np
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -112,13 +110,13 @@ def match(
 
 
 def _check_folder_of(file: Path | None) -> None:
-    """Raise ``ValueError`` where the folder of a file to be written at the end does not exist."""
+    """Raise ``ValueError`` if the folder of an output file does not exist."""
     if file is not None and not file.parent.is_dir():
         raise ValueError(f"save must be a file in an existing folder, got {str(file)!r}")
 
 
 def _game_options(given: list[str]) -> dict[str, object]:
-    """Return the options of ``name=value`` texts. Raises ``ValueError`` for another text, or a name that stands twice."""
+    """Return the options of ``name=value`` texts. Raises ``ValueError`` for any other text or a duplicate name."""
     options: dict[str, object] = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -129,6 +127,6 @@ def _game_options(given: list[str]) -> dict[str, object]:
         except (ValueError, SyntaxError):
             raise ValueError(f"option must be name=value, such as size=5 or pie_rule=False, got {text!r}") from None
         if name in options:
-            raise ValueError(f"option {name} is given twice")
+            raise ValueError(f"duplicate option {name}")
         options[name] = parsed
     return options

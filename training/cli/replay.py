@@ -12,10 +12,10 @@ def replay(
     records: Annotated[Path, typer.Argument(help="A file of game records (JSON lines).")],
     html: Annotated[Path, typer.Option(help="The HTML file to write.")],
     games: Annotated[
-        str | None, typer.Option(help="Which games, counted from 1: 3, 1-10 or 1,4,7-9; by default the first 20.")
+        str | None, typer.Option(help="Numbers of the games, e.g. 3, 1-10 or 1,4,7-9 (default: the first 20).")
     ] = None,
 ) -> None:
-    """Write replays of games to one HTML file that needs nothing else."""
+    """Write replays of games to one self-contained HTML file."""
     from stoneworks.training.arena.records import read_records
     from stoneworks.web.replay import Replay, numbers_in
 

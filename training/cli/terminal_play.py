@@ -1,4 +1,4 @@
-"""A game in the terminal: a person types actions, a bot answers. It reads and writes text, so pipes work as well."""
+"""Terminal play: a human types actions, a bot answers. Input and output are text streams, so pipes work as well."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ HELP = """Type an action, or one of these:
 
 
 class TerminalGame:
-    """A game between a person and a bot.
+    """A game between a human and a bot.
 
     Attributes:
-        state: the position; the last one once :meth:`play` has returned.
+        state: the current position.
     """
 
     def __init__(self, game: Game, opponent: Bot, adviser: Bot, *, seat: int, source: TextIO, target: TextIO) -> None:
-        """Set the game up.
+        """Create a game.
 
         Args:
             game: the game.
-            opponent: who plays against the person.
-            adviser: who gives hints.
-            seat: the player that the person is, 0 or 1.
-            source: where the person's lines come from.
-            target: where text goes.
+            opponent: the opponent of the human.
+            adviser: the bot that gives hints.
+            seat: seat of the human, 0 or 1.
+            source: input stream.
+            target: output stream.
         """
         if seat not in (0, 1):
             raise ValueError(f"seat must be 0 or 1, got {seat!r}")
@@ -44,7 +44,7 @@ class TerminalGame:
         self.state = game.new_initial_state()
 
     def play(self) -> State:
-        """Play until the game is over, or the person leaves or has no more to say, and return the last position."""
+        """Play until the game is over, the human quits or the input ends, and return the last position."""
         self._opponent.restart()
         self._say(f"{self._game}: you are player {self._seat}, {self._opponent.name} is player {1 - self._seat}.")
         self._say(f"{self._game.action_help}.")
@@ -54,7 +54,7 @@ class TerminalGame:
             if self.state.current_player() != self._seat:
                 self._answer()
             elif not self._decide():
-                self._say("The game is left unfinished.")
+                self._say("The game is unfinished.")
                 return self.state
         self._say(str(self.state))
         return self.state
@@ -65,7 +65,7 @@ class TerminalGame:
         self.state.apply_action(action)
 
     def _decide(self) -> bool:
-        """Let the person act, and return whether the game goes on."""
+        """Handle one decision of the human, and return whether the game continues."""
         self._say(str(self.state))
         while True:
             self._target.write("> ")
@@ -93,12 +93,12 @@ class TerminalGame:
                 return True
 
     def _act(self, text: str) -> bool:
-        """Apply the person's action and return whether it was one; say in a line why not."""
+        """Apply the human's action and return whether it was legal; otherwise print the reason."""
         before = self.state.clone()
         try:
             action = self._game.string_to_action(text)
         except IllegalActionError as error:
-            self._say(f"{error}; or help")
+            self._say(f"{error} (type help for help)")
             return False
         if not self.state.try_apply_action(action):
             self._say(f"{text} is illegal here")

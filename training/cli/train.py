@@ -12,26 +12,23 @@ from stoneworks.training.runs.algorithms import ALGORITHMS
 
 
 def train(
-    config: Annotated[
-        str, typer.Argument(help="A configuration that comes with stoneworks, such as vadus-5, or a YAML file.")
-    ],
-    folder: Annotated[Path | None, typer.Option(help="Where the run lives; runs/<configuration> by default.")] = None,
-    positions: Annotated[int | None, typer.Option(help="AlphaZero: how many positions to learn from in all.")] = None,
-    frames: Annotated[
-        int | None, typer.Option("--frames", "--steps", help="PPO: how many frames to train on in all.")
-    ] = None,
+    config: Annotated[str, typer.Argument(help="A built-in configuration, such as vadus-5, or a YAML file.")],
+    folder: Annotated[Path | None, typer.Option(help="Run folder (default: runs/<configuration>).")] = None,
+    positions: Annotated[int | None, typer.Option(help="AlphaZero: total number of training positions.")] = None,
+    frames: Annotated[int | None, typer.Option("--frames", "--steps", help="PPO: total number of frames.")] = None,
     overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value, e.g. network.channels=32; may be repeated.")
+        list[str] | None, typer.Option("--set", help="Override a key, e.g. network.channels=32; can be repeated.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint in the folder.")] = False,
     trust_names: Annotated[
         bool,
         typer.Option(
-            "--trust-names", help="Let names in the configuration's file start programs and lead out of its folder."
+            "--trust-names",
+            help="Allow names in the configuration file to start programs and to refer to files outside of its folder.",
         ),
     ] = False,
 ) -> None:
-    """Train an agent by self-play as the configuration says, and write its report. Ctrl-C saves; --resume goes on."""
+    """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
     from stoneworks.training.runs.config import load_config
     from stoneworks.training.runs.display import train_with_display
 
@@ -48,34 +45,35 @@ def train(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run; it may still be going on.")],
+    folder: Annotated[Path, typer.Argument(help="Run folder; the run may still be in progress.")],
 ) -> None:
-    """Write report.md into the folder of a run: scores, losses, speed, and games with pictures."""
+    """Write report.md into a run folder: scores, losses, speed, and pictures of games."""
     from stoneworks.training.runs.report import write_report
 
     print(f"the report is {write_report(folder)}")
 
 
 def ship(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
-        str, typer.Option("--as", help="What load_bot calls it: the game's name, with something after a hyphen or not.")
+        str,
+        typer.Option(
+            "--as", help="Name for load_bot: the name of the game, optionally followed by a hyphen and a suffix."
+        ),
     ],
-    into: Annotated[
-        Path | None, typer.Option(help="The folder of checkpoints; by default the one that comes with stoneworks.")
-    ] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games of each final match.")] = 100,
+    into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100,
     policy_opponents: Annotated[
-        list[str] | None, typer.Option("--policy-opponent", help="A bot that the policy plays; may be repeated.")
+        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
     ] = None,
     search_opponents: Annotated[
-        list[str] | None, typer.Option("--search-opponent", help="A bot that the search plays; may be repeated.")
+        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
     ] = None,
-    simulations: Annotated[int, typer.Option(min=1, help="Of the search.")] = 64,
+    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Of the openings and the bots of the matches.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
 ) -> None:
-    """Play a run's final matches and lay its checkpoint, without what training needs, where load_bot finds it by name."""
+    """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from stoneworks.models.shipped import shipped_folder

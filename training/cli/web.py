@@ -11,22 +11,22 @@ import typer
 def web(
     watched: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Game records, arenas and runs to watch; read only."),
+        typer.Argument(metavar="[PATH]...", help="Game records, arenas and runs to watch (read-only)."),
     ] = None,
-    data: Annotated[Path, typer.Option(help="The folder that the games of the page are kept in.")] = Path("games"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")] = 8000,
+    data: Annotated[Path, typer.Option(help="Folder for the games played on the page.")] = Path("games"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen on. Anything but loopback lets others in.")
+        str, typer.Option(help="Address to listen on. Any address except loopback gives others access.")
     ] = "127.0.0.1",
     allowed_hosts: Annotated[
-        list[str] | None, typer.Option("--allow-host", help="Another name of this server; may be repeated.")
+        list[str] | None, typer.Option("--allow-host", help="Additional host name of this server; can be repeated.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes in which bots think.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes for bots.")] = None,
     thinking_seconds: Annotated[
-        float, typer.Option(min=1, max=3600, help="The longest that a bot may think about one turn.")
+        float, typer.Option(min=1, max=3600, help="Maximum thinking time of a bot per turn, in seconds.")
     ] = 60.0,
 ) -> None:
-    """Play, watch and analyze games in a browser. Ctrl-C ends the server; the games stay in the data folder."""
+    """Play, watch and analyze games in a browser. Ctrl-C stops the server; games are kept in the data folder."""
     from stoneworks.web.limits import Limits
     from stoneworks.web.server import serve
 
@@ -38,5 +38,5 @@ def web(
         allowed_hosts=allowed_hosts or [],
         num_workers=workers,
         limits=Limits(thinking_seconds=thinking_seconds),
-        started=lambda address: print(f"the page is at {address} (Ctrl-C ends it)", flush=True),
+        started=lambda address: print(f"the page is at {address} (press Ctrl-C to stop)", flush=True),
     )

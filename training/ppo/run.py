@@ -156,7 +156,7 @@ class PPORun(Run[PPOConfig]):
             not session.stopped,
         )
 
-    def _play_matches(self, status: PPOStatus, report: Report) -> None:
+    def play_scheduled_matches(self, status: PPOStatus, report: Report) -> None:
         """Play the matches that ``config.matches`` says."""
         self.network.eval()
         opponents = self.config.matches.opponents
@@ -302,7 +302,7 @@ class _Session(BaseCallback):
         began = time.monotonic()
         last = frames >= run.config.frames
         if last or frames // every > (frames - step) // every:
-            run._play_matches(status, self.report)
+            run.play_scheduled_matches(status, self.report)
         if not last and not self.stop.is_set():
             run.save_if_due()
         self._aside += time.monotonic() - began
