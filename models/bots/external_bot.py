@@ -75,7 +75,7 @@ class ExternalBot(Bot):
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> ExternalBot:
-        """Create the bot (see :meth:`Bot.from_name`) of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
+        """Create the bot of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
 
         Any leading ``key=value,`` is an option; the rest is the command.
         """
@@ -204,7 +204,7 @@ class _Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C in the terminal only reaches the referee; child processes are terminated with the program
+                start_new_session=True,  # Ctrl-C only reaches the referee; children are terminated with it
             )
         except OSError as error:
             raise _Problem("crashed", f"it cannot be run ({error})") from None

@@ -108,7 +108,7 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
         (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
-        (["play", "vadus", "--option", "size=3", "--size", "4"], "option size is given twice"),
+        (["play", "vadus", "--option", "size=3", "--size", "4"], "duplicate option size"),
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
         (["play", "vadus", "--seat", "2"], "--seat"),
@@ -158,7 +158,7 @@ def test_options_of_the_game_are_given_by_name(run: Run) -> None:
 def test_leaving_and_the_end_of_the_input_are_polite(run: Run, typed: str) -> None:
     code, out, err = run("play", "vadus(size=3)", "--opponent", "random", typed=typed)
     assert (code, err) == (0, "")
-    assert out.endswith("The game is left unfinished.\n")
+    assert out.endswith("The game is unfinished.\n")
 
 
 def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tuple[TerminalGame, str]:
