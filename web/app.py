@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import numpy as np
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -37,6 +38,8 @@ from stoneworks.web.workers import WorkerPool
 STATIC_FOLDER = Path(__file__).parent / "static"
 #: A request that waits for a change of a game is answered after so long without one.
 _WAIT_SECONDS = 25.0
+#: Handlers that run at the same time; most of them wait for the disk, where their writes share one commit.
+_MOST_THREADS = 24
 _MOST_ANALYSES = 1000
 _ADVISER = "greedy"
 #: More actions than any game has that the page shows.
@@ -126,6 +129,7 @@ class Web:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _MOST_THREADS
         yield
         self.pool.close()
         self.store.close()

@@ -11,13 +11,13 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from stoneworks.web.errors import RequestError
+from stoneworks.web.group_writer import GroupWriter
 
 #: Raised with every change of the tables; ``_MIGRATIONS[n]`` leads from version n to n + 1.
 SCHEMA_VERSION = 1
@@ -150,15 +150,21 @@ class Store:
         self._most_games = most_games
         self._most_nodes = most_nodes
         self._changed = changed
-        self._lock = threading.RLock()
         try:
-            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = FULL")
-            self._database.execute("PRAGMA foreign_keys = ON")
+            self._database = self._connect()
             self._migrate()
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{self.path} is not a database of games: {error}") from None
+        self._reader = self._connect()
+        self._reading = threading.Lock()
+        self._writer = GroupWriter(self._database)
+
+    def _connect(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        database.execute("PRAGMA foreign_keys = ON")
+        return database
 
     def _migrate(self) -> None:
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
@@ -174,52 +180,50 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        with self._lock:
-            self._database.close()
+        self._writer.close()
+        with self._reading:
+            self._reader.close()
+        self._database.close()
 
     # -- Reading ---------------------------------------------------------------------------------------------------------
 
     def load(self, game_id: str) -> StoredGame:
         """Return a game. Raises :class:`RequestError` where there is none of that id."""
-        with self._lock:
-            row = self._database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
-            if row is None:
-                raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-            nodes = self._database.execute(
-                "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
-            ).fetchall()
-        return _game_of(row, {node[0]: Node(*node) for node in nodes})
+        with self._reading:
+            return _load(self._reader, game_id)
 
     def revision(self, game_id: str) -> int:
         """Return the revision of a game. Raises as :meth:`load` does."""
-        with self._lock:
-            row = self._database.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
+        with self._reading:
+            row = self._reader.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
         if row is None:
             raise RequestError(f"there is no game {game_id[:20]!r}", 404)
         return int(row[0])
 
     def recent(self, first: int, count: int) -> tuple[list[StoredGame], int]:
         """Return some games, the last changed first, each without its nodes, and the number of all games."""
-        with self._lock:
-            rows = self._database.execute(
+        with self._reading:
+            rows = self._reader.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
-            (number,) = self._database.execute("SELECT count(*) FROM games").fetchone()
+            (number,) = self._reader.execute("SELECT count(*) FROM games").fetchone()
         return [_game_of(row, {}) for row in rows], number
 
     def all_ids(self) -> list[str]:
         """Return the ids of all games, the oldest first."""
-        with self._lock:
-            return [row[0] for row in self._database.execute("SELECT id FROM games ORDER BY created, id")]
+        with self._reading:
+            return [row[0] for row in self._reader.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
     def create(self, games: Iterable[NewGame]) -> list[StoredGame]:
         """Keep new games, all or none. Raises :class:`RequestError` where there is no room."""
-        created = []
-        with self._transaction() as database:
+        wanted = list(games)
+
+        def write(database: sqlite3.Connection) -> list[StoredGame]:
+            created = []
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
-            for new in games:
+            for new in wanted:
                 number += 1
                 if number > self._most_games:
                     raise RequestError(f"there are {self._most_games} games, the most allowed; delete some first", 409)
@@ -249,7 +253,9 @@ class Store:
                     [(stored.id, node.node, node.parent, node.action, node.comment) for node in new.nodes],
                 )
                 created.append(stored)
-        return created
+            return created
+
+        return self._writer.run(write)
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
         """Replace a game by what ``make`` makes of it, in one transaction, and return it with its new revision.
@@ -257,11 +263,12 @@ class Store:
         Raises:
             RequestError: there is no such game, ``make`` refused, or the tree is too large; nothing is changed.
         """
-        with self._transaction() as database:
-            before = self.load(game_id)
+
+        def write(database: sqlite3.Connection) -> tuple[StoredGame, bool]:
+            before = _load(database, game_id)
             after = make(before)
             if after == before:
-                return before
+                return before, False
             if len(after.nodes) > self._most_nodes:
                 raise RequestError(f"a game may have at most {self._most_nodes} positions; this one has as many", 409)
             after = replace(after, revision=before.revision + 1, updated=time.time())
@@ -275,26 +282,22 @@ class Store:
                         "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?)",
                         (game_id, node.node, node.parent, node.action, node.comment),
                     )
-        self._changed(game_id)
-        return after
+            return after, True
+
+        stored, is_changed = self._writer.run(write)
+        if is_changed:
+            self._changed(game_id)
+        return stored
 
     def delete(self, game_id: str) -> None:
         """Forget a game. Raises as :meth:`load` does."""
-        with self._transaction() as database:
+
+        def write(database: sqlite3.Connection) -> None:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
                 raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-        self._changed(game_id)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._database
-            except BaseException:
-                self._database.execute("ROLLBACK")
-                raise
-            self._database.execute("COMMIT")
+        self._writer.run(write)
+        self._changed(game_id)
 
 
 @dataclass(frozen=True)
@@ -310,6 +313,17 @@ class NewGame:
     title: str = ""
     winner: int | None = None
     reason: str | None = None
+
+
+def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
+    """Return a game. Raises :class:`RequestError` where there is none of that id."""
+    row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
+    if row is None:
+        raise RequestError(f"there is no game {game_id[:20]!r}", 404)
+    nodes = database.execute(
+        "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
+    ).fetchall()
+    return _game_of(row, {node[0]: Node(*node) for node in nodes})
 
 
 _NAMES = (
