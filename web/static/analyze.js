@@ -527,7 +527,7 @@ class AnalysisPage {
     const bot = this.bots.find((known) => known.name === agent);
     const found = this.found.get(this.keyOf(agent));
     const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}` });
-    const head = h("div", { class: "agent-head" }, h("h3", {}, agent), remove);
+    const head = h("div", { class: "agent-head" }, h("h2", {}, agent), remove);
     const panel = h("section", { class: "agent card", "aria-label": agent }, head);
     if (bot && bot.rating !== null) panel.append(h("p", { class: "rating" }, `rated ${Math.round(bot.rating)} ± ${Math.round(bot.error)}`));
     if (!found) {

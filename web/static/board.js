@@ -26,7 +26,11 @@ export class Board {
     if (position.svg !== this.shownSvg) {
       const picture = parseSvg(position.svg);
       picture.setAttribute("class", "picture");
-      picture.setAttribute("tabindex", "-1");
+      // The picture is one image with a label of its own; what its strokes spell is not said again.
+      for (const stroke of picture.querySelectorAll("[aria-label]")) {
+        stroke.dataset.text = stroke.getAttribute("aria-label");
+        stroke.removeAttribute("aria-label");
+      }
       this.picture?.remove();
       this.element.prepend(picture);
       this.picture = picture;

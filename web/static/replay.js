@@ -80,7 +80,9 @@ function choose(game) {
 function show(number) {
   at = Math.max(0, Math.min(number, chosen.frames.length - 1));
   const document_ = new DOMParser().parseFromString(picturesOf(chosen)[at], "image/svg+xml");
-  board.replaceChildren(document.importNode(document_.documentElement, true));
+  const picture = document.importNode(document_.documentElement, true);
+  for (const stroke of picture.querySelectorAll("[aria-label]")) stroke.removeAttribute("aria-label");
+  board.replaceChildren(picture);
   slider.value = String(at);
   counter.textContent = `${at} of ${chosen.frames.length - 1}`;
   moves.querySelector("[aria-current]")?.removeAttribute("aria-current");

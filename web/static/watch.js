@@ -194,7 +194,7 @@ function ratingTable(players, anchor) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, ["", "player", "rating", "±", "score", "games", "distinct"].map((text, index) => h("th", { scope: "col", class: index > 1 ? "number" : "" }, text)))),
+      h("thead", {}, h("tr", {}, ["rank", "player", "rating", "±", "score", "games", "distinct"].map((text, index) => h("th", { scope: "col", class: index > 1 ? "number" : "" }, text)))),
       h(
         "tbody",
         {},

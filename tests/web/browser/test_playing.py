@@ -1,0 +1,231 @@
+"""Whole games by clicking, reloads, a killed server, and two browsers."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from stoneworks.training.arena.records import GameRecord
+
+
+def _load_clicking() -> Any:
+    """Import the module beside this one, whatever the working directory."""
+    name = "stoneworks_tests_clicking"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("clicking.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+clicking = _load_clicking()
+
+
+def record_of(page: Page, url: str) -> GameRecord:
+    game_id = page.url.rstrip("/").rpartition("/")[2].partition("?")[0]
+    return GameRecord.from_json(httpx.get(f"{url}/api/games/{game_id}/record").text)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("Vadus", {"size": "3"}),
+        ("Laido", {"size": "3"}),
+        ("Taugo", {"size": "3"}),
+        ("Taigo", {"radius": "3", "tiles": "9", "cones": "2"}),
+        ("Trugo", {"radius": "3", "tiles": "7", "max turns": "16"}),
+    ],
+)
+def test_a_whole_game_by_clicking_against_a_bot_with_undo(
+    open_page: Callable[..., Page], shared_server: Any, name: str, options: dict[str, str]
+) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, name, options)
+    clicking.play_to_the_end(page, random.Random(name), undo_after=4)
+    record = record_of(page, shared_server.url)
+    state = record.replay()
+    assert record.players == ("human", "greedy")
+    assert record.reason is not None
+    assert state.is_terminal()
+    shown = page.locator(".status").inner_text()
+    if record.winner is None:
+        assert "draw" in shown.lower()
+    else:
+        assert state.get_game().colors[state.color_of(record.winner)] in shown
+
+
+def test_options_of_the_game_reach_it(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    page.get_by_role("radio", name="Laido").check(force=True)
+    page.get_by_label("size", exact=True).fill("4")
+    page.get_by_text("More options").click()
+    page.get_by_label("pie rule").uncheck()
+    page.wait_for_load_state("networkidle")
+    page.locator(".seats select").nth(1).select_option("")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector(".game .board svg")
+    assert record_of(page, shared_server.url).game == "laido(pie_rule=False,size=4)"
+    expect(page.locator('.turn [data-action="pass"]')).to_be_visible()
+
+
+def test_swap_and_pass_are_buttons(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
+    page.locator('.hit[data-place="c3"]').click()
+    page.locator('[data-name="commit"]').click()
+    page.locator('[data-action="swap"]').click()
+    page.locator('[data-name="commit"]').click()
+    for _ in range(2):
+        page.locator('[data-action="pass"]').click()
+        page.locator('[data-name="commit"]').click()
+    expect(page.locator('[data-name="again"]')).to_be_visible()
+    assert record_of(page, shared_server.url).actions == ("c3", "swap", "pass", "pass")
+
+
+def test_a_turn_is_previewed_and_taken_back(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"}, opponent=None)
+    page.locator('.hit[data-place="c3"]').click()
+    expect(page.locator(".moves .pending")).to_have_text("Black: c3")
+    expect(page.locator(".overlay .hit")).to_have_count(0)
+    page.locator('[data-name="take-back"]').click()
+    expect(page.locator(".moves > li")).to_have_count(0)
+    page.locator('.hit[data-place="b3"]').click()
+    page.locator('[data-name="commit"]').click()
+    expect(page.locator(".moves .pending")).to_have_count(0)
+    expect(page.locator(".status")).to_have_text("White to move")
+
+
+def test_hint_resignation_and_flipped_seats(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
+    page.locator('[data-name="hint"]').click()
+    expect(page.locator(".hit.hinted")).to_have_count(1)
+    before = clicking.revision(page)
+    page.locator('[data-name="flip"]').click()
+    clicking.wait_for_change(page, before)
+    expect(page.locator(".player").nth(0)).to_contain_text("greedy")
+    expect(page.locator(".moves > li")).to_have_count(1)
+    page.locator('[data-name="resign"]').click()
+    expect(page.locator(".status")).to_have_text("Black wins by resignation")
+
+
+def test_a_game_with_the_keyboard_alone(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
+    page.locator('.hit[tabindex="0"]').focus()
+    first = page.evaluate("document.activeElement.dataset.place")
+    page.keyboard.press("ArrowRight")
+    second = page.evaluate("document.activeElement.dataset.place")
+    assert first != second
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves .pending")).to_have_text(f"Black: {second}")
+    page.keyboard.press("Backspace")
+    expect(page.locator(".moves > li")).to_have_count(0)
+    page.locator('.hit[tabindex="0"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves .pending")).to_have_count(1)
+    page.locator("#main").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves .pending")).to_have_count(0)
+    expect(page.locator(".status")).to_have_text("White to move")
+    page.keyboard.press("p")
+    expect(page.locator(".moves .pending")).to_have_text("White: pass")
+
+
+def test_two_bots_play_and_can_be_stopped(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/")
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    page.get_by_label("size", exact=True).fill("3")
+    page.get_by_label("size", exact=True).press("Tab")
+    page.wait_for_load_state("networkidle")
+    for seat in (0, 1):
+        page.locator(".seats select").nth(seat).select_option("greedy")
+    page.get_by_role("button", name="Start the game").click()
+    slider = page.get_by_label("Pause between turns")
+    slider.fill("3000")
+    page.locator('[data-name="stop"]').click()
+    page.locator('[data-name="resume"]').wait_for()
+    turns = clicking.num_turns(page)
+    slider.fill("0")
+    page.locator('[data-name="resume"]').click()
+    expect(page.locator('[data-name="again"]')).to_be_visible()
+    assert clicking.num_turns(page) > turns
+    record_of(page, shared_server.url).replay()
+
+
+def test_a_reload_in_mid_game_goes_on(open_page: Callable[..., Page], shared_server: Any) -> None:
+    generator = random.Random(5)
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
+    for _ in range(3):
+        clicking.wait_until_ready(page)
+        clicking.make_an_action(page, generator)
+    clicking.wait_until_ready(page)
+    moves = page.locator(".moves").inner_text()
+    page.reload()
+    page.wait_for_selector(".game .board svg")
+    expect(page.locator(".moves")).to_have_text(moves, use_inner_text=True)
+    clicking.play_to_the_end(page, generator)
+
+
+def test_a_killed_server_loses_no_move(
+    open_page: Callable[..., Page], start_server: Callable[..., Any], tmp_path: Path
+) -> None:
+    generator = random.Random(6)
+    server = start_server()
+    page = open_page(f"{server.url}/", expects_errors=True)
+    clicking.start_game(page, server.url, "Taugo", {"size": "3"})
+    for _ in range(3):
+        clicking.wait_until_ready(page)
+        clicking.make_an_action(page, generator)
+    clicking.wait_until_ready(page)
+    before = record_of(page, server.url).actions
+    moves = page.locator(".moves").inner_text()
+    server.kill()
+    page.locator('[data-name="undo"]').click()
+    expect(page.locator(".toast").first).to_be_visible()
+    again = start_server(data=tmp_path / "data", port=server.port)
+    assert record_of(page, again.url).actions == before
+    page.reload()
+    page.wait_for_selector(".game .board svg")
+    expect(page.locator(".moves")).to_have_text(moves, use_inner_text=True)
+    clicking.play_to_the_end(page, generator)
+    record_of(page, again.url).replay()
+
+
+def test_two_browsers_see_the_same_game(open_page: Callable[..., Page], shared_server: Any) -> None:
+    one = open_page(f"{shared_server.url}/", expects_errors=True)
+    clicking.start_game(one, shared_server.url, "Laido", {"size": "4"}, opponent=None)
+    one.get_by_label("Confirm each turn").uncheck()
+    other = open_page(one.url, expects_errors=True)
+    other.wait_for_selector(".game .board .hit")
+    one.locator('.hit[data-place="d4"]').click()
+    expect(other.locator(".moves > li")).to_have_count(1)
+    other.locator('.hit[data-place="c4"]').click()
+    expect(one.locator(".moves > li")).to_have_count(2)
+    # Both act on the same position: one of them is too late, and nothing is lost or played twice.
+    script = (
+        "place => document.querySelector(`[data-place=${place}]`).dispatchEvent(new Event('click', {bubbles: true}))"
+    )
+    one.evaluate(script, "a4")
+    other.evaluate(script, "b4")
+    for page in (one, other):
+        page.wait_for_function("() => document.querySelectorAll('.moves > li').length >= 3")
+        page.wait_for_timeout(500)
+    moves = one.locator(".moves").inner_text()
+    assert other.locator(".moves").inner_text() == moves
+    actions = record_of(one, shared_server.url).actions
+    assert actions[:2] == ("d4", "c4")
+    assert set(actions[2:]) <= {"a4", "b4"}
+    assert len(actions) >= 3

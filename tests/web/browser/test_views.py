@@ -1,0 +1,224 @@
+"""Analysis, watching, replays without a server, and accessibility of every view."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from stoneworks import load_game
+from stoneworks.training.arena.play import play_arena
+from stoneworks.training.arena.records import GameRecord, write_records
+from stoneworks.training.arena.schedule import round_robin
+from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.web import Replay
+
+POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
+
+
+def random_records(number: int) -> list[GameRecord]:
+    import random
+
+    generator = random.Random(8)
+    records = []
+    for _ in range(number):
+        state = load_game("laido(size=3)").new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(generator.choice(state.legal_actions()))
+        records.append(GameRecord.of_state(state, ("random", "other")))
+    return records
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with records, an arena and the files of a run."""
+    folder = tmp_path_factory.mktemp("watched")
+    write_records(folder / "games.jsonl", random_records(30))
+    settings = ArenaSettings("vadus(size=3)", round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
+    play_arena(settings, folder / "arena")
+    (folder / "run").mkdir()
+    rows = [{"positions": 1000 * n, "seconds": 10 * n, "policy": 3 / n, "value": 1 / n} for n in range(1, 6)]
+    (folder / "run" / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}{POSITION}")
+    search, greedy = page.locator(".agent").nth(0), page.locator(".agent").nth(1)
+    expect(search).to_contain_text("vadus@64")
+    expect(search).to_contain_text("64 simulations")
+    expect(greedy).to_contain_text("evaluation")
+    expect(search.locator("tbody tr").first).to_be_visible()
+    bar = page.locator(".value-bar").get_attribute("aria-label") or ""
+    share = re.fullmatch(r"Value: Black ([0-9]+) %, vadus@64", bar)
+    assert share is not None, bar
+    # The bar says what the server says.
+    fields = {"game": "vadus(size=5)", "actions": ["e5", "f2", "g1"], "bot": "vadus@64"}
+    found = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=90).json()
+    assert int(share[1]) == round(50 + 50 * found["value"] * (1 - 2 * found["player"]))
+    rows = [row.split() for row in search.locator("tbody").inner_text().splitlines()]
+    assert [row[0] for row in rows[:3]] == [row["action"] for row in found["actions"][:3]]
+    page.get_by_label("Add an agent").select_option("mcts:100")
+    expect(page.locator(".agent").nth(2)).to_contain_text("100 simulations")
+    search.get_by_role("button", name="Best line").click()
+    expect(page.locator(".picture .numbers path").first).to_be_attached()
+    numbered = page.locator(".picture .numbers [data-text]").evaluate_all(
+        "all => all.map(x => x.dataset.text)"
+    )
+    assert numbered == [str(number) for number in range(1, len(found["line"]) + 1)]
+    search.get_by_role("button", name="Heat map").click()
+    expect(page.locator(".picture .numbers")).to_have_count(0)
+    expect(page.locator(".picture .fills path").first).to_be_attached()
+    expect(page.locator(".curve .line")).to_have_attribute("d", re.compile(r"^M\S+ \S+(L\S+ \S+){3}$"))
+
+
+def test_variations_comments_and_links(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}{POSITION}")
+    page.get_by_label("Analyze every position").uncheck()
+    page.locator('.hit[data-place="a5"]').click()
+    expect(page.locator(".move[aria-current]")).to_have_text("a5")
+    page.locator("#main").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".move[aria-current]")).to_have_text("g1")
+    page.locator('.hit[data-place="a6"]').click()
+    expect(page.locator(".variation")).to_contain_text("a6")
+    page.get_by_label("Comment on this position").fill("an idea")
+    page.get_by_label("Comment on this position").press("Tab")
+    expect(page.locator(".comment-text")).to_have_text("an idea")
+    assert "moves=e5%2Cf2%2Cg1%2Ca6" in page.url
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/analyze/**")
+    expect(page.locator(".variation")).to_contain_text("a6")
+    page.reload()
+    expect(page.locator(".comment-text")).to_have_text("an idea")
+    expect(page.get_by_label("Comment on this position")).to_have_value("an idea")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Record").click()
+    record = GameRecord.from_json(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert record.actions == ("e5", "f2", "g1")
+    assert [node["action"] for node in record.metadata["tree"]] == ["", "e5", "f2", "g1", "a5", "a6"]
+    page.get_by_role("button", name="Delete variation").click()
+    expect(page.locator(".move")).to_have_count(4)
+    link = f"{shared_server.url}/analyze?game=vadus(size=5)&moves=e5,a1x"
+    refused = open_page(link, expects_errors=True)
+    expect(refused.locator(".error")).to_contain_text("a1x")
+
+
+def test_records_are_imported_and_exported(open_page: Callable[..., Page], shared_server: Any, watched: Path) -> None:
+    page = open_page(f"{shared_server.url}/")
+    page.locator("#import-file").set_input_files(watched / "games.jsonl")
+    expect(page.locator(".toast")).to_have_text("30 games imported")
+    expect(page.locator("tbody tr").first).to_contain_text("random – other")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export all").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    exported = {GameRecord.from_json(line).actions for line in lines}
+    assert {record.actions for record in random_records(30)} <= exported
+
+
+def test_watched_folders_are_shown_as_they_grow(
+    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path
+) -> None:
+    server = start_server(str(watched))
+    page = open_page(f"{server.url}/watch")
+    page.locator(".sources").get_by_role("link", name="games.jsonl", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(25)
+    wins = sum(record.winner == 0 for record in random_records(30))
+    page.get_by_label("Result").select_option("0")
+    expect(page.locator(".panel p.faint").nth(1)).to_contain_text(f"{wins} of 30 games")
+    page.get_by_role("button", name=re.compile("Replay game")).first.click()
+    expect(page.locator(".replay .picture")).to_be_visible()
+    page.locator(".replay").get_by_role("button", name="First position").click()
+    expect(page.locator(".replay output")).to_have_text(re.compile("^0 of"))
+    write_records(watched / "games.jsonl", random_records(33))
+    expect(page.locator(".panel p.faint").nth(1)).to_contain_text("of 33 games")
+
+    page.locator(".sources").get_by_role("link", name="arena", exact=True).click()
+    expect(page.locator(".cross tbody tr")).to_have_count(3)
+    expect(page.locator(".chart .bar.series-0")).to_have_count(3)
+
+    page.locator(".sources").get_by_role("link", name="run", exact=True).click()
+    expect(page.locator(".charts .line").first).to_be_attached()
+    expect(page.locator(".panel")).to_contain_text("5000 positions")
+    with (watched / "run" / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"positions": 6000, "seconds": 60, "policy": 0.4, "value": 0.1}) + "\n")
+    expect(page.locator(".panel")).to_contain_text("6000 positions")
+
+
+def test_a_replay_needs_no_server(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    records = random_records(3)
+    Replay(records).save(tmp_path / "replay.html")
+    page = open_page((tmp_path / "replay.html").as_uri())
+    page.get_by_label("Game", exact=True).select_option(index=1)
+    length = len(records[1].actions)
+    expect(page.locator("output")).to_have_text(f"0 of {length}")
+    page.keyboard.press("End")
+    expect(page.locator("output")).to_have_text(f"{length} of {length}")
+    stones = len([action for action in records[1].actions if action not in ("pass", "swap")])
+    expect(page.locator(".board .stones circle")).to_have_count(stones)
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator("output")).to_have_text(re.compile("^[1-9] of"))
+
+
+def test_a_notebook_shows_a_replay_in_a_frame(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    html = Replay(random_records(1)[0])._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{html}", encoding="utf-8")
+    page = open_page((tmp_path / "notebook.html").as_uri())
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("button", name="Next position").click()
+    expect(frame.locator("output")).to_have_text(re.compile("^1 of"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_barriers(
+    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path, scheme: str
+) -> None:
+    server = start_server(str(watched))
+    page = open_page(f"{server.url}/", color_scheme=scheme)
+    with server.client() as client:
+        fields = {"game": "taugo(size=4)", "players": [None, None], "actions": ["c3"], "confirm": True}
+        game = client.post("/api/games", json=fields).json()
+    views = {
+        "/": ".card h2",
+        f"/play/{game['id']}": ".hit",
+        POSITION: ".agent tbody",
+        "/analyze": "form",
+        "/watch?source=0%2Farena": ".cross",
+        "/watch?source=0%2Fgames.jsonl": "tbody tr",
+        "/watch?source=0%2Frun": ".charts",
+    }
+    axe = Axe()
+    problems = []
+    for address, selector in views.items():
+        page.goto(f"{server.url}{address}")
+        page.locator(selector).first.wait_for()
+        for violation in axe.run(page).response["violations"]:
+            nodes = [node["html"][:150] for node in violation["nodes"][:3]]
+            problems.append((address, violation["id"], violation["help"], nodes))
+    assert not problems, "\n".join(map(str, problems))
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_every_view_fits_a_narrow_screen(
+    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path, width: int
+) -> None:
+    server = start_server(str(watched))
+    page = open_page(f"{server.url}/", viewport={"width": width, "height": 740}, has_touch=True)
+    with server.client() as client:
+        game = client.post("/api/games", json={"game": "taigo(radius=5)", "players": [None, "greedy"]}).json()
+    for address, selector in {
+        "/": ".card h2",
+        f"/play/{game['id']}": ".hit",
+        POSITION: ".agent tbody",
+        "/watch?source=0%2Farena": ".cross",
+    }.items():
+        page.goto(f"{server.url}{address}")
+        page.locator(selector).first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
