@@ -67,6 +67,7 @@ def serve(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=1,
+        timeout_keep_alive=75,
         limit_concurrency=1000,
         h11_max_incomplete_event_size=65536,
     )

@@ -151,6 +151,7 @@ def _of_search(name: str, state: State) -> dict[str, Any]:
     edges = bot.root_edges()
     return {
         "value": float(result.values[0]),
+        "proven": float(result.values[0]) if result.solved[0] else None,
         "simulations": int(edges.visits.sum()),
         "columns": {
             "action": edges.actions,

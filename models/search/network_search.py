@@ -236,7 +236,7 @@ class NetworkSearch:
             best = taken[nodes["visits"][taken["child"]].argmax()]
             line.append(int(best["action"]))
             node = int(best["child"])
-        return line
+        return line or [first_action]
 
     def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
         """Ask the network about the leaves, and let the trees have what it says."""

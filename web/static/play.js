@@ -210,7 +210,9 @@ class GamePage {
       ),
     );
     this.moves.replaceChildren(...items);
-    this.moves.scrollTop = this.moves.scrollHeight;
+    requestAnimationFrame(() => {
+      this.moves.scrollTop = this.moves.scrollHeight;
+    });
   }
 
   showScore() {

@@ -38,8 +38,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Open pages in profiles of their own. Errors in scripts, and whatever the content security policy blocks, fail the test."""
+def open_page(browser: Browser, start_server: Callable[..., Any]) -> Iterator[Callable[..., Page]]:
+    """Open pages in profiles of their own. Errors in scripts, and whatever the content security policy blocks, fail the test.
+
+    The pages close before the servers that the test has started.
+    """
     contexts: list[BrowserContext] = []
     problems: list[str] = []
     foreign: list[str] = []

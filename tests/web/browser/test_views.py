@@ -69,9 +69,7 @@ def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], 
     expect(page.locator(".agent").nth(2)).to_contain_text("100 simulations")
     search.get_by_role("button", name="Best line").click()
     expect(page.locator(".picture .numbers path").first).to_be_attached()
-    numbered = page.locator(".picture .numbers [data-text]").evaluate_all(
-        "all => all.map(x => x.dataset.text)"
-    )
+    numbered = page.locator(".picture .numbers [data-text]").evaluate_all("all => all.map(x => x.dataset.text)")
     assert numbered == [str(number) for number in range(1, len(found["line"]) + 1)]
     search.get_by_role("button", name="Heat map").click()
     expect(page.locator(".picture .numbers")).to_have_count(0)
