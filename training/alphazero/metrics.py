@@ -54,7 +54,7 @@ METRICS = {
     ),
     "value": Metric(
         "loss/value",
-        "cross entropy of the result (win, draw, loss) and the network's prediction, in nats; ln 3 = 1.10 says nothing",
+        "cross entropy of the result (win, draw, loss) and the network's prediction, in nats; ln 3 ≈ 1.10 is chance level",
     ),
     "gradient_norm": Metric("loss/gradient_norm", "length of the gradient before it is clipped"),
 }

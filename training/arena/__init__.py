@@ -1,4 +1,4 @@
-"""The arena: matches of many players, their ratings with errors, and ladders of fixed players to rate others against."""
+"""The arena: matches between many players, ratings with standard errors, and ladders of fixed players."""
 
 from stoneworks.training.arena.errors import ArenaFolderError, ArenaPlayError, LadderError
 from stoneworks.training.arena.ladder import Ladder, load_ladder, shipped_ladders

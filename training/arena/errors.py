@@ -1,13 +1,13 @@
-"""The errors that the arena raises."""
+"""Errors raised by the arena."""
 
 
 class ArenaFolderError(ValueError):
-    """A folder that holds something else than this arena. The message names the folder and the difference."""
+    """Raised when a folder does not contain the expected arena. The message names the folder and the difference."""
 
 
 class ArenaPlayError(ValueError):
-    """A player that could not be asked, or answered with nonsense. The message names the game's players and what happened."""
+    """Raised when a player fails or returns an invalid answer. The message names the players of the game and the cause."""
 
 
 class LadderError(ValueError):
-    """A ladder that there is not, or that cannot be read. The message says which ladders there are, or what is wrong."""
+    """Raised when a ladder file is missing or invalid. The message lists the available ladders or states the problem."""

@@ -1,6 +1,6 @@
-"""The folder of an arena: ``arena.json`` with its settings, and one file of games for each chunk that is finished.
+"""The folder of an arena: ``arena.json`` with its settings, and one file of games per finished chunk.
 
-A file appears whole or not at all, so an arena that was cut off at any moment goes on from its finished chunks.
+Files are written atomically, so an arena that was interrupted at any time resumes from its finished chunks.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _SETTINGS = "arena.json"
 
 
 def write_json(path: Path, fields: dict[str, Any]) -> None:
-    """Write an object as JSON. The file appears whole or, after an error, is as it was before."""
+    """Write an object as JSON, atomically."""
     write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 class ArenaFolder:
-    """Where the games of an arena are kept."""
+    """The folder with the games of an arena."""
 
     def __init__(
         self,
@@ -40,15 +40,15 @@ class ArenaFolder:
         settings: ArenaSettings,
         checkpoints: Mapping[str, str] | None = None,
     ) -> None:
-        """Make the folder, or take one that an arena of equal settings has begun.
+        """Create the folder, or open the folder of an arena with equal settings.
 
         Args:
             path: the folder.
             settings: the arena's settings.
-            checkpoints: a hash of each player that is a checkpoint; None where that does not matter.
+            checkpoints: a hash of each player that is a checkpoint; None to skip the comparison.
 
         Raises:
-            ArenaFolderError: the folder holds another arena, or something else; the difference is named, nothing is changed.
+            ArenaFolderError: the folder contains a different arena, or something else. Nothing is changed.
         """
         self.path = Path(path)
         self.settings = settings
@@ -71,22 +71,22 @@ class ArenaFolder:
         self._games.mkdir(exist_ok=True)
 
     def file_of(self, chunk: Chunk) -> Path:
-        """Return the file that keeps, or will keep, the games of a chunk."""
+        """Return the path of the file with the games of a chunk."""
         return self._games / f"pairing-{chunk.pairing:03d}-portion-{chunk.number:05d}.jsonl"
 
     def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
-        """Keep the games of a chunk (see :func:`records_of_chunk`)."""
+        """Write the games of a chunk (see :func:`records_of_chunk`)."""
         write_records(self.file_of(chunk), records)
 
     def remove(self, chunk: Chunk) -> None:
-        """Forget the games of a chunk, if there are any."""
+        """Delete the games of a chunk, if there are any."""
         self.file_of(chunk).unlink(missing_ok=True)
 
     def read(self) -> dict[Chunk, tuple[GameRecord, ...]]:
         """Return the games of all finished chunks.
 
         Raises:
-            ArenaFolderError: a file does not hold the games that it should.
+            ArenaFolderError: a file does not contain the expected games.
         """
         found = {}
         for chunk in self.settings.chunks:
@@ -102,7 +102,7 @@ class ArenaFolder:
 
 
 def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
-    """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` where there is none."""
+    """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` if there is none."""
     file = Path(path) / _SETTINGS
     fields = _read_fields(file)
     fields.pop("checkpoints", None)
@@ -113,9 +113,10 @@ def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
 
 
 def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
-    """Return the games of a chunk as they are kept: under the arena's names, with their place in it.
+    """Return the games of a chunk as they are stored: with the player names of the arena, and their place in it.
 
-    Their metadata says ``pairing``, ``portion``, ``pair`` (within the pairing) and ``score``, that of player 0.
+    Their metadata contains ``pairing``, ``portion`` (the number of the chunk), ``pair`` (within the pairing) and
+    ``score``, that of player 0.
     """
     names = settings.pairings[chunk.pairing]
     kept = []
@@ -134,7 +135,7 @@ def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult)
 
 
 def match_of(settings: ArenaSettings, pairing: int, records: Sequence[GameRecord]) -> MatchResult:
-    """Return the result of a pairing by the games that are kept of it, in their order."""
+    """Return the result of a pairing from its stored games, in their order."""
     return MatchResult(settings.game, settings.pairings[pairing], _scores_of_first(records), tuple(records))
 
 

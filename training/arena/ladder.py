@@ -1,7 +1,7 @@
-"""Ladders: for a game, fixed players with ratings that a long arena gave them, kept as data.
+"""Ladders: fixed players of a game with ratings from a long arena, stored as data.
 
-A ladder's file holds the arena's results (see ``results.py``) and what made it: the command, the date, the versions.
-The ladders that come with stoneworks lie in the package ``stoneworks.models.ladders``.
+The file of a ladder contains the arena's results (see ``results.py``) and their origin: command, date and versions.
+The shipped ladders are in the package ``stoneworks.models.ladders``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.results import ratings_from, results_of
 from stoneworks.training.text import percent
 
-#: The players of a ladder, about in the order of strength that is expected of them.
+#: The standard players of a ladder, roughly by increasing strength.
 ANCHORS = ("random", "mcts:10", "greedy", "alphabeta:1", "mcts:100", "alphabeta:2", "alphabeta:3", "mcts:1000")
 
 _PACKAGE = "stoneworks.models.ladders"
 
-#: What a ladder's file must have.
+#: Required fields of a ladder file.
 _SHAPE = {
     "game": str,
     "games": int,
@@ -64,7 +64,7 @@ class Ladder:
     Attributes:
         game: the game string.
         ratings: the players' ratings with their covariance.
-        fields: all that the ladder's file says.
+        fields: the contents of the ladder file.
     """
 
     game: str
@@ -73,12 +73,12 @@ class Ladder:
 
     @property
     def opening_actions(self) -> int:
-        """Random actions that each of its pairs of games started with."""
+        """Number of random actions at the start of each pair."""
         return int(self.fields["settings"]["opening_actions"])
 
     @classmethod
     def of_result(cls, result: ArenaResult, command: str) -> Ladder:
-        """Return the ladder that an arena's result makes; ``command`` is what makes it again.
+        """Return the ladder from an arena's result; ``command`` is the command that reproduces it.
 
         Raises:
             RatingError: the players cannot be rated.
@@ -96,7 +96,7 @@ class Ladder:
 
     @classmethod
     def from_text(cls, text: str, origin: str) -> Ladder:
-        """Return the ladder that a file holds. Raises :class:`LadderError`, which names ``origin``, where it holds none."""
+        """Return the ladder in a file's text. Raises :class:`LadderError`, which names ``origin``, if it is invalid."""
         fields = parse_json(text, LadderError, origin)
         check_shape(fields, _SHAPE, LadderError, f"{origin} holds no ladder: it")
         try:
@@ -112,27 +112,27 @@ class Ladder:
         return cls(str(game), ratings, fields)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ladder to a file, which appears whole or not at all."""
+        """Write the ladder to a file, atomically."""
         write_json(Path(path), dict(self.fields))
 
 
 def file_name_of(game: Game | str) -> str:
-    """Return the name of the file that holds a game's ladder, such as ``vadus-size-5.json``."""
+    """Return the file name of a game's ladder, such as ``vadus-size-5.json``."""
     return re.sub(r"[^a-z0-9]+", "-", str(game).lower()).strip("-") + ".json"
 
 
 def shipped_ladders() -> dict[str, Ladder]:
-    """Return the ladders that come with stoneworks, by game string. Raises :class:`LadderError` where a file is none."""
+    """Return the shipped ladders by game string. Raises :class:`LadderError` if a file is invalid."""
     files = sorted((file for file in _files() if file.name.endswith(".json")), key=lambda file: file.name)
     ladders = [Ladder.from_text(file.read_text(encoding="utf-8"), file.name) for file in files]
     return {ladder.game: ladder for ladder in ladders}
 
 
 def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) -> Ladder:
-    """Return the ladder of a game: the one that comes with stoneworks, or the one of a file.
+    """Return the ladder of a game: the shipped one, or the one in a file.
 
     Raises:
-        LadderError: there is none, the file cannot be read or holds none, or one of another game.
+        LadderError: there is none, the file cannot be read, or it is for a different game.
     """
     wanted = str(load_game(game) if isinstance(game, str) else game)
     if path is not None:
@@ -149,7 +149,7 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
 
 
 def ladder_table_markdown(ladders: Sequence[Ladder]) -> str:
-    """Return the tables of ladders for a page of the docs, in Markdown."""
+    """Return the tables of ladders for the documentation, in Markdown."""
     parts = []
     for ladder in ladders:
         fields = ladder.fields

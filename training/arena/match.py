@@ -1,8 +1,8 @@
-"""A match between two bots, played so that its result means something.
+"""Matches of paired games between two bots.
 
-Games come in pairs: both start from the same few random actions, with seats swapped, so that neither luck of the opening
-nor the first move favors anyone. Where both bots choose without chance, equal openings give equal games; so the
-distinct games are counted, and a result says how many there were.
+Both games of a pair start from the same random opening, with seats swapped, so that neither the luck of the opening
+nor the first move favors a player. Deterministic bots play equal games from equal openings, so results include the
+number of distinct games.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from stoneworks.models import Bot, BotForfeit
 from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
 from stoneworks.training.text import percent
 
-#: Pairs of games that are played, and lie in memory, at once.
+#: Pairs of games that are played concurrently.
 MAX_PAIRS_AT_ONCE = 100_000
-#: More than any game has actions.
+#: More than the number of actions of any game.
 MAX_OPENING_ACTIONS = 1_000_000
-#: Two-sided 95 % of a normal distribution lie within so many standard deviations.
+#: Quantile of the normal distribution for a two-sided 95 % interval.
 Z_95_PERCENT = 1.959963984540054
 
 
@@ -35,12 +35,13 @@ class BotPlayError(ValueError):
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What a match came to, from the point of view of ``names[0]``, bot A.
+    """Result of a match, from the perspective of ``names[0]``, bot A.
 
     Attributes:
         game: the game string.
         names: the names of bots A and B.
-        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat 1.
+        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat
+        1.
         records: every game, in the order of ``scores``.
     """
 
@@ -56,27 +57,27 @@ class MatchResult:
 
     @property
     def num_distinct_games(self) -> int:
-        """Number of different sequences of actions among the games."""
+        """Number of distinct action sequences among the games."""
         return len({record.actions for record in self.records})
 
     @property
     def wins(self) -> int:
-        """Games that A won."""
+        """Number of games that A won."""
         return self._tally(self.scores)[0]
 
     @property
     def draws(self) -> int:
-        """Drawn games; a truncated game is one."""
+        """Number of draws, including truncated games."""
         return self._tally(self.scores)[1]
 
     @property
     def losses(self) -> int:
-        """Games that A lost."""
+        """Number of games that A lost."""
         return self._tally(self.scores)[2]
 
     @property
     def num_forfeits(self) -> tuple[int, int]:
-        """Games that A and that B lost by an illegal or late answer or a crash, and not on the board."""
+        """Numbers of games that A and B forfeited."""
         by_a = [
             record.winner != number % 2  # A's seat
             for number, record in enumerate(self.records)
@@ -91,19 +92,19 @@ class MatchResult:
 
     @property
     def score(self) -> float:
-        """A's mean score, a draw being half a win."""
+        """A's mean score; a draw counts as half a win."""
         return float(self.scores.mean())
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % Wilson score interval of :attr:`score` over the games.
 
-        It takes games to be independent, which they are not where fewer are distinct; a draw makes it a little too wide.
+        It assumes independent games, which does not hold if some are not distinct. Draws make it slightly too wide.
         """
         return wilson_interval(float(self.scores.sum()), self.num_games)
 
     def summary(self) -> tuple[tuple[str, str], ...]:
-        """Return the result as rows of a table: a heading and a text each."""
+        """Return the result as rows of a table, each a heading and a text."""
         first, second = self.by_seat
         rows = [
             ("score of A", percent(self.score)),
@@ -134,7 +135,7 @@ def _tally_text(wins: int, draws: int, losses: int) -> str:
 
 
 def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
-    """Return what a checkpoint keeps of a match."""
+    """Return the summary of a match that is stored in checkpoints."""
     return {
         "opponent": opponent,
         "score": result.score,
@@ -162,7 +163,7 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
     shrinkage = z * z / num_games
     center = proportion + shrinkage / 2
     half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
-    # At 0 and at n the formula gives 0 and 1, but for rounding.
+    # At 0 and at n the formula gives 0 and 1, except for rounding errors.
     low = 0.0 if score == 0 else (center - half_width) / (1 + shrinkage)
     high = 1.0 if score == num_games else (center + half_width) / (1 + shrinkage)
     return low, high
@@ -171,7 +172,7 @@ def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tu
 def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
     """Return the position after up to ``num_actions`` random actions, none of which ends the game.
 
-    Each is uniform among the legal actions that leave the game going on; where there is none, the opening is shorter.
+    Each action is uniform among the legal ones that do not end the game; if there is none, the opening is shorter.
     """
     state = game.new_initial_state()
     for _ in range(num_actions):
@@ -195,23 +196,23 @@ def play_match(
     seed: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MatchResult:
-    """Play ``num_pairs`` pairs of games: all at once, or one after the other where a bot needs that.
+    """Play ``num_pairs`` pairs of games: concurrently, or one after another if a bot requires it.
 
-    A bot that raises ``BotForfeit`` has lost the game that it was asked about.
+    A bot that raises ``BotForfeit`` loses the game in question.
 
     Args:
-        game: the game, or its game string.
-        bot_a: the bot whose score it is.
+        game: a game or a game string.
+        bot_a: bot A.
         bot_b: its opponent.
-        num_pairs: pairs of games, at least 1.
-        opening_actions: random actions before the bots take over, the same in both games of a pair.
-        seed: of the openings; None draws one. The bots have seeds of their own.
-        progress: called with the number of finished games and of all games, once a step.
+        num_pairs: number of pairs of games, at least 1.
+        opening_actions: number of random actions before the bots take over, equal in both games of a pair.
+        seed: seed of the openings; None draws a random one. Bots have their own seeds.
+        progress: called after each step with the number of finished games and of all games.
 
     Raises:
-        BotPlayError: a bot answered with something else than one legal action for each of its games; nothing was replaced.
-        BotStartError: an external program never was ready to play.
-        ValueError: an argument is not allowed.
+        BotPlayError: a bot did not return one legal action for each of its games.
+        BotStartError: an external program did not get ready to play.
+        ValueError: an argument is invalid.
     """
     loaded = load_game(game) if isinstance(game, str) else game
     num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
@@ -290,7 +291,7 @@ def _replayed(game: Game, history: list[int]) -> State:
 def _checked(
     bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return what a bot answered for the games ``rows``, or raise :class:`BotPlayError`."""
+    """Return the actions of a bot for the games ``rows``, or raise :class:`BotPlayError` if they are invalid."""
     actions = np.asarray(answer)
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
         raise BotPlayError(f"{bot.name} must return {len(rows)} integers, got {actions.dtype} of shape {actions.shape}")

@@ -1,4 +1,4 @@
-"""Writes the tables of the shipped ladders into a page: ``python -m stoneworks.training.arena.page docs/arena.md``."""
+"""Updates the tables of the shipped ladders on a page: ``python -m stoneworks.training.arena.page docs/arena.md``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _END = "<!-- end of the ladders -->"
 
 
 def page_with_ladders(text: str) -> str:
-    """Return the text of a page with the tables of the shipped ladders between its two marks.
+    """Return the text of a page with the tables of the shipped ladders between its two markers.
 
     Raises:
-        ValueError: the marks do not stand there once each, in their order.
+        ValueError: the markers do not occur exactly once each, in order.
     """
     return replace_block(text, _BEGIN, _END, ladder_table_markdown(tuple(shipped_ladders().values())))
 

@@ -1,4 +1,4 @@
-"""``play_arena``: plays the games of an arena that are not yet played, keeps them, and rates the players."""
+"""``play_arena``: plays the missing games of an arena, stores them, and rates the players."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from stoneworks.training.arena.workers import Player, make_bot, play_chunks
 
 @dataclass(frozen=True)
 class ArenaResult:
-    """What an arena came to so far.
+    """Current result of an arena.
 
     Attributes:
-        settings: what it plays.
-        matches: the results of the pairings that have games, in the order of the pairings.
-        decision: what its sequential test says; None where there is none.
+        settings: the settings.
+        matches: the results of the pairings with games, in the order of the pairings.
+        decision: decision of the sequential test; None if there is no test.
     """
 
     settings: ArenaSettings
@@ -51,19 +51,19 @@ class ArenaResult:
 
     @property
     def num_pairs(self) -> int:
-        """Number of pairs of games that were played."""
+        """Number of finished pairs of games."""
         return self.num_games // 2
 
     @property
     def finished(self) -> bool:
-        """Whether all is played that is to be played."""
+        """Whether all games have been played."""
         if self.decision in (SprtDecision.ACCEPT_0, SprtDecision.ACCEPT_1):
             return True
         return self.num_pairs == len(self.settings.pairings) * self.settings.num_pairs
 
     @property
     def log_likelihood_ratio(self) -> float | None:
-        """The log-likelihood ratio of the sequential test; None where there is none."""
+        """The log-likelihood ratio of the sequential test; None if there is no test."""
         if self.settings.sprt is None:
             return None
         counts = pentanomial(self.matches[0].scores) if self.matches else np.zeros(5, np.int64)
@@ -76,7 +76,7 @@ class ArenaResult:
 
     @cached_property
     def ratings(self) -> Ratings:
-        """The ratings of the players, random at 0 if it plays, else the first. Raises :class:`RatingError` without games."""
+        """The ratings, relative to random or else to the first player. Raises :class:`RatingError` without games."""
         return rate_players(self.matches)
 
 
@@ -88,25 +88,25 @@ def play_arena(
     workers: int = 1,
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> ArenaResult:
-    """Play what is left of an arena.
+    """Play the missing games of an arena.
 
-    Finished chunks are kept in the folder at once. After an interruption, or an error, the same call goes on with the
-    rest, and comes to the same games as a call that was not interrupted, with any number of workers. (A ``Bot`` object goes on with
-    its own random numbers; give a function of the game and a seed where that matters.)
+    Finished chunks are stored immediately. After an interruption or an error, the same call continues and produces the
+    same games as an uninterrupted call, with any number of workers. (A ``Bot`` object continues with its own random
+    numbers; pass a function of the game and a seed for reproducible games.)
 
     Args:
-        settings: what to play.
-        folder: where the games are kept: a new folder, or that of an arena of equal settings.
-        players: what plays under each name; a name that is missing here is that of a bot.
-        workers: processes that play; more than one needs every player to be the name of a bot.
-        progress: called with the result so far at the start and after each chunk.
+        settings: the settings.
+        folder: folder for the games: a new one, or that of an arena with equal settings.
+        players: players by name; a name that is missing here is a bot name.
+        workers: number of processes; more than one requires that all players are bot names.
+        progress: called with the current result at the start and after each chunk.
 
     Raises:
-        ArenaFolderError: the folder holds something else; the difference is named.
-        InUseError: another process plays in the folder.
-        ArenaPlayError: a player could not be asked, or answered with nonsense; the chunks before are kept.
-        ValueError: an argument is not allowed, or a name is that of no bot.
-        KeyboardInterrupt: as it came; the chunks before are kept.
+        ArenaFolderError: the folder contains something else; the difference is named.
+        InUseError: another process uses the folder.
+        ArenaPlayError: a player failed or returned an invalid answer. Finished chunks are kept.
+        ValueError: an argument is invalid, or a bot name is unknown.
+        KeyboardInterrupt: the call was interrupted. Finished chunks are kept.
     """
     check_integer("workers", workers, 1)
     given = dict(players or {})
@@ -117,7 +117,7 @@ def play_arena(
     game = load_game(settings.game)
     for name, player in everyone.items():
         if isinstance(player, str):
-            make_bot(player, game, 0)  # a wrong name is told before anything is played
+            make_bot(player, game, 0)  # report invalid names before anything is played
         elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
     kept = ArenaFolder(folder, settings, _checkpoints(everyone))
@@ -131,7 +131,7 @@ def _play(
     workers: int,
     progress: Callable[[ArenaResult], None] | None,
 ) -> ArenaResult:
-    """Play what is left of the arena whose games ``kept`` keeps."""
+    """Play the missing games of the arena in ``kept``."""
     settings = kept.settings
     standing = _Standing(settings, kept.read())
     result = standing.result()
@@ -148,54 +148,54 @@ def _play(
                 if result.finished:
                     break
     for chunk in standing.uncounted() if result.finished else ():
-        kept.remove(chunk)  # workers had run ahead of the test's decision
+        kept.remove(chunk)  # workers were ahead of the decision of the test
     return result
 
 
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
-    """Return what the arena in a folder has come to, with all its games.
+    """Return the current result of the arena in a folder, with all its games.
 
     Raises:
-        ArenaFolderError: there is no arena, or a file does not hold what it should.
+        ArenaFolderError: there is no arena, or a file does not contain the expected games.
     """
     settings = read_settings(folder)
     return _Standing(settings, ArenaFolder(folder, settings).read()).result()
 
 
 def _checkpoints(players: Mapping[str, Player]) -> dict[str, str]:
-    """Return the SHA-256 hash of the description of each player that is a checkpoint: a later one is another player."""
+    """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes."""
     found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
     files = {name: checkpoint[0] / "checkpoint.json" for name, checkpoint in found.items() if checkpoint is not None}
     return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
 
 
 class _Standing:
-    """The chunks that are played, and what they come to."""
+    """The finished chunks and their result."""
 
     def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:
         self._settings = settings
         self._played = dict(played)
-        # With a sequential test those chunks count that come without a gap, to its decision.
+        # With a sequential test, only chunks up to its decision and without gaps count.
         self._counted: list[Chunk] = []
         self._counts = np.zeros(5, np.int64)
         self._decision = SprtDecision.GOING_ON if settings.sprt is not None else None
         self._count()
 
     def add(self, chunk: Chunk, records: tuple[GameRecord, ...]) -> None:
-        """Take the games of a chunk."""
+        """Add the games of a chunk."""
         self._played[chunk] = records
         self._count()
 
     def missing(self) -> list[Chunk]:
-        """Return the chunks that are not played."""
+        """Return the missing chunks."""
         return [chunk for chunk in self._settings.chunks if chunk not in self._played]
 
     def uncounted(self) -> set[Chunk]:
-        """Return the chunks that are played and do not count."""
+        """Return the finished chunks that do not count."""
         return self._played.keys() - set(self._counting())
 
     def result(self) -> ArenaResult:
-        """Return what the arena came to so far."""
+        """Return the current result of the arena."""
         games: dict[int, list[GameRecord]] = {}
         for chunk in self._counting():
             games.setdefault(chunk.pairing, []).extend(self._played[chunk])

@@ -1,4 +1,4 @@
-"""``rate``: rates a player against the fixed anchors of a ladder, by games with those near to it."""
+"""``rate``: rates a player against the fixed anchors of a ladder, with most games against the nearest ones."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class RateResult:
 
     Attributes:
         name: the player.
-        elo: its rating on the ladder's scale.
-        error: the standard error of that, the ladder's own errors included.
-        matches: all its games, by anchor.
+        elo: its rating on the scale of the ladder.
+        error: the standard error of the rating, including the errors of the ladder.
+        matches: all games, by anchor.
         ladder: the ladder.
     """
 
@@ -53,14 +53,14 @@ class RateResult:
         return f"{self.name} is rated {self.elo:.0f} ± {self.error:.0f} in {self.ladder.game} ({scale})"
 
     def expected_score(self, anchor: str) -> float:
-        """Return the mean score that the rating gives against an anchor, over both seats."""
+        """Return the mean score against an anchor that the rating predicts, over both seats."""
         ratings = self.ladder.ratings
         difference = self.elo - ratings.rating(anchor)[0]
         seats = ratings.seat_elo, -ratings.seat_elo
         return sum(expected_score(difference + seat) for seat in seats) / 2
 
     def table(self) -> Table:
-        """Return the scores against each anchor beside what the rating gives, as a table."""
+        """Return a table of the actual and predicted scores against each anchor."""
         table = Table(title=str(self))
         for heading in ("anchor", "its rating", "score", "by the ratings", "games", "distinct"):
             table.add_column(heading, justify="left" if heading == "anchor" else "right", overflow="fold")
@@ -77,7 +77,7 @@ class RateResult:
         return table
 
     def to_fields(self) -> dict[str, Any]:
-        """Return the result as what JSON can say."""
+        """Return the result as JSON-serializable fields."""
         return {
             "name": self.name,
             "game": self.ladder.game,

@@ -1,4 +1,4 @@
-"""Records of games: one JSON object a line, written whole, read strictly, and replayed to be believed."""
+"""Records of games: one JSON object per line, written atomically, parsed strictly, and validated by replaying."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from stoneworks.files import write_whole
 from stoneworks.models.errors import BotForfeit
 from stoneworks.reading import parse_json, read_bytes
 
-#: The reasons of results that a player brought about by not playing on; the games themselves are unfinished.
+#: Reasons of forfeits; the games themselves are unfinished.
 FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
 
 
-#: Bytes that a file of records may have.
+#: Maximum size of a file of records in bytes.
 MAX_BYTES = 2**30
 
 
 class RecordError(ValueError):
-    """A record that cannot be read, or that tells of a game that the rules do not allow. The message says what and where."""
+    """Raised when a record cannot be read or contradicts the rules. The message states the problem and where it is."""
 
 
 @dataclass(frozen=True)
 class GameRecord:
-    """One game, whole or broken off.
+    """A complete or unfinished game.
 
     Attributes:
         game: the game string.
-        version: the version of the game's rules and actions (``Game.version``).
-        players: who played player 0 and player 1.
+        version: version of the game's rules and actions (``Game.version``).
+        players: names of player 0 and player 1.
         actions: the texts of all actions.
         winner: the winning player; None for a draw or an unfinished game.
-        reason: how the game ended, one of ``Game.reasons`` or of ``FORFEIT_REASONS``; None for an unfinished game.
-        seed: what the game was made with, where that is one number.
-        metadata: anything else that JSON can say.
+        reason: one of ``Game.reasons`` or of ``FORFEIT_REASONS``; None for an unfinished game.
+        seed: the seed of the game, if it has a single one.
+        metadata: additional JSON-serializable data.
     """
 
     game: str
@@ -61,7 +61,7 @@ class GameRecord:
         seed: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> GameRecord:
-        """Return the record of a game by its action indices and its outcome, None where it is unfinished."""
+        """Return the record of a game from its action indices and its outcome (None if it is unfinished)."""
         return cls(
             game=str(game),
             version=game.version,
@@ -81,11 +81,11 @@ class GameRecord:
         seed: int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> GameRecord:
-        """Return the record of the game that led from the start to ``state``."""
+        """Return the record of the game from the initial position to ``state``."""
         return cls.of_game(state.get_game(), state.history(), state.outcome(), players, seed, metadata)
 
     def to_json(self) -> str:
-        """Return one line of JSON. Raises :class:`RecordError` where the metadata is nothing that JSON can say."""
+        """Return one line of JSON. Raises :class:`RecordError` if the metadata is not JSON-serializable."""
         try:
             return json.dumps(
                 {
@@ -125,10 +125,10 @@ class GameRecord:
         return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
 
     def replay(self) -> State:
-        """Play the game again and return its last position; after a forfeit, who was to move there has lost.
+        """Replay the game and return its last position. In a forfeited game, the player to move there has lost.
 
         Raises:
-            RecordError: the game or its version is not the present one, an action is illegal, or the result is another one.
+            RecordError: the game or its version is unknown, an action is illegal, or the result is different.
         """
         try:
             game = load_game(self.game)
@@ -158,7 +158,7 @@ class GameRecord:
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
-    """Write records as JSON lines. The file appears whole or, after an error, is as it was before."""
+    """Write records as JSON lines, atomically."""
     write_whole(Path(path), "".join(record.to_json() + "\n" for record in records))
 
 

@@ -1,4 +1,4 @@
-"""An arena's result for a person: a table for the terminal, and a picture of the ratings and the cross table."""
+"""Reports of an arena: a table for the terminal, and a picture of the ratings and the cross table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.text import percent
 
-#: File names of pictures end in one of these.
+#: Suffixes of picture files.
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -73,7 +73,7 @@ def pairings_table_of(results: dict[str, Any]) -> Table:
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError`` where no picture can be written to ``path``: another suffix, or no such folder."""
+    """Raise ``ValueError`` if ``path`` is invalid for a picture: unsupported suffix or missing folder."""
     if Path(path).suffix not in PICTURE_SUFFIXES or not Path(path).parent.is_dir():
         raise ValueError(
             f"picture must be a file in an existing folder, ending in {', '.join(PICTURE_SUFFIXES)}, got {str(path)!r}"
@@ -81,10 +81,10 @@ def check_picture_path(path: str | os.PathLike[str]) -> None:
 
 
 def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[MatchResult, ...], title: str) -> None:
-    """Draw the ratings with their standard errors, and the cross table of scores. The file appears whole or not at all.
+    """Plot the ratings with their standard errors, and the cross table of scores. The file is written atomically.
 
     Raises:
-        ValueError: the path is not allowed (see :func:`check_picture_path`).
+        ValueError: the path is invalid (see :func:`check_picture_path`).
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -121,7 +121,7 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
 
 
 def _cross_table(order: tuple[str, ...], matches: tuple[MatchResult, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return ``float64[num_players, num_players]``: the mean score of the row against the column, not a number where none."""
+    """Return ``float64[num_players, num_players]``: the mean score of the row against the column, NaN without games."""
     points = np.zeros((len(order), len(order)))
     games = np.zeros_like(points)
     for match in matches:

@@ -1,4 +1,4 @@
-"""What an arena came to, as fields that JSON can say: ``results.json``, and the heart of a ladder's file."""
+"""Results of an arena as JSON-serializable fields: ``results.json``, and the main part of a ladder file."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def rating_fields(ratings: Ratings) -> dict[str, Any]:
 
 
 def ratings_from(fields: dict[str, Any]) -> Ratings:
-    """Return the ratings of fields that :func:`results_of` made.
+    """Return the ratings from fields of :func:`results_of`.
 
     Raises:
-        ValueError: the fields are none; it says why.
+        ValueError: the fields are invalid.
     """
     try:
         names = tuple(fields["covariance_of"])

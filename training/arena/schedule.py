@@ -1,4 +1,4 @@
-"""Who plays whom, and in which chunks: each of a few pairs of games, with its own seeds, whoever plays it."""
+"""Pairings, and their division into chunks: a few pairs of games with their own seeds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from stoneworks.envs.rules.checks import check_integer
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk of a pairing that is played, and kept, as a whole.
+    """A part of a pairing that is played and stored as a unit.
 
     Attributes:
         pairing: index of the pairing.
-        number: which chunk of the pairing it is, from 0.
-        num_pairs: pairs of games in it.
+        number: number of the chunk within the pairing, from 0.
+        num_pairs: number of pairs of games.
     """
 
     pairing: int
@@ -25,14 +25,14 @@ class Chunk:
     num_pairs: int
 
     def seeds(self, arena_seed: int) -> tuple[int, int, int]:
-        """Return the seeds of the openings and of the two players, which depend on the arena's seed and the chunk alone."""
+        """Return the seeds of the openings and of both players, which depend only on the arena's seed and the chunk."""
         sequence = np.random.SeedSequence(arena_seed, spawn_key=(self.pairing, self.number))
         openings, first, second = sequence.generate_state(3).tolist()
         return openings, first, second
 
 
 def round_robin(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the pairings of everyone with everyone. Raises ``ValueError`` for less than two players, or equal ones."""
+    """Return the pairings of all players with each other. Raises ``ValueError`` for fewer than two players, or duplicates."""
     return neighbors(names, max(len(names) - 1, 1))
 
 
@@ -40,7 +40,7 @@ def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the pairings of one player with all others.
 
     Raises:
-        ValueError: ``name`` is not among ``names``, there are less than two players, or equal ones.
+        ValueError: ``name`` is not among ``names``, there are fewer than two players, or duplicates.
     """
     _check(names)
     if name not in names:
@@ -49,10 +49,10 @@ def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str], ...]:
-    """Return the pairings of each player with the next ``num_neighbors`` of the list, which is in the expected order of strength.
+    """Return the pairings of each player with the next ``num_neighbors`` of the list, which is sorted by expected strength.
 
     Raises:
-        ValueError: there are fewer than two players, a player occurs twice, or ``num_neighbors`` is not an integer >= 1.
+        ValueError: there are fewer than two players, duplicates, or ``num_neighbors`` is not an integer >= 1.
     """
     _check(names)
     check_integer("neighbors", num_neighbors, 1)
@@ -62,7 +62,7 @@ def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str]
 
 
 def chunks_of(num_pairings: int, num_pairs: int, chunk_pairs: int) -> tuple[Chunk, ...]:
-    """Return the chunks of all pairings, by turns, so that an arena that is broken off has played all pairings about equally."""
+    """Return the chunks of all pairings, interleaved, so that an interrupted arena has played all pairings about equally."""
     sizes = [min(chunk_pairs, num_pairs - start) for start in range(0, num_pairs, chunk_pairs)]
     return tuple(Chunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in range(num_pairings))
 

@@ -1,4 +1,4 @@
-"""``ArenaSettings``: everything that an arena's games depend on, and its text in ``arena.json``."""
+"""``ArenaSettings``: everything that the games of an arena depend on, as stored in ``arena.json``."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ON
 from stoneworks.training.arena.schedule import Chunk, chunks_of
 from stoneworks.training.arena.sprt import Sprt
 
-#: Pairs of games of one pairing.
+#: Maximum number of pairs of games per pairing.
 MAX_PAIRS = 10_000_000
-#: Chunks of an arena: each is a file.
+#: Maximum number of chunks (files) of an arena.
 MAX_CHUNKS = 1_000_000
 
 
 @dataclass(frozen=True)
 class ArenaSettings:
-    """What an arena plays.
+    """Settings of an arena.
 
     Attributes:
-        game: the game string, in the form that ``str(game)`` has.
-        pairings: who plays whom: names of A and B.
-        num_pairs: pairs of games of each pairing; with ``sprt``, at most so many.
-        chunk_pairs: pairs of games that are played at once, and kept as a whole.
-        opening_actions: random actions that each pair starts with.
-        seed: of openings and players.
-        sprt: the test that may end the match earlier; for one pairing alone.
+        game: the game string, in the form of ``str(game)``.
+        pairings: pairs of player names A and B.
+        num_pairs: pairs of games per pairing; the maximum with ``sprt``.
+        chunk_pairs: pairs of games that are played concurrently and stored as one file.
+        opening_actions: random actions at the start of each pair.
+        seed: seed of openings and players.
+        sprt: a test that may stop the match early; requires a single pairing.
 
     Raises:
-        ValueError: a value is not allowed.
+        ValueError: a value is invalid.
     """
 
     game: str
@@ -77,7 +77,7 @@ class ArenaSettings:
         return chunks_of(len(self.pairings), self.num_pairs, self.chunk_pairs)
 
     def to_fields(self) -> dict[str, Any]:
-        """Return the settings as what JSON can say."""
+        """Return the settings as JSON-serializable fields."""
         return {
             "game": self.game,
             "game_version": load_game(self.game).version,
@@ -91,7 +91,7 @@ class ArenaSettings:
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> ArenaSettings:
-        """Return the settings that ``to_fields`` gave. Raises ``ValueError`` for anything else."""
+        """Return the settings from fields of ``to_fields``. Raises ``ValueError`` for anything else."""
         try:
             settings = cls(
                 game=fields["game"],

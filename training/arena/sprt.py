@@ -29,7 +29,7 @@ _PAIRS_OF_NONE = 1e-3
 
 
 class SprtDecision(Enum):
-    """Where a test stands."""
+    """Decision of a test."""
 
     GOING_ON = "undecided"
     ACCEPT_0 = "elo0 accepted"
@@ -43,11 +43,11 @@ class Sprt:
     Attributes:
         elo0: the lower strength.
         elo1: the higher strength.
-        alpha: how often ``elo1`` may be accepted where ``elo0`` is true.
-        beta: how often ``elo0`` may be accepted where ``elo1`` is true.
+        alpha: probability of accepting ``elo1`` if ``elo0`` is true.
+        beta: probability of accepting ``elo0`` if ``elo1`` is true.
 
     Raises:
-        ValueError: a value is not allowed.
+        ValueError: a value is invalid.
     """
 
     elo0: float = 0.0
@@ -70,10 +70,10 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
-        """Return the test that ``"elo0=0,elo1=30,alpha=0.05,beta=0.05"`` means; what is left out has its default.
+        """Return the test described by ``"elo0=0,elo1=30,alpha=0.05,beta=0.05"``; omitted values have their defaults.
 
         Raises:
-            ValueError: an unknown name, one that stands twice, or a value that is not allowed.
+            ValueError: a name is unknown or given twice, or a value is invalid.
         """
         values: dict[str, float] = {}
         for part in text.split(",") if text else ():
@@ -100,10 +100,10 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def log_likelihood_ratio(self, counts: npt.ArrayLike) -> float:
-        """Return the generalized log-likelihood ratio of ``elo1`` against ``elo0``; 0 where there are no pairs.
+        """Return the generalized log-likelihood ratio of ``elo1`` against ``elo0``; 0 without pairs.
 
         Args:
-            counts: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.
+            counts: numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
 
         Raises:
             ValueError: these are not five integers >= 0.
@@ -119,7 +119,7 @@ class Sprt:
         return float(weights @ np.log(likely1 / likely0))
 
     def decide(self, counts: npt.ArrayLike) -> SprtDecision:
-        """Return the decision that the counts of pairs lead to (see :meth:`log_likelihood_ratio`)."""
+        """Return the decision for the counts of pairs (see :meth:`log_likelihood_ratio`)."""
         ratio = self.log_likelihood_ratio(counts)
         if ratio >= self.upper_bound:
             return SprtDecision.ACCEPT_1
@@ -127,7 +127,7 @@ class Sprt:
 
 
 def pentanomial(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return ``int64[5]``: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points.
+    """Return ``int64[5]``: numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
 
     Args:
         scores: ``float64[num_pairs, 2]``: A's score in both games of each pair.

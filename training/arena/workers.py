@@ -1,4 +1,4 @@
-"""Processes that play chunks of an arena. What they play depends on the chunk alone, so their number changes nothing."""
+"""Worker processes that play chunks of an arena. Games depend on the chunk alone, not on the number of workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
 
-#: A player: the name of a bot, a bot, or what makes one for a game and a seed.
+#: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]
 _Played = tuple[Chunk, tuple[GameRecord, ...]]
 
@@ -29,7 +29,7 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ch
     """Play a chunk and return its games.
 
     Raises:
-        ArenaPlayError: a player could not be made, or could not be asked, or answered with nonsense.
+        ArenaPlayError: a player could not be created, failed, or returned an invalid answer.
     """
     game = load_game(settings.game)
     names = settings.pairings[chunk.pairing]
@@ -40,7 +40,7 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ch
             for name, seed in zip(names, seeds, strict=True):
                 bots.append(make_bot(players[name], game, seed))
                 if bots[-1] is not players[name]:
-                    stack.callback(bots[-1].close)  # a program that the bot has started
+                    stack.callback(bots[-1].close)  # a bot may have started a program
             result = play_match(
                 game,
                 *bots,
@@ -48,16 +48,16 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ch
                 opening_actions=settings.opening_actions,
                 seed=seed_of_openings,
             )
-    except Exception as error:  # a bot is anybody's code
+    except Exception as error:  # third-party bots can raise anything
         raise ArenaPlayError(f"{names[0]!r} against {names[1]!r}: {type(error).__name__}: {error}") from error
     return records_of_chunk(settings, chunk, result)
 
 
 def make_bot(player: Player, game: Game, seed: int) -> Bot:
-    """Return the bot of a player. A bot itself goes on with its own random numbers; names and functions get the seed.
+    """Return the bot of a player. A ``Bot`` continues with its own random numbers; names and functions get the seed.
 
     Raises:
-        ValueError: the player is none.
+        ValueError: the player is invalid.
     """
     if isinstance(player, str):
         return load_bot(player, game, seed)
@@ -76,10 +76,10 @@ def play_chunks(
 ) -> Generator[_Played, None, None]:
     """Yield each chunk with its games when it is finished: with one worker in this process and in order, else in any order.
 
-    Leaving the iterator early ends the workers at once.
+    Leaving the iterator early terminates the workers.
 
     Raises:
-        ArenaPlayError: a player erred (see :func:`play_chunk`), or a worker died.
+        ArenaPlayError: a player failed (see :func:`play_chunk`), or a worker died.
     """
     if workers == 1:
         for chunk in chunks:
@@ -93,13 +93,13 @@ def play_chunks(
 
 
 class _Team:
-    """The worker processes and the pipes to them."""
+    """The worker processes and their pipes."""
 
     def __init__(self, settings: ArenaSettings, players: Mapping[str, Player], size: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._settings = settings
         self._processes = {}
-        with _interrupts_ignored():  # a process inherits that: Ctrl-C is for us, who end the workers
+        with _interrupts_ignored():  # inherited by the processes: only this process handles Ctrl-C, and terminates them
             for _ in range(size):
                 here, there = context.Pipe()
                 process = context.Process(
@@ -131,7 +131,7 @@ class _Team:
                 yield chunk, answer
 
     def end(self) -> None:
-        """End all processes."""
+        """Terminate all processes."""
         for pipe, process in self._processes.items():
             process.terminate()
             pipe.close()
@@ -157,12 +157,12 @@ class _Team:
 
 
 def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
-    """Play the chunks that come through the pipe, and send back their games, or the text of an error."""
+    """Play the chunks received through the pipe, and send back their games or the text of an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     add_entries(entries)
     import numba
 
-    numba.set_num_threads(1)  # the workers share the cores among themselves
+    numba.set_num_threads(1)  # the workers share the cores
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             chunk = pipe.recv()
