@@ -76,6 +76,7 @@ bench: setup  ## speed, as ratios to others measured in the same run
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
+	$(PYTHON) docs/ruling_pictures.py
 
 ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
 	$(PYTHON) -m stoneworks.training.arena.page docs/arena.md

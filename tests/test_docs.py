@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import inspect
 import io
 import re
@@ -246,3 +246,36 @@ def test_every_module_of_the_api_reference_exists() -> None:
             assert (ROOT / f"{name.removeprefix('stoneworks.').replace('.', '/')}.py").exists() or (
                 ROOT / name.removeprefix("stoneworks.").replace(".", "/") / "__init__.py"
             ).exists(), name
+
+
+# -- Pictures of rulings -------------------------------------------------------------------------------------------------
+
+
+def ruling_pictures() -> list[Any]:
+    specification = importlib.util.spec_from_file_location("ruling_pictures", ROOT / "docs" / "ruling_pictures.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # its dataclass looks its annotations up there
+    specification.loader.exec_module(module)
+    return list(module.RULING_PICTURES)
+
+
+@pytest.mark.parametrize("picture", ruling_pictures(), ids=lambda picture: picture.path)
+def test_a_picture_of_a_ruling_is_up_to_date_below_its_ruling_and_true(picture: Any) -> None:
+    assert (ROOT / "docs" / picture.path).read_text(encoding="utf-8") == picture.draw().svg
+    state = picture.state()
+    legal = {state.action_to_string(action) for action in state.legal_actions()}
+    assert set(picture.legal.split()) <= legal
+    for text in picture.illegal.split():
+        assert text in state.game.action_texts
+        assert text not in legal
+    page = (ROOT / "docs" / f"{state.game.name}.md").read_text(encoding="utf-8")
+    ruling = picture.ruling.partition("-")[0]
+    of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
+    assert picture.markup in of_ruling
+
+
+def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
+    files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
+    assert files == {picture.path for picture in ruling_pictures()}
