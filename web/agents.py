@@ -34,6 +34,7 @@ _OFFERED = (
 )
 _SHIPPED_SIMULATIONS = 64
 _NAME_CHARACTERS = 40
+_SECONDS = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)s"
 
 
 def check_bot_name(name: str, game: Game, limits: Limits) -> str:
@@ -46,23 +47,27 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
         raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
     if name in ("random", "greedy") or name in _of_other_packages():
         return name
-    if found := re.fullmatch(r"mcts:(?:([0-9]{1,9})|([0-9]{1,6}(?:\.[0-9]{1,3})?)s)", name, re.ASCII):
+    if found := re.fullmatch(rf"mcts:(?:([0-9]{{1,9}})|{_SECONDS})", name, re.ASCII):
         if found[1] and 1 <= int(found[1]) <= limits.simulations:
             return name
-        if found[2] and 0 < float(found[2]) <= limits.thinking_seconds / 2:
+        if _is_allowed_time(found[2], limits):
             return name
         raise RequestError(
             f"the budget of {name} must be 1 to {limits.simulations} simulations, or up to {limits.thinking_seconds / 2:g}s"
         )
-    if found := re.fullmatch(r"alphabeta:([0-9]{1,3})", name, re.ASCII):
-        if 1 <= int(found[1]) <= limits.depth_turns:
+    if found := re.fullmatch(rf"alphabeta:(?:([0-9]{{1,3}})|{_SECONDS})", name, re.ASCII):
+        if (found[1] and 1 <= int(found[1]) <= limits.depth_turns) or _is_allowed_time(found[2], limits):
             return name
-        raise RequestError(f"the depth of {name} must be 1 to {limits.depth_turns} turns")
-    if found := re.fullmatch(r"([a-z0-9-]{1,32})(?:@([1-9][0-9]{0,5}))?", name, re.ASCII):
+        raise RequestError(
+            f"the depth of {name} must be 1 to {limits.depth_turns} turns, or a time up to {limits.thinking_seconds / 2:g}s"
+        )
+    if found := re.fullmatch(rf"([a-z0-9-]{{1,32}})(?:@(?:([1-9][0-9]{{0,5}})|{_SECONDS}))?", name, re.ASCII):
         folder = shipped.find(found[1])
         if folder is not None:
             if found[2] and int(found[2]) > limits.simulations:
                 raise RequestError(f"the simulations of {name} must be 1 to {limits.simulations}")
+            if found[3] and not _is_allowed_time(found[3], limits):
+                raise RequestError(f"the time of {name} must be at most {limits.thinking_seconds / 2:g}s")
             if _game_of_checkpoint(found[1]) != game.name:
                 raise RequestError(f"{name} plays {_game_of_checkpoint(found[1])}, not {game.name}")
             _require_torch(name)
@@ -91,6 +96,10 @@ def bots_for(game: Game) -> list[dict[str, Any]]:
         values = name.startswith("mcts:") or shipped.find(name.partition("@")[0]) is not None
         bots.append({"name": name, "rating": elo, "error": error, "values": values})
     return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+
+
+def _is_allowed_time(seconds: str | None, limits: Limits) -> bool:
+    return seconds is not None and 0 < float(seconds) <= limits.thinking_seconds / 2
 
 
 def _of_other_packages() -> tuple[str, ...]:

@@ -59,7 +59,9 @@ def test_a_bad_record_imports_nothing(post: Any, client: Any, change: dict[str, 
     assert client.get("/api/games").json()["total"] == before
 
 
-@pytest.mark.parametrize("bot", ["random", "greedy", "mcts:50", "alphabeta:1", "vadus", "vadus@8"])
+@pytest.mark.parametrize(
+    "bot", ["random", "greedy", "mcts:50", "alphabeta:1", "alphabeta:0.1s", "vadus", "vadus@8", "vadus@0.1s"]
+)
 def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     game = load_game("vadus(size=5)")
     state = game.deserialize_state("e5\nf2\ng1")
