@@ -214,8 +214,11 @@ def place_stone(board: Record, state: Record, action: int) -> bool:
     num_cells = board.num_cells
     state.consecutive_passes = 0
     color = state.current_player + 1
-    heading = action // num_cells - 1
-    cell = action % num_cells
+    heading = NONE
+    cell = action
+    while cell >= num_cells:  # less work than a division: most stones are no cuts
+        cell -= num_cells
+        heading += 1
     alone = heading == NONE
     if heading != NONE:
         state.direction = heading
@@ -298,12 +301,14 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
     """
     num_cells = board.num_cells
-    points = np.empty(num_cells, np.int16)
-    edge_points = np.empty(num_cells, np.int16)
-    place = np.empty(num_cells, np.int16)
+    points = np.empty(num_cells, np.uint16)
+    edge_points = np.empty(num_cells, np.uint16)
+    place = np.empty(num_cells, np.uint16)
     num_empty, num_points = list_points(board, state, points, place, False)
     num_empty_on_edge, num_on_edge = list_points(board, state, edge_points, place, True)
     line = np.empty(5, np.int64)
+    north, east, south, west = 0, 0, 0, 0
+    num_ends_north, num_ends_east, num_ends_south = 0, 0, 0
     num_further = 0
     if state.last_stone != NONE:
         for direction in range(4):
@@ -322,12 +327,12 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
             action = line[choice]
         else:
             color = state.current_player + 1
-            other_color = 3 - color
-            north, east, south, west = cut_ends_on_edge(board, state, other_color)
-            num_ends_north, num_ends_east = num_bits(north), num_bits(east)
-            num_ends_south = num_bits(south)
-            num_ends = 4 * num_empty + num_ends_north + num_ends_east + num_ends_south + num_bits(west)
             num_starts = 4 * (num_points - num_empty) + num_on_edge - num_empty_on_edge
+            num_ends = 4 * num_empty
+            if num_starts >= num_ends:
+                north, east, south, west = cut_ends_on_edge(board, state, 3 - color)
+                num_ends_north, num_ends_east, num_ends_south = num_bits(north), num_bits(east), num_bits(south)
+                num_ends += num_ends_north + num_ends_east + num_ends_south + num_bits(west)
             by_start = num_starts < num_ends
             bound = num_empty + 1 + min(num_starts, num_ends)
             action = NO_ACTION
@@ -390,7 +395,9 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                 num_further += line[num_further] != NO_ACTION
         if num_further == 0:
             end_turn(state)
-        stone = action % num_cells
+        stone = action
+        while stone >= num_cells:
+            stone -= num_cells
         if board.intersection[stone]:
             num_empty -= 1
             other = points[num_empty]
