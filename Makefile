@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest test-integrations test-browser test-lowest test-wheel docs ci results bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest test-integrations test-browser test-lowest test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -69,6 +69,12 @@ docs: setup links  ## the documentation site in build/site; a broken link or anc
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 ci: test docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
+
+test-hostile: setup  ## the standing attack: damaged files, bad input, kills, a million steps (under 15 minutes)
+	$(PYTHON) tests/hostile/attack.py
+
+test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_bounds.py tests/envs/rules/test_record_check.py
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'

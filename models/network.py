@@ -5,6 +5,7 @@ All are fully convolutional with global pooling, so one set of weights plays eve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import cast
 
@@ -165,6 +166,15 @@ class WinDrawLossNetwork(ResidualNetwork):
         logits, outcomes = self.logits_and_value(observations)
         win_draw_loss = torch.softmax(outcomes, 1)
         return logits, win_draw_loss[:, 0] - win_draw_loss[:, 2]
+
+
+def _use_one_thread() -> None:
+    """Let torch compute with one thread: in a forked process its others are gone, and it would wait for them for ever."""
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_use_one_thread)
 
 
 def make_network(architecture: Architecture) -> BoardNetwork:

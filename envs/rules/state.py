@@ -181,6 +181,8 @@ class State:
         Raises:
             RecordError: the record is not a position of this game.
         """
+        if not isinstance(game, Game):
+            raise ValueError(f"game must be a Game, got {game!r}")
         if getattr(record, "dtype", None) != game.state_dtype:
             raise RecordError(
                 f"{game}: the record has a different dtype ({type(record).__name__}); expected game.state_dtype"

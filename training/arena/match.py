@@ -215,6 +215,11 @@ def play_match(
         ValueError: an argument is invalid.
     """
     loaded = load_game(game) if isinstance(game, str) else game
+    if not isinstance(loaded, Game):
+        raise ValueError(f"game must be a Game or a game string, got {game!r}")
+    for name, bot in (("bot_a", bot_a), ("bot_b", bot_b)):
+        if not isinstance(bot, Bot):
+            raise ValueError(f"{name} must be a Bot, got {bot!r}")
     num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
     opening_actions = check_integer("opening_actions", opening_actions, 0, MAX_OPENING_ACTIONS)
     if seed is None:

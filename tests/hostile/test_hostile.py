@@ -1,0 +1,19 @@
+"""The short form of the standing attack (``make test-hostile`` runs all of it)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("attack", ["records", "files", "arguments", "full disk", "memory"])
+def test_nothing_is_accepted_silently_and_nothing_crashes(attack: str) -> None:
+    script = Path(__file__).with_name("attack.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "--short", "--only", attack], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert attack in done.stdout
