@@ -255,10 +255,11 @@ class _Program:
         self._to_write.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0 if at_once else SECONDS_TO_END)
+        # Its children are of its process group, and may be left when it has ended.
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         if not self.has_ended():
-            if hasattr(os, "killpg"):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.wait()
 

@@ -346,7 +346,7 @@ def command_line(*arguments: str) -> list[str]:
 
 def training(folder: Path, *more: str) -> list[str]:
     small = ("network.channels=8", "network.blocks=1", "num_games=16", "steps_per_update=8", "minibatch_size=64")
-    settings = [*small, "checkpoint_frames=256", "evaluation.frames=100000000", "evaluation.num_pairs=1"]
+    settings = [*small, "checkpoint_seconds=1", "matches.frames=100000000", "matches.num_pairs=1"]
     overrides = [word for setting in settings for word in ("--set", setting)]
     return command_line("train", "vadus-5-ppo", "--folder", str(folder), "--frames", "2048", *overrides, *more)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import cast
@@ -51,6 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     ``arguments`` defaults to those of the process.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal that is ASCII alone must not end a command at its last line
     try:
         status = app(args=arguments, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):

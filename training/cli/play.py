@@ -60,6 +60,8 @@ def play(
     loaded = load_game(game, **_game_options(given))
     bot = load_bot(opponent or default_bot(loaded), loaded, seed)
     adviser = load_bot(default_bot(loaded), loaded, seed)
+    if sys.stdin is None:  # closed by who started this process
+        raise ValueError("play needs a standard input to read actions from")
     state = TerminalGame(loaded, bot, adviser, seat=seat, source=sys.stdin, target=sys.stdout).play()
     if save is not None:
         players = ("human", bot.name) if seat == 0 else (bot.name, "human")

@@ -447,3 +447,36 @@ def test_our_program_reports_an_unknown_bot_as_what_kept_it_from_starting() -> N
     bot = load_bot(f"exec:{OURS} nobody", GAME)
     with pytest.raises(BotStartError, match="unknown bot 'nobody'"):
         bot.step(load_game(GAME).new_initial_state())
+
+
+POLITE_WITH_CHILD = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], stdin=subprocess.DEVNULL)
+open(sys.argv[1], "w").write(str(child.pid))
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "stoneworks":
+        print("stoneworks 1", flush=True)
+    elif words[0] == "ready":
+        print("ready", flush=True)
+    elif words[0] == "go":
+        print("action b2", flush=True)
+    elif words[0] == "quit":
+        break
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_the_children_of_a_program_that_ends_politely_end_with_it(tmp_path: Path) -> None:
+    script, child_file = tmp_path / "program.py", tmp_path / "child"
+    script.write_text(POLITE_WITH_CHILD, encoding="utf-8")
+    game = load_game("vadus(size=2)")
+    bot = load_bot(f"exec:{shlex.join([sys.executable, str(script), str(child_file)])}", game)
+    assert game.action_to_string(bot.step(game.new_initial_state())) == "b2"
+    status = Path("/proc", child_file.read_text(encoding="utf-8"), "status")
+    assert status.exists()
+    bot.close()
+    deadline = time.monotonic() + 10
+    while status.exists() and "zombie" not in status.read_text(encoding="utf-8") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not status.exists() or "zombie" in status.read_text(encoding="utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -252,3 +254,26 @@ def test_an_interruption_is_exit_code_130() -> None:
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stoneworks: interrupted"
+
+
+def test_an_ascii_terminal_shows_the_table_of_an_arena(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "stoneworks", "arena", "random", "greedy", "--game", "vadus(size=2)"),
+            *("--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")),
+        ],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"greedy" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes standard input")
+def test_play_without_standard_input_is_an_error_in_one_line() -> None:
+    command = shlex.join([sys.executable, "-m", "stoneworks", "play", "vadus(size=2)", "--opponent", "random"])
+    done = subprocess.run(["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard input" in done.stderr
+    assert "Traceback" not in done.stderr
