@@ -27,12 +27,12 @@ def check_seat(seat: int | str) -> int | str:
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A game as a single agent meets it: observations and rewards are the learner's, the opponent plays inside ``step``.
+    """A game as a single-agent environment: observations and rewards are the learner's, the opponent plays inside ``step``.
 
-    Either side may have several actions in a turn, and the opponent may move first. The observation is a ``Box`` of the
-    planes of ``game.observation_planes``, or with ``mask_in_observation`` a ``Dict`` of them and the mask. The mask of legal
-    actions is also in ``info["action_mask"]`` and in ``action_masks()``, which sb3-contrib's MaskablePPO calls. It is zeros
-    once the game is over.
+    Both players may have several actions per turn, and the opponent may move first. The observation is a ``Box`` of the
+    planes of ``game.observation_planes``, or with ``mask_in_observation`` a ``Dict`` of them and the mask. The action
+    mask is also in ``info["action_mask"]`` and in ``action_masks()``, which sb3-contrib's MaskablePPO calls. It is
+    zeros after the end of the game.
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's attribute
@@ -107,17 +107,17 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self._over = True
 
     def set_opponent(self, opponent: Opponent) -> None:
-        """Exchange the opponent from the next ``reset`` on. Raises ``ValueError`` for one that is not allowed, at once."""
+        """Replace the opponent from the next ``reset`` on. Raises ``ValueError`` immediately for an invalid one."""
         self._resolve(opponent)
         self._given_opponent = opponent
         self._opponent_is_stale = True
 
     def set_policy(self, policy: Policy) -> None:
-        """Hand over the policy that the opponent ``"self"`` plays from its next action on.
+        """Set the policy of the opponent ``"self"``, from its next action on.
 
         Args:
-            policy: a function from a batch of observations of this environment and the masks ``bool[batch, num_actions]``
-                to actions ``int[batch]``; a snapshot of a policy makes the opponent a past self.
+            policy: a function from a batch of observations of this environment and the masks ``bool[batch,
+                num_actions]`` to actions ``int[batch]``; a snapshot of a policy makes the opponent a past self.
         """
         self._self_player.policy = policy
 
@@ -126,7 +126,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     @property
     def learner_player(self) -> int:
-        """Which player the learner is in this game, 0 or 1."""
+        """The seat of the learner in this game, 0 or 1."""
         return self._learner
 
     @property
@@ -137,9 +137,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._state.clone()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start a game and let the opponent move where it moves first. ``options`` are not looked at.
+        """Start a game and let the opponent move if it moves first. ``options`` is ignored.
 
-        With a ``seed`` the opponent (where it is given by name), and the sequence of seats, start anew from it.
+        With a ``seed``, the opponent (if given by name) and the sequence of seats are reseeded.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -162,12 +162,12 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._observation(self._state)
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play ``action`` and what the opponent answers.
+        """Play ``action`` and the opponent's reply.
 
         Raises:
-            IllegalActionError: the action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``;
+            IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``;
                 or the opponent has chosen an illegal action.
-            ResetNeeded: there is no game, or it is over, or the opponent raised an error in it.
+            ResetNeeded: there is no game in progress, or the opponent has raised an error in it.
         """
         state = self._state
         if state is None or self._over:
@@ -196,7 +196,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
                     raise IllegalActionError(
                         f"the opponent {self._opponent!r} has played an illegal action: {state.why_illegal(action)}"
                     )
-        except BaseException:  # it is still the opponent's turn, so no action of the learner may follow
+        except BaseException:  # it is still the opponent's turn, so the learner must not act
             self._over = True
             raise
 
@@ -208,13 +208,13 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._format.observation(self._format.of(planes), mask), {"action_mask": mask}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return ``bool[num_actions]``: which actions the learner may play; none once the game is over."""
+        """Return ``bool[num_actions]``: the legal actions of the learner; all False after the end of the game."""
         if self._state is None or self._over:
             return np.zeros(self.game.num_actions, np.bool_)
         return self._state.legal_actions_mask(self._learner).astype(np.bool_)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the position as ``render_mode`` says (see :mod:`stoneworks.envs.rendering`)."""
+        """Return the position according to ``render_mode`` (see :mod:`stoneworks.envs.rendering`)."""
         if self._state is None:
             raise ResetNeeded("render() before reset()")
         return self._renderer.render(self._state)

@@ -38,25 +38,26 @@ class SavedGames:
 
 
 class VectorEnv(BatchEnv):
-    """Many games from the view of one learner: observations and rewards are the learner's, opponents play inside ``step``.
+    """Vectorized games for one learner: observations and rewards are the learner's, opponents play inside ``step``.
 
-    With the autoreset mode ``SAME_STEP``, a game that ends is restarted in the same step: reward and flags are the old game's,
-    observation and mask are the new one's. The old game's last observation is in ``info["final_obs"][i]``;
-    ``info["final_info"]`` has its ``"seat"`` (the player that the learner was), its ``"opponent"`` (by name) and an
-    ``"action_mask"`` of zeros. With ``NEXT_STEP``, the next step ignores the action for that game and restarts it. With
-    ``DISABLED``, ``reset(options={"reset_mask": bool[num_envs]})`` restarts games, and must do so before the next step.
+    With the autoreset mode ``SAME_STEP``, a game that ends is restarted in the same step: reward and flags are those of
+    the old game, observation and mask those of the new one. The last observation of the old game is in
+    ``info["final_obs"][i]``; ``info["final_info"]`` has its ``"seat"`` (the learner's), its ``"opponent"`` (by name)
+    and an ``"action_mask"`` of zeros. With ``NEXT_STEP``, the next step ignores the action for that game and restarts
+    it. With ``DISABLED``, ``reset(options={"reset_mask": bool[num_envs]})`` restarts games, and must do so before the
+    next step.
 
-    The learner is the player to move in every game that goes on, so no row of ``info["action_mask"]``
-    (``[num_envs, num_actions]``) is zeros, except where a game has ended and the mode is ``DISABLED``. With ``NEXT_STEP`` the
-    mask of a game that has ended is ones, because the next action is ignored.
+    The learner is the player to move in every game in progress, so no row of ``info["action_mask"]``
+    (``[num_envs, num_actions]``) is zeros, except for finished games in mode ``DISABLED``. With ``NEXT_STEP`` the
+    mask of a finished game is ones, because the next action is ignored.
 
-    There may be several opponents, each with a share of the games. The opponent of a game is drawn when the game starts, and
-    each opponent is called once per round for all of its games, by ``step_batch(batch, rows)``, or game by game, by
-    ``step(state)``, where it has no such method.
+    There may be several opponents, each with a share of the games. The opponent of a game is drawn when the game
+    starts. Each opponent is called once per round for all of its games with ``step_batch(batch, rows)``, or, if it
+    lacks this method, game by game with ``step(state)``.
 
     Attributes:
         game: the game.
-        autoreset_mode: when a game that has ended is restarted, a ``gymnasium.vector.AutoresetMode``.
+        autoreset_mode: when finished games are restarted, a ``gymnasium.vector.AutoresetMode``.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class VectorEnv(BatchEnv):
             options=options,
         )
         self.seat = check_seat(seat)
-        #: ``int8[num_envs]``, the player that the learner is in each game.
+        #: ``int8[num_envs]``, the learner's seat in each game.
         self._seats = self._viewers
         self._num_started = np.zeros(num_envs, np.int64)
         self._self_player = PolicyPlayer(self._format)
@@ -131,24 +132,24 @@ class VectorEnv(BatchEnv):
             self._opponents.exchange({name: 1.0}, {name: opponent})
 
     def set_opponents(self, shares: Mapping[str, float], players: Mapping[str, Opponent] | None = None) -> None:
-        """Exchange the opponents. Games that go on keep the ones they have.
+        """Replace the opponents. Games in progress keep theirs.
 
         Args:
-            shares: the opponents' names, each with the share of new games that it plays, in any unit.
-            players: who has which name; a name that is not in it is one that ``stoneworks.models.load_bot`` knows, or
-                ``"self"``.
+            shares: the opponents' names, each with its share of new games, in any unit.
+            players: opponents by name; a name that is missing here is one for ``stoneworks.models.load_bot``, or
+            ``"self"``.
 
         Raises:
-            ValueError: an unknown name, or shares that are negative or all 0; the opponents are as they were.
+            ValueError: a name is unknown, or shares are negative or all 0. The opponents are unchanged.
         """
         self._opponents.exchange(shares, players or {})
 
     def set_policy(self, policy: Policy) -> None:
-        """Hand over the policy that the opponent ``"self"`` plays from its next action on.
+        """Set the policy of the opponent ``"self"``, from its next action on.
 
         Args:
-            policy: a function from a batch of observations of this environment and the masks ``bool[batch, num_actions]``
-                to actions ``int[batch]``.
+            policy: a function from a batch of observations of this environment and the masks ``bool[batch,
+                num_actions]`` to actions ``int[batch]``.
         """
         self._self_player.policy = policy
 
@@ -158,7 +159,7 @@ class VectorEnv(BatchEnv):
 
     @property
     def seats(self) -> npt.NDArray[np.int8]:
-        """A copy of ``int8[num_envs]``, the player that the learner is in each game."""
+        """A copy of ``int8[num_envs]``, the learner's seat in each game."""
         return self._seats.copy()
 
     @property
@@ -195,7 +196,7 @@ class VectorEnv(BatchEnv):
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Play one action of the learner in every game, and what the opponents answer.
+        """Play one action of the learner in every game, and the opponents' replies.
 
         Args:
             actions: ``int[num_envs]``.
@@ -204,8 +205,8 @@ class VectorEnv(BatchEnv):
             Observations, rewards ``float64[num_envs]``, terminations and truncations ``bool[num_envs]``, and the info.
 
         Raises:
-            IllegalActionError: an action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``: no
-                game has moved. Or an opponent has chosen an illegal action.
+            IllegalActionError: an action is out of range, or it is illegal and ``illegal_action`` is ``"raise"`` (no
+                game is changed), or an opponent has chosen an illegal action.
             ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
         to_restart, illegal = self._play(actions)

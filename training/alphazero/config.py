@@ -22,21 +22,21 @@ class SearchConfig:
 
     Attributes:
         policy: ``gumbel`` or ``puct``.
-        simulations: of a full search; its position and policy are learned from.
-        fast_simulations: of a fast search, which only chooses an action (playout cap randomization: Wu, Accelerating
-            self-play learning in Go, 2019, section 3.1).
-        full_share: the share of full searches.
-        max_considered: how many actions of the root a Gumbel search looks at.
-        value_scale: how much a Gumbel search trusts values (see :class:`stoneworks.models.search.gumbel.Gumbel`).
-        guide: what judges the leaves of all searches beside the network, which is no help at first: ``evaluation``, the game's
-            hand-written evaluation with its fitted scale; ``playouts``, random playouts; or ``none``.
-        guide_weight: its weight at the start, against 1 of guide and network together.
-        guide_share: the share of the run after which it has none; the weight falls in a straight line.
-        guide_playouts: random playouts from each leaf, for ``guide: playouts``.
-        discount: of values and results, for each action: a win in n actions is worth its n-th power, so that who is ahead
-            makes an end and who is behind plays on.
+        simulations: simulations of a full search, which provides training targets.
+        fast_simulations: simulations of a fast search, which only chooses an action (playout cap randomization: Wu,
+            Accelerating self-play learning in Go, 2019, section 3.1).
+        full_share: share of full searches.
+        max_considered: number of root actions that a Gumbel search considers.
+        value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
+        guide: evaluation of leaves in addition to the network, which is untrained at first: ``evaluation``, the
+            hand-written evaluation of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
+        guide_weight: initial weight of the guide, in [0, 1]; the network has the rest.
+        guide_share: share of the run over which the weight of the guide decreases linearly to 0.
+        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+        discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
+            winning side finishes the game and the losing side prolongs it.
         exploration: c_init of a PUCT search.
-        noise_concentration: of the Dirichlet noise of a PUCT search.
+        noise_concentration: concentration of the Dirichlet noise of a PUCT search.
     """
 
     policy: str = number("gumbel or puct", lambda value: value in ("gumbel", "puct"), default="gumbel")
@@ -60,7 +60,7 @@ class SearchConfig:
         return self.guide_weight * max(0.0, 1 - progress / self.guide_share) if self.guide_share > 0 else 0.0
 
     def search_policy(self) -> SearchPolicy:
-        """Return how the search chooses, exploring."""
+        """Return the search policy, with exploration."""
         if self.policy == "puct":
             return PUCT(exploration=self.exploration, noise_concentration=self.noise_concentration)
         return Gumbel(max_considered=self.max_considered, value_scale=self.value_scale)
@@ -68,18 +68,18 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class SelfPlayConfig:
-    """The games.
+    """Self-play games.
 
     Attributes:
-        num_games: games that one process plays at once: so many positions the network answers in one call.
-        random_opening_share: the share of games that begin with random actions.
-        random_opening_actions: how many those are at most; their number is uniform from 1.
-        weak_share: the share of games in which one player is weak: it plays random actions with a probability that is drawn for
-            each game, uniformly from 0 to 1. So the network sees what follows from weak play. From such games it learns what
-            the searches found, but not the results.
-        resignation_value: a player resigns whose search gives it less than minus this value; 0 to play all games to their end.
-        sampled_actions: actions of a game, after those of the opening, that a PUCT search draws by their visits; later ones are
-            the most visited. A Gumbel search needs none: its choice is a draw in itself.
+        num_games: number of concurrent games per process, which is also the batch size of the network.
+        random_opening_share: share of games that start with random actions.
+        random_opening_actions: maximum number of these actions; the number is uniform from 1.
+        weak_share: share of games with one weak player, which plays random actions with a probability drawn uniformly
+            from [0, 1] per game. They show the network the consequences of weak play. Search policies of such games are
+            used for training, results are not.
+        resignation_value: a player resigns if the value of its search is less than minus this; 0 disables resignation.
+        sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
+            are the most visited. A Gumbel search does not need this, since its choice is random already.
     """
 
     num_games: int = at_least(1, default=128)
@@ -95,19 +95,20 @@ class LearnerConfig:
     """The learner.
 
     Attributes:
-        batch_size: positions of one gradient step.
-        samples_per_position: how often each position is learned from, on average.
-        buffer_bytes: bound of the positions kept, in bytes.
-        window_share: the share of all positions so far that is learned from, the newest; at least ``min_window`` of them.
-        min_window: see there.
-        learning_rate: of AdamW, at the start, after a short warm-up.
-        final_learning_rate: of AdamW, at the end; half a cosine lies between.
-        warm_up_steps: gradient steps in which the learning rate rises from 0.
-        weight_decay: of AdamW.
-        ema_decay: of the average of the weights that acts, for each gradient step.
-        max_gradient_norm: to which gradients are clipped.
-        value_weight: weight of the value's loss beside the policy's.
-        search_value_share: the share of the search's value, beside the game's result, in what the value is to learn.
+        batch_size: positions per gradient step.
+        samples_per_position: average number of times that each position is used.
+        buffer_bytes: maximum size of the replay buffer in bytes.
+        window_share: share of all positions so far that is used for training, the newest ones, but at least
+        ``min_window``.
+        min_window: minimum number of positions of the window.
+        learning_rate: initial learning rate of AdamW, after the warm-up.
+        final_learning_rate: final learning rate; the schedule is half a cosine.
+        warm_up_steps: gradient steps over which the learning rate increases from 0.
+        weight_decay: weight decay of AdamW.
+        ema_decay: decay per gradient step of the moving average of the weights, which is used for acting.
+        max_gradient_norm: gradient clipping threshold.
+        value_weight: weight of the value loss relative to the policy loss.
+        search_value_share: share of the search value in the value target; the rest is the result of the game.
     """
 
     batch_size: int = at_least(2, default=256)
@@ -127,15 +128,15 @@ class LearnerConfig:
 
 @dataclass(frozen=True)
 class MatchesConfig:
-    """Matches of the raw policy and of the search while training goes on, in paired games.
+    """Paired matches of the policy and of the search during training.
 
     Attributes:
-        positions: positions from one evaluation to the next.
+        positions: number of positions between matches.
         num_pairs: pairs of games against each opponent.
         opening_actions: random actions at the start of each pair.
-        opponents: names of bots that the raw policy plays.
-        search_opponents: names of bots that the network with search plays.
-        simulations: of that search.
+        opponents: bot names, opponents of the policy.
+        search_opponents: bot names, opponents of the search.
+        simulations: simulations of that search.
     """
 
     positions: int = at_least(1, default=50_000)
@@ -148,28 +149,29 @@ class MatchesConfig:
 
 @dataclass(frozen=True)
 class AlphaZeroConfig:
-    """A run of AlphaZero self-play. A position is one that a full search was made of.
+    """A run of AlphaZero self-play. Positions are those with a full search.
 
     Attributes:
         game: the game string.
-        positions: how many to learn from. Whole games are played, so it may be a few more.
+        positions: total number of training positions. The run ends with complete games, so there may be a few more.
         algorithm: ``alphazero``.
-        init_from: the folder of a checkpoint of the game, of any scale, or the name of a shipped one, whose weights the network
-            starts with; empty to start from nothing. Its network must be as ``network`` says.
-        seed: of everything random.
-        positions_per_iteration: new positions from one round of learning, and one new acting network, to the next.
-        checkpoint_seconds: time from one checkpoint to the next; what is newer is lost where the run is killed.
-        processes: self-play processes beside the learner's; 0 to play and learn by turns in one process, -1 to choose: 0 on one
-            core, else one for each core. Only with 0 does a run repeat itself.
-        threads: that torch computes with in each process; results may depend on it in their last digits.
-        device: ``cpu``, ``cuda``, or ``auto``: a GPU where there is one.
-        precision: number format in which networks compute: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the device
-            multiplies it in hardware. The learner's weights are float32 in any case.
+        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
+            the network; empty for random initialization. Its architecture must be the one in ``network``.
+        seed: seed of all random numbers.
+        positions_per_iteration: new positions per iteration; each iteration ends with learning and a new acting
+        network.
+        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
+        processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
+            automatically: 0 on one core, else one per core. Runs are reproducible only with 0.
+        threads: number of torch threads per process; results may depend on it in their last digits.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
+            in hardware. The learner's weights are always float32.
         network: the network.
         search: the search.
-        self_play: the games.
+        self_play: self-play games.
         learner: the learner.
-        matches: matches while training goes on.
+        matches: matches during training.
     """
 
     game: str
@@ -195,12 +197,12 @@ class AlphaZeroConfig:
 
     @staticmethod
     def game_defaults(game: Game) -> dict[str, Any]:
-        """Return defaults that depend on the game: without an evaluation some bots and the guide have none to use."""
+        """Return defaults that depend on the game: some bots and the guide need an evaluation."""
         guide = {} if has_evaluation(game) else {"search.guide": "playouts"}
         return {"matches.opponents": playable_bots(MatchesConfig.opponents, game)} | guide
 
     def check(self, source: str) -> None:
-        """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
+        """Raise :class:`ConfigError` if values are inconsistent with each other."""
         if self.search.fast_simulations > self.search.simulations:
             raise ConfigError(
                 f"{source}: search.fast_simulations must be at most search.simulations, {self.search.simulations}, "

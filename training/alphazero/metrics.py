@@ -21,42 +21,42 @@ class Metric:
 
 #: By their names in ``metrics.jsonl``.
 METRICS = {
-    "positions": Metric("", "positions learned from so far; the horizontal axis of all curves"),
-    "total_positions": Metric("", "positions to learn from in all"),
+    "positions": Metric("", "training positions so far; the horizontal axis of all curves"),
+    "total_positions": Metric("", "total number of training positions of the run"),
     "games": Metric("progress/games", "games played so far"),
-    "iterations": Metric("progress/iterations", "rounds of playing and learning so far"),
+    "iterations": Metric("progress/iterations", "iterations of self-play and learning so far"),
     "seconds": Metric(
         "progress/seconds",
-        "time so far, in all sessions; what a killed one did after its last checkpoint does not count",
+        "time so far over all sessions, without progress lost when a run was killed",
     ),
-    "games_per_second": Metric("speed/games_per_second", "games that ended in the iteration, by its time"),
-    "positions_per_second": Metric("speed/positions_per_second", "positions to learn from, likewise"),
-    "simulations_per_second": Metric("speed/simulations_per_second", "simulations of all searches, likewise"),
-    "mean_length": Metric("games/mean_length", "mean number of actions of those games, their random openings included"),
-    "draw_share": Metric("games/draw_share", "their share of draws"),
-    "first_player_score": Metric("games/first_player_score", "mean score of player 0 in them, a draw being half a win"),
+    "games_per_second": Metric("speed/games_per_second", "games finished in the iteration, per second"),
+    "positions_per_second": Metric("speed/positions_per_second", "training positions per second"),
+    "simulations_per_second": Metric("speed/simulations_per_second", "simulations of all searches per second"),
+    "mean_length": Metric("games/mean_length", "mean number of actions per game, including random openings"),
+    "draw_share": Metric("games/draw_share", "share of draws"),
+    "first_player_score": Metric("games/first_player_score", "mean score of player 0; a draw counts as half a win"),
     "network_share": Metric(
-        "time/network_share", "the network's share of the time of all processes: evaluating positions for searches"
+        "time/network_share", "share of the network in the time of all processes: evaluation of positions for searches"
     ),
-    "search_share": Metric("time/search_share", "the search's own share: trees, rules, playouts"),
+    "search_share": Metric("time/search_share", "share of the search itself: trees, rules, playouts"),
     "learning_share": Metric(
-        "time/learning_share", "the learner's share: gradient steps and handing out the new weights"
+        "time/learning_share", "share of the learner: gradient steps and distribution of new weights"
     ),
     "search_share_of_self_play": Metric(
-        "time/search_share_of_self_play", "the search's own share of self-play alone, without the learner"
+        "time/search_share_of_self_play", "share of the search itself in self-play, without the learner"
     ),
     "policy": Metric(
         "loss/policy",
-        "cross entropy of the search's policy and the network's, in nats: never below the search's entropy",
+        "cross entropy between the policies of search and network, in nats; its minimum is the entropy of the search policy",
     ),
     "policy_divergence": Metric(
-        "loss/policy_divergence", "the same without the search's entropy: 0 where network and search agree"
+        "loss/policy_divergence", "the same minus the entropy of the search policy: 0 if network and search agree"
     ),
     "value": Metric(
         "loss/value",
-        "cross entropy of the result (win, draw, loss) and the network's prediction, in nats; ln 3 ≈ 1.10 is chance level",
+        "cross entropy between the result (win, draw, loss) and the network's prediction, in nats; ln 3 ≈ 1.10 is chance level",
     ),
-    "gradient_norm": Metric("loss/gradient_norm", "length of the gradient before it is clipped"),
+    "gradient_norm": Metric("loss/gradient_norm", "norm of the gradient before clipping"),
 }
 
 

@@ -13,17 +13,17 @@ from stoneworks.training.runs.config_reading import ConfigError, above_0, at_lea
 
 @dataclass(frozen=True)
 class OpponentsConfig:
-    """Who the learner plays: shares of the games, in any unit.
+    """Opponents of the learner: shares of the games, in any unit.
 
     Attributes:
-        latest: the learner's own policy as it was when the last games were collected.
-        past: its past selves, a few at a time, drawn anew for every update.
-        random: the random bot.
-        greedy: the greedy bot.
-        past_selves: how many past selves are kept; when there are more, every second one goes.
-        past_selves_at_once: how many of them take on new games in one update.
-        updates_between_past_selves: updates from one past self to the next, at first; whenever every second one goes, it
-            doubles. So they are spread evenly over the time so far.
+        latest: share of the learner's own policy, as of the last update.
+        past: share of past selves; a few are drawn for each update.
+        random: share of the random bot.
+        greedy: share of the greedy bot.
+        past_selves: number of past selves that are kept; if there are more, every second one is deleted.
+        past_selves_at_once: number of past selves that start new games in one update.
+        updates_between_past_selves: initial number of updates between past selves. It doubles whenever every second one
+            is deleted, so past selves are spread evenly over the run so far.
     """
 
     latest: float = at_least(0, default=0.5)
@@ -59,25 +59,25 @@ class PPOConfig:
     Attributes:
         algorithm: ``ppo``.
         game: the game string.
-        frames: how many to train on. Whole updates are made, so it may be a few more.
-        seed: of everything random.
-        num_games: games that are played at once.
-        steps_per_update: learner's actions in each game from one update to the next.
-        minibatch_size: frames of one gradient step.
-        epochs: how often an update uses each frame.
-        learning_rate: of Adam, at the start.
-        final_learning_rate: of Adam, at the end; it changes in a straight line.
-        discount: by how much a result is worth less with each action.
-        gae_lambda: of generalized advantage estimation (Schulman et al., 2016).
-        clip_range: of the probability ratio (Schulman et al., 2017).
-        entropy_coefficient: weight of the policy's entropy in the objective.
-        value_coefficient: weight of the value's error in the objective.
-        max_gradient_norm: to which gradients are clipped.
-        checkpoint_seconds: time from one checkpoint to the next; what is newer is lost where the run is killed.
-        threads: that torch computes with; 0 for as many as torch chooses. More than one is faster on a quiet machine, and
-            much slower on one that has other work to do. Results may depend on the number in their last digits.
+        frames: total number of frames. The run ends with a complete update, so there may be a few more.
+        seed: seed of all random numbers.
+        num_games: number of concurrent games.
+        steps_per_update: actions of the learner per game and update.
+        minibatch_size: frames per gradient step.
+        epochs: passes over the frames per update.
+        learning_rate: initial learning rate of Adam.
+        final_learning_rate: final learning rate; it changes linearly.
+        discount: discount factor per action.
+        gae_lambda: lambda of generalized advantage estimation (Schulman et al., 2016).
+        clip_range: clipping range of the probability ratio (Schulman et al., 2017).
+        entropy_coefficient: weight of the entropy bonus.
+        value_coefficient: weight of the value loss.
+        max_gradient_norm: gradient clipping threshold.
+        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
+        threads: number of torch threads; 0 for torch's default. More than one is faster on an idle machine, and
+            much slower on a busy one. Results may depend on the number in their last digits.
         network: the network.
-        opponents: who the learner plays.
+        opponents: the opponents of the learner.
         matches: matches during training.
     """
 
@@ -105,17 +105,17 @@ class PPOConfig:
 
     @property
     def frames_per_update(self) -> int:
-        """Frames from one update to the next."""
+        """Number of frames per update."""
         return self.num_games * self.steps_per_update
 
     @staticmethod
     def game_defaults(game: Game) -> dict[str, Any]:
-        """Return defaults that depend on the game: without an evaluation some bots cannot be opponents."""
+        """Return defaults that depend on the game: some bots need an evaluation."""
         opponents = playable_bots(MatchesConfig.opponents, game)
         return {"matches.opponents": opponents} | ({} if "greedy" in opponents else {"opponents.greedy": 0.0})
 
     def check(self, source: str) -> None:
-        """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
+        """Raise :class:`ConfigError` if values are inconsistent with each other."""
         shares = self.opponents
         if shares.latest + shares.past + shares.random + shares.greedy <= 0:
             raise ConfigError(f"{source}: the shares latest, past, random and greedy of opponents must have a sum > 0")

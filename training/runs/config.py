@@ -1,7 +1,7 @@
-"""Configurations of training by name: one YAML file for each thing that a person would run.
+"""Configurations of training by name: one YAML file per run.
 
-An unknown key, a missing one, a value of the wrong type or outside its range is a :class:`ConfigError`, which names the
-file, the key, the value and what is allowed.
+A key that is unknown or missing, or a value of the wrong type or out of range, raises :class:`ConfigError`, which names
+the file, the key, the value and the allowed values.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
 from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml, shown
 
-#: Bytes that the file of a configuration may have.
+#: Maximum size of a configuration file in bytes.
 MAX_BYTES = 2**20
 
 
 class RunConfig(Protocol):
-    """What the configurations of all algorithms have: frozen dataclasses with these fields and their own.
+    """Common part of the configurations of all algorithms: frozen dataclasses with these fields and their own.
 
-    One may have a static method ``game_defaults(game)``, which returns values by key, such as ``matches.opponents``, that stand
-    in for other defaults in that game.
+    The optional static method ``game_defaults(game)`` returns values by key, such as ``matches.opponents``, that
+    replace the defaults for that game.
 
     Attributes:
         algorithm: name of the algorithm in the registry.
@@ -47,11 +47,11 @@ class RunConfig(Protocol):
     def seed(self) -> int: ...  # noqa: D102
 
     def check(self, source: str) -> None:
-        """Raise :class:`ConfigError` where values that are allowed one by one do not go together."""
+        """Raise :class:`ConfigError` if values are inconsistent with each other."""
 
 
 def config_names() -> list[str]:
-    """Return the names of the configurations that come with stoneworks."""
+    """Return the names of the built-in configurations."""
     files = resources.files("stoneworks.configs").iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
@@ -98,7 +98,7 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
 
 
 def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
-    """Return the configuration that ``values`` are, checked. ``source`` is what errors call it."""
+    """Return the validated configuration with ``values``. ``source`` is its name in errors."""
     allowed = ", ".join(algorithm_names())
     if "algorithm" not in values:
         raise ConfigError(f"{source}: the key algorithm is missing; it must be one of {allowed}")
@@ -119,7 +119,7 @@ def _with_game_defaults(config_class: Any, values: Mapping[str, Any]) -> Mapping
     """Return ``values`` with the defaults that depend on the game, where the configuration has some and keys are missing."""
     try:
         defaults = config_class.game_defaults(load_game(values["game"]))
-    except (AttributeError, KeyError, ValueError):  # it has none, or no valid game, which is told later
+    except (AttributeError, KeyError, ValueError):  # there is no such method, or no valid game, which is reported later
         return values
     filled = copy.deepcopy(dict(values))
     for key, value in defaults.items():
@@ -135,7 +135,7 @@ def dump_config(config: RunConfig) -> str:
 
 
 def config_as_dict(config: RunConfig) -> dict[str, Any]:
-    """Return the configuration as JSON and YAML have it."""
+    """Return the configuration as JSON-serializable values."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -146,16 +146,16 @@ def config_as_dict(config: RunConfig) -> dict[str, Any]:
 
 
 def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:
-    """Raise :class:`ConfigError` where a run that began with the configuration ``before`` cannot go on with ``config``.
+    """Raise :class:`ConfigError` if a run that started with the configuration ``before`` cannot continue with ``config``.
 
     Args:
-        before: what :func:`config_as_dict` returned then.
+        before: result of :func:`config_as_dict` at the start.
         config: the configuration now.
         changeable: the keys whose values may change.
-        source: what errors call the run.
+        source: name of the run in errors.
     """
     if not isinstance(before, dict):
-        raise ConfigError(f"{source}: it does not say with which configuration it was trained")
+        raise ConfigError(f"{source}: the configuration that it was trained with is missing")
     earlier = parse_config(before, source)
     if type(earlier) is not type(config):
         raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
