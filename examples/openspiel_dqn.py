@@ -1,6 +1,6 @@
 """OpenSpiel's DQN on a registered game, against random play; one agent plays both seats by turns.
 
-python examples/openspiel_dqn.py --frames 110000 --output vadus.safetensors
+python examples/openspiel_dqn.py --frames 100000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train, save the policy, and play it against random."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=110000)
+    parser.add_argument("--frames", type=int, default=100000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", default="policy.safetensors")
     options = parser.parse_args(arguments)
@@ -48,11 +48,11 @@ def main(arguments: list[str] | None = None) -> None:
         hidden_layers_sizes=[128, 128],
         replay_buffer_capacity=50_000,
         batch_size=128,
-        learning_rate=1e-3,
+        learning_rate=5e-4,
         optimizer_str="adam",
-        learn_every=4,
-        update_target_network_every=500,
-        epsilon_decay_duration=options.frames // 2,
+        learn_every=8,
+        update_target_network_every=200,
+        epsilon_decay_duration=max(1, options.frames // 10),
         epsilon_start=1.0,
         epsilon_end=0.05,
         discount_factor=1.0,

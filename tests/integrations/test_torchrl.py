@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torchrl")
 
 import torch
+from tensordict.nn import TensorDictModule
 from torchrl.envs import GymEnv, PettingZooWrapper
 from torchrl.modules import MaskedCategorical
 
@@ -18,14 +19,13 @@ import stoneworks.envs  # noqa: F401
 from stoneworks.envs.aec import BoardGameEnv
 
 
-def choose(mask_key: object) -> Callable:
+def choose(mask_key: str) -> TensorDictModule:
     """Return a policy that draws a legal action."""
 
-    def policy(data: object) -> object:
-        mask = data[mask_key]
-        return data.set("action", MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample())
+    def draw(mask: torch.Tensor) -> torch.Tensor:
+        return MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
 
-    return policy
+    return TensorDictModule(draw, in_keys=[mask_key], out_keys=["action"])
 
 
 def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:

@@ -1,0 +1,41 @@
+"""LightZero: all games as its environment, in the mode against a bot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ding")
+
+from ding.utils import ENV_REGISTRY
+
+from stoneworks.envs.rules import IllegalActionError
+from stoneworks.integrations.lightzero import LightZeroEnv
+
+
+def test_every_game_is_played_in_both_seats(game: str) -> None:
+    env = ENV_REGISTRY.build("stoneworks", cfg={"game": game, "opponent": "random"})
+    env.seed(1)
+    for seat in (0, 1):
+        observation = env.reset()
+        done = False
+        while not done:
+            assert env.observation_space.contains(observation["observation"])
+            assert observation["to_play"] == -1
+            assert observation["current_player_index"] == seat
+            np.testing.assert_array_equal(np.flatnonzero(observation["action_mask"]), env.legal_actions)
+            observation, reward, done, info = env.step(env.random_action())
+            assert done or reward == 0
+        assert info["eval_episode_return"] == reward
+        assert abs(float(reward)) <= 1
+
+
+def test_what_cannot_be_right_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="battle_mode must be one of play_with_bot_mode, eval_mode, got 'self_play_mode'"
+    ):
+        LightZeroEnv({"battle_mode": "self_play_mode"})
+    env = LightZeroEnv({"game": "vadus(size=3)"})
+    env.reset()
+    with pytest.raises(IllegalActionError):
+        env.step(env.game.string_to_action("pass"))
