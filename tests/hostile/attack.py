@@ -348,7 +348,7 @@ def training(folder: Path, *more: str) -> list[str]:
     small = ("network.channels=8", "network.blocks=1", "num_games=16", "steps_per_update=8", "minibatch_size=64")
     settings = [*small, "checkpoint_seconds=1", "matches.frames=100000000", "matches.num_pairs=1"]
     overrides = [word for setting in settings for word in ("--set", setting)]
-    return command_line("train", "vadus-5-ppo", "--folder", str(folder), "--frames", "2048", *overrides, *more)
+    return command_line("train", "vadus-5-ppo", "--folder", str(folder), "--frames", "1024", *overrides, *more)
 
 
 def run(words: list[str], seconds: float | None = None, number: int = signal.SIGKILL) -> tuple[int, str]:
@@ -376,7 +376,7 @@ def attack_kills(number: int, seed: int) -> Counts:
         for attempt in range(number):
             words = arena if which == "arena" else training(folder / "run", *(["--resume"] if attempt else []))
             counts.tried += 1
-            status, errors = run(words, 2.0 + 12.0 * random.random())
+            status, errors = run(words, 2.0 + 20.0 * random.random())
             if "Traceback" in errors or status not in (0, -signal.SIGKILL):
                 counts.crashed += 1
                 print(errors[-2000:], file=sys.stderr)
@@ -491,8 +491,8 @@ ATTACKS: dict[str, tuple[Callable[[int, int], Counts], int, int]] = {
     "arguments": (attack_arguments, 3000, 300),
     "full disk": (attack_full_disk, 20, 2),
     "memory": (attack_memory, 1000, 50),
-    "two starts": (attack_two_starts, 3, 0),
-    "kills": (attack_kills, 8, 0),
+    "two starts": (attack_two_starts, 2, 0),
+    "kills": (attack_kills, 6, 0),
 }
 
 
