@@ -50,7 +50,7 @@ class AlphaBetaBot(Bot):
             seed: seed for breaking ties; None draws a random one.
             seconds: approximate time per step, more than 0. A step always completes a search of one turn.
             num_candidates: actions searched in each position of the first two turns, from 1 to 10^9; fewer in later
-            turns.
+                turns.
 
         Raises:
             MissingEvaluationError: the game has no evaluation.

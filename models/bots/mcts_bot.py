@@ -69,11 +69,11 @@ class MCTSBot(Bot):
         Args:
             game: the game.
             seed: seed for playouts and for breaking ties; None draws a random one. With ``simulations`` it determines
-            all actions.
+                all actions.
             simulations: simulations per step, at least 1.
             seconds: time per step, more than 0.
             exploration: factor of the confidence bounds, at least 0, for results in [-1, 1]; None for the default of
-            ``leaf``.
+                ``leaf``.
             num_threads: number of independent trees with their own threads and seeds, which share the simulations and
                 whose visits and results are summed (root parallelism).
             leaf: evaluation of leaves: ``playout`` or ``evaluation``.

@@ -41,7 +41,7 @@ class MatchResult:
         game: the game string.
         names: the names of bots A and B.
         scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat
-        1.
+            1.
         records: every game, in the order of ``scores``.
     """
 
