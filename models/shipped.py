@@ -52,4 +52,7 @@ def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
 
 def _folder_of(name: str) -> Path | None:
     folder = find(name)
-    return Path(name) if folder is None and name and Path(name).is_dir() else folder
+    try:
+        return Path(name) if folder is None and name and Path(name).is_dir() else folder
+    except OSError:  # longer than a path can be
+        return None

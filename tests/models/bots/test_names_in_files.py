@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import yaml
 
+from stoneworks.models import load_bot
 from stoneworks.models.bots.names_in_files import check_name_in_file
-from stoneworks.models.errors import UntrustedNameError
+from stoneworks.models.errors import UnknownBotError, UntrustedNameError
 from stoneworks.training.arena import load_ladder, rate
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs.config import load_config
@@ -92,3 +93,8 @@ def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_pat
     load_config(str(file), trust_names=True)
     file.write_text(CONFIG, encoding="utf-8")
     load_config(str(file), [f"init_from={tmp_path / 'outside'}"])
+
+
+def test_a_name_longer_than_a_path_is_no_bot() -> None:
+    with pytest.raises(UnknownBotError, match="unknown bot"):
+        load_bot("x" * 10_000, GAME)
