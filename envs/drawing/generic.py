@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import hexes, pieces, svg, theme
+from stoneworks.envs.drawing import boards, hexes, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
@@ -70,11 +70,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
         pieces.last_move(last_actions),
         pieces.marks(marks),
     ]
-    extent = board.extent
-    if annotations.coordinates:
-        elements.append(board.labels)
-        extent = board.extent_with_labels
-    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions")
+    return boards.scene(state, elements, board, annotations)
 
 
 def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from stoneworks.envs.drawing import hexes, pieces, svg, theme
+from stoneworks.envs.drawing import boards, hexes, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
@@ -42,7 +42,6 @@ def compose(state: State, annotations: Annotations) -> Scene:
     centers = board.centers
     stones = state.record["stones"]
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
-    ink_of = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
 
     fills = (
         svg.path(svg.polygons(board.cell_shape, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items()
@@ -56,17 +55,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     for color, code in enumerate((BLACK, WHITE)):
         elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
     elements.append(pieces.last_move(centers[action] for action in annotations.last_actions))
-    elements.append(
-        pieces.marks(
-            (text, centers[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
-            for cell, text in annotations.marks.items()
-        )
-    )
-    extent = board.extent
-    if annotations.coordinates:
-        elements.append(board.labels)
-        extent = board.extent_with_labels
-    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions")
+    elements.append(boards.stone_marks(annotations, centers, stones, ground_of))
+    return boards.scene(state, elements, board, annotations)
 
 
 @dataclass(frozen=True)

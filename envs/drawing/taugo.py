@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.hexhex_stones import MARK_GROUND_RADIUS
 from stoneworks.envs.drawing.places import Choice
@@ -62,7 +62,6 @@ def compose(state: State, annotations: Annotations) -> Scene:
     centers = board.centers
     stones = state.record["stones"]
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
-    ink_of = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
 
     fills = (svg.path(svg.polygons(SQUARE, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items())
     elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
@@ -82,17 +81,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
         svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)
     )
     elements.append(pieces.last_move(centers[action % game.grid.num_cells] for action in annotations.last_actions))
-    elements.append(
-        pieces.marks(
-            (text, centers[cell], ink_of.get(stones[cell]) or theme.ink_on(ground_of[cell]))
-            for cell, text in annotations.marks.items()
-        )
-    )
-    extent = board.extent
-    if annotations.coordinates:
-        elements.append(board.labels)
-        extent = board.extent_with_labels
-    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions")
+    elements.append(boards.stone_marks(annotations, centers, stones, ground_of))
+    return boards.scene(state, elements, board, annotations)
 
 
 def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:

@@ -9,9 +9,10 @@ import numpy as np
 from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
 from stoneworks.envs.rules.grid import hexhex
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, fill_group_values
-from stoneworks.envs.rules.kernels import Float32Table, Int16s, Record, capacity, kernel
+from stoneworks.envs.rules.kernels import Int8s, Int16s, Record, UInt64s, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
+from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, apply_action
 from stoneworks.envs.rules.text_board import hex_board_text
 
 if TYPE_CHECKING:
@@ -80,17 +81,29 @@ def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
     return num_empty
 
 
-@kernel
-def observe_stones(board: Record, state: Record, color: int, planes: Float32Table) -> None:
-    """Write the planes common to both games: own stones, opponent's stones, board."""
-    own = color + 1
-    other = 2 - color
-    for cell in range(board.num_cells):
-        planes[0, cell] = state.stones[cell] == own
-    for cell in range(board.num_cells):
-        planes[1, cell] = state.stones[cell] == other
-    for cell in range(board.num_cells):
-        planes[2, cell] = board.on_board[cell]
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random, like the default kernel but from a list of the empty cells.
+
+    Both games specialize it with their ``apply_action`` and ``count_legal_globals``; the legal global actions are the first ones.
+    """
+    empty = np.empty(board.num_cells, np.int16)
+    num_empty = list_empty_cells(board, state, empty)
+    played = 0
+    while not state.ending:
+        choice = random_below(seeds, game, num_empty + count_legal_globals(board, state))
+        if choice >= num_empty:
+            apply_action(board, state, board.num_cells + choice - num_empty)
+        else:
+            apply_action(board, state, empty[choice])
+            num_empty -= 1
+            empty[choice] = empty[num_empty]
+        played += 1
+    return played
+
+
+def count_legal_globals(board: Record, state: Record) -> int:
+    """Return the number of legal global actions. Each game has its own kernel of this name."""
+    raise NotImplementedError
 
 
 @kernel

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
+from stoneworks.envs.rules import hexhex_stones
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
 from stoneworks.envs.rules.hexhex_stones import (
     SIZE_OPTION,
     HexhexStonesGame,
     clear_stones,
     end_game,
-    list_empty_cells,
-    observe_stones,
 )
-from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.stone_planes import observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER
 
 # Endings: 1 + the index in Vadus.reasons.
@@ -74,21 +71,14 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 
 @kernel
-def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random, like the default kernel but from a list of the empty points."""
-    empty = np.empty(board.num_cells, np.int16)
-    num_empty = list_empty_cells(board, state, empty)
-    played = 0
-    while not state.ending:
-        choice = random_below(seeds, game, num_empty + pass_is_legal(state))
-        if choice == num_empty:
-            apply_action(board, state, board.num_cells)
-        else:
-            apply_action(board, state, empty[choice])
-            num_empty -= 1
-            empty[choice] = empty[num_empty]
-        played += 1
-    return played
+def count_legal_globals(board: Record, state: Record) -> int:
+    """Return 1 if a pass is legal, else 0."""
+    return int(pass_is_legal(state))
+
+
+finish_at_random = specialized_kernel(
+    hexhex_stones.finish_at_random, "vadus", {"apply_action": apply_action, "count_legal_globals": count_legal_globals}
+)
 
 
 @kernel

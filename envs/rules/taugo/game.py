@@ -31,6 +31,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
+from stoneworks.envs.rules.stone_planes import observe_stones
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -415,14 +416,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
 @kernel
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
-    own = player + 1
-    other = 2 - player
-    for cell in range(board.num_cells):
-        planes[0, cell] = state.stones[cell] == own
-    for cell in range(board.num_cells):
-        planes[1, cell] = state.stones[cell] == other
-    for cell in range(board.num_cells):
-        planes[2, cell] = board.on_board[cell]
+    observe_stones(board, state, player, planes)
     for cell in range(board.num_cells):
         planes[3, cell] = board.perimeter[cell]
     for cell in range(board.num_cells):
