@@ -270,6 +270,13 @@ RULING_PICTURES = (
         "White has picked the piece on e4^; its destinations are marked with +.",
         legal=">f4^ >d5v >e5v >d6v",
     ),
+    RulingPicture(
+        "R7",
+        "trugo(radius=3,tiles=12)",
+        "d4/0 e3/1 e4/1 c4/1 d3/2 d2/2 e3^ >d4v e2/0 d4v",
+        "The picked white piece pins a blue one on d4v. It moves to e3^ (+), and the surrounded blue piece is captured.",
+        legal=">e3^",
+    ),
 )
 
 
