@@ -247,7 +247,7 @@ TINY_RUNS = {
         "steps_per_update": 16,
         "minibatch_size": 64,
         "network": {"channels": 4, "blocks": 1},
-        "evaluation": {"frames": 256, "num_pairs": 1},
+        "matches": {"frames": 256, "num_pairs": 1},
     },
 }
 

@@ -64,7 +64,7 @@ def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "steps_per_update": 8,
             "minibatch_size": 32,
             "network": {"channels": 4, "blocks": 1},
-            "evaluation": {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]},
+            "matches": {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]},
         },
         "test",
     )
