@@ -45,7 +45,7 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
                     f"{name} must not be given: PufferLib's observations have one form, got {arguments[name]!r}"
                 )
         self.games = VectorEnv(num_envs, obs_layout="flat", **arguments)
-        num_inputs = self.games.single_observation_space.shape[0]
+        num_inputs = int(np.prod(self.games.game.observation_shape))
         num_actions = self.games.game.num_actions
         self.single_observation_space = spaces.Box(0, 1, (num_inputs + num_actions,), np.float32)
         self.single_action_space = spaces.Discrete(num_actions)

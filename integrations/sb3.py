@@ -184,4 +184,5 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.rollout_buffer_class = SelfPlayRolloutBuffer
         super()._setup_model()
         assert isinstance(self.rollout_buffer, SelfPlayRolloutBuffer)
-        self.rollout_buffer.env = self.env
+        if self.env is not None:  # None in a model that is loaded to play
+            self.rollout_buffer.env = self.env

@@ -130,7 +130,7 @@ class NetworkSearch:
         max_nodes = max_simulations + 1
         # Memory that is not written to is not taken: the bound of the edges is never near.
         self._states: npt.NDArray[np.void] = np.empty((max_games, max_nodes), game.state_dtype)
-        self._nodes = np.empty((max_games, max_nodes), tree.NODE)
+        self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
         self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
         self._games = np.empty(max_games, tree.GAME)
         self._planes = np.empty((max_games, *game.flat_observation_shape), np.float32)
@@ -186,7 +186,7 @@ class NetworkSearch:
             np.empty(num_games, np.float32),
             np.empty((num_games, self._game.num_actions), np.float32),
             np.empty((num_games, self._game.num_actions), np.int32),
-            nodes["solved"][:, 0] != 0,
+            self._nodes["solved"][:num_games, 0] != 0,
         )
         self._conclude_all(
             board,

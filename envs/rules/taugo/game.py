@@ -235,7 +235,7 @@ def place_stone(board: Record, state: Record, action: int) -> bool:
         flip_run(board, state, cell, heading, color)
     join_strings(board, state, cell)
     state.last_stone = cell
-    return alone  # type: ignore[no-any-return]
+    return alone
 
 
 @kernel
