@@ -73,7 +73,7 @@ def train(config, folder, *, resume=False, report=None, stop=None):
             report(TrainingStatus(done, config.games, seconds, done / seconds))
     seconds = time.monotonic() - began
     training = {"algorithm": "imitation", "config": asdict(config), "games": done, "seconds": seconds}
-    training |= {"hardware": describe_hardware(), "evaluations": [], "deterministic_policy": True}
+    training |= {"hardware": describe_hardware(), "match_results": [], "deterministic_policy": True}
     checkpoint = Path(folder) / "checkpoint"
     save_checkpoint(checkpoint, game=game, network=network, training=training)
     return TrainingResult(checkpoint, done, seconds, done / seconds, finished=done == config.games)

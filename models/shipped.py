@@ -1,7 +1,7 @@
 """Shipped checkpoints, by name.
 
 Each is a folder in ``models/checkpoints``, named after its game, optionally with a hyphen and a suffix. It contains
-``model.safetensors`` and ``checkpoint.json`` as in every checkpoint, ``eval.json`` with the results of its final
+``model.safetensors`` and ``checkpoint.json`` as in every checkpoint, ``matches.json`` with the results of its final
 matches, and ``README.md``, its model card.
 """
 
@@ -11,7 +11,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-EVALUATION_FILE = "eval.json"
+MATCHES_FILE = "matches.json"
 CARD_FILE = "README.md"
 
 

@@ -141,7 +141,7 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         return {}
     found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
     for name in shipped.names():
-        file = shipped.shipped_folder() / name / shipped.EVALUATION_FILE
+        file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
         if not file.is_file():
             continue
         fields = json.loads(file.read_text("utf-8"))

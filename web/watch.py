@@ -287,7 +287,7 @@ class Watch:
             "num_rows": len(rows),
             "game": training.get("game"),
             "algorithm": training.get("algorithm"),
-            "evaluations": training.get("evaluations", []),
+            "match_results": training.get("match_results", []),
         }
 
     def _metrics(self, file: Path) -> list[dict[str, Any]]:
@@ -320,7 +320,7 @@ class Watch:
             return {
                 "game": fields.get("game"),
                 "algorithm": training.get("algorithm"),
-                "evaluations": [row for row in training.get("evaluations", []) if isinstance(row, dict)],
+                "match_results": [row for row in training.get("match_results", []) if isinstance(row, dict)],
             }
         except (OSError, ValueError, AttributeError, TypeError):
             return {}

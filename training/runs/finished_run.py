@@ -37,16 +37,16 @@ class FinishedRun:
         return self.checkpoint.training
 
     @property
-    def evaluations(self) -> Sequence[Mapping[str, Any]]:
+    def match_results(self) -> Sequence[Mapping[str, Any]]:
         """The results of the matches."""
-        evaluations: Sequence[Mapping[str, Any]] = self.training["evaluations"]
-        return evaluations
+        match_results: Sequence[Mapping[str, Any]] = self.training["match_results"]
+        return match_results
 
     def match_files(self) -> list[Path]:
-        """Return the files of game records of the latest evaluation, one for each opponent, in their order."""
-        if not self.evaluations:
+        """Return the files of game records of the latest matches, one for each opponent, in their order."""
+        if not self.match_results:
             return []
-        files = sorted((self.folder / "matches").glob(f"{self.evaluations[-1][self.algorithm.amount]:010d}-*.jsonl"))
+        files = sorted((self.folder / "matches").glob(f"{self.match_results[-1][self.algorithm.amount]:010d}-*.jsonl"))
         return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
 
@@ -96,7 +96,7 @@ def network_in_words(network: BoardNetwork) -> str:
     return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
 
 
-def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:
+def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
     """Return a Markdown table of matches as ``summarize`` in :mod:`stoneworks.training.arena.match` describes them."""
     lines = [
         "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
@@ -105,6 +105,6 @@ def evaluations_table(evaluations: Sequence[Mapping[str, Any]]) -> str:
     lines += [
         f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} "
         f"| {row['wins']} / {row['draws']} / {row['losses']} | {row['games']} | {row['distinct_games']} |"
-        for row in evaluations
+        for row in match_results
     ]
     return "\n".join(lines) + "\n"

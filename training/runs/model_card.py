@@ -15,8 +15,8 @@ from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint
 from stoneworks.training.runs.finished_run import (
     algorithm_of,
-    evaluations_table,
     hardware_in_words,
+    match_results_table,
     network_in_words,
     policy_in_words,
 )
@@ -27,19 +27,19 @@ _BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
 _END = "<!-- end of the shipped checkpoints -->"
 
 
-def model_card(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], weaknesses: str) -> str:
+def model_card(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str) -> str:
     """Return the model card of a checkpoint.
 
     Args:
         name: what ``load_bot`` calls it.
         checkpoint: the checkpoint.
-        evaluation: what its ``eval.json`` says.
+        final_matches: what its ``matches.json`` says.
         weaknesses: what is known to be weak.
     """
-    return "\n".join(_sections(name, checkpoint, evaluation, weaknesses))
+    return "\n".join(_sections(name, checkpoint, final_matches, weaknesses))
 
 
-def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], weaknesses: str) -> Iterator[str]:
+def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str) -> Iterator[str]:
     game, training = checkpoint.game, checkpoint.training
     size = (checkpoint.folder / WEIGHTS_FILE).stat().st_size
     yield f"# {name}: an agent for {game}\n"
@@ -62,24 +62,24 @@ def _sections(name: str, checkpoint: Checkpoint, evaluation: Mapping[str, Any], 
     )
     yield "## How well it plays\n"
     yield (
-        f"{2 * evaluation['num_pairs']} games against each opponent on {evaluation['game']}, in pairs: the same "
-        f"{evaluation['opening_actions']} random actions to begin with, seats swapped. A draw is half a win; intervals are "
-        f"Wilson's. Played on {evaluation['date']}. `policy` {policy_in_words(checkpoint)}, `policy@<n>` a search of "
+        f"{2 * final_matches['num_pairs']} games against each opponent on {final_matches['game']}, in pairs: the same "
+        f"{final_matches['opening_actions']} random actions to begin with, seats swapped. A draw is half a win; intervals are "
+        f"Wilson's. Played on {final_matches['date']}. `policy` {policy_in_words(checkpoint)}, `policy@<n>` a search of "
         "n simulations.\n"
     )
-    yield evaluations_table(evaluation["matches"])
-    yield from _targets(evaluation["matches"])
-    yield from _ratings(evaluation["ratings"])
-    if training["evaluations"]:
+    yield match_results_table(final_matches["matches"])
+    yield from _targets(final_matches["matches"])
+    yield from _ratings(final_matches["ratings"])
+    if training["match_results"]:
         yield "## The course of training\n"
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
-        yield _curve(training["evaluations"], amount)
+        yield _curve(training["match_results"], amount)
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None beyond what the figures above show; nobody has looked for more.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
     yield (
-        f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(evaluation['libraries'])} on "
-        f"{hardware_in_words(evaluation['hardware'])}.\n"
+        f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(final_matches['libraries'])} on "
+        f"{hardware_in_words(final_matches['hardware'])}.\n"
     )
 
 
@@ -105,11 +105,11 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _curve(evaluations: Sequence[Mapping[str, Any]], amount: str) -> str:
-    """Return a table of the matches while training went on: a row for each evaluation, at most some, evenly spread."""
-    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in evaluations))
+def _curve(match_results: Sequence[Mapping[str, Any]], amount: str) -> str:
+    """Return a table of the matches while training went on: a row for each match, at most some, evenly spread."""
+    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
     by_amount: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
-    for row in evaluations:
+    for row in match_results:
         by_amount.setdefault(row[amount], {})[row["player"], row["opponent"]] = row
     at = sorted(by_amount)
     number = min(len(at), _MOST_CURVE_ROWS)
@@ -140,11 +140,11 @@ def shipped_table() -> str:
     for name in shipped.names():
         folder = shipped.shipped_folder() / name
         description = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
-        evaluation = json.loads((folder / shipped.EVALUATION_FILE).read_text(encoding="utf-8"))
+        final_matches = json.loads((folder / shipped.MATCHES_FILE).read_text(encoding="utf-8"))
         training = description["training"]
         scores = "; ".join(
             f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"
-            for row in evaluation["matches"]
+            for row in final_matches["matches"]
         )
         amount = algorithm_of(training, folder).amount
         trained = f"{training[amount]:,} {amount}, {duration(training['seconds'])}"

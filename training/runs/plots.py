@@ -21,11 +21,11 @@ _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _MOST_POINTS = 400
 
 
-def scores_plot(evaluations: Sequence[Mapping[str, Any]], amount: str) -> bytes:
-    """Return the plot of scores with their intervals, a line for each player and opponent (see ``Run.evaluations``)."""
+def scores_plot(match_results: Sequence[Mapping[str, Any]], amount: str) -> bytes:
+    """Return the plot of scores with their intervals, a line for each player and opponent (see ``Run.match_results``)."""
     figure, (axes,) = _figure(1)
-    for number, (player, opponent) in enumerate(pairings(evaluations)):
-        rows = [row for row in evaluations if (row["player"], row["opponent"]) == (player, opponent)]
+    for number, (player, opponent) in enumerate(pairings(match_results)):
+        rows = [row for row in match_results if (row["player"], row["opponent"]) == (player, opponent)]
         color = _COLORS[number % len(_COLORS)]
         positions = [row[amount] for row in rows]
         low, high = zip(*(row["interval"] for row in rows), strict=True)
@@ -69,9 +69,9 @@ def metrics_plot(
     return _png(figure)
 
 
-def pairings(evaluations: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def pairings(match_results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return who played whom, each pair once, in the order of first appearance."""
-    return list(dict.fromkeys((row["player"], row["opponent"]) for row in evaluations))
+    return list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
 
 
 def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:

@@ -22,8 +22,8 @@ from stoneworks.training.arena.records import GameRecord, read_records
 from stoneworks.training.runs import plots
 from stoneworks.training.runs.finished_run import (
     FinishedRun,
-    evaluations_table,
     hardware_in_words,
+    match_results_table,
     network_in_words,
     policy_in_words,
     read_run,
@@ -91,18 +91,18 @@ def _heading(run: FinishedRun) -> str:
 
 def _scores(run: FinishedRun) -> Iterator[str]:
     yield "## Scores\n"
-    if not run.evaluations:
+    if not run.match_results:
         yield "No match has been played yet.\n"
         return
     amount = run.algorithm.amount
-    latest = run.evaluations[-1][amount]
-    yield _picture(run, "scores.png", plots.scores_plot(run.evaluations, amount), f"Scores over {amount}")
+    latest = run.match_results[-1][amount]
+    yield _picture(run, "scores.png", plots.scores_plot(run.match_results, amount), f"Scores over {amount}")
     yield (
         "Paired games: both games of a pair start from the same random opening, with seats swapped. A draw is half a win; "
         f"intervals are Wilson's. `policy` {policy_in_words(run.checkpoint)}, `policy@<n>` a search of n "
         f"simulations.\n\nAfter {latest:,} {amount}:\n"
     )
-    yield evaluations_table([row for row in run.evaluations if row[run.algorithm.amount] == latest])
+    yield match_results_table([row for row in run.match_results if row[run.algorithm.amount] == latest])
 
 
 def _metrics(run: FinishedRun) -> Iterator[str]:
@@ -136,7 +136,9 @@ class _MatchGame:
 
 def _match_games(run: FinishedRun) -> list[_MatchGame]:
     """Return a game of each of the latest matches whose records are there."""
-    latest = [row for row in run.evaluations if row[run.algorithm.amount] == run.evaluations[-1][run.algorithm.amount]]
+    latest = [
+        row for row in run.match_results if row[run.algorithm.amount] == run.match_results[-1][run.algorithm.amount]
+    ]
     games = []
     for row, file in zip(latest, run.match_files(), strict=False):
         records = [record for record in read_records(file) if row["player"] in record.players]

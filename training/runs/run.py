@@ -83,7 +83,7 @@ class Run(ABC, Generic[Config]):
         checkpoint: the folder of its checkpoint.
         game: the game.
         earlier: the checkpoint that the session goes on from; None for a new run.
-        evaluations: results of the matches so far.
+        match_results: results of the matches so far.
         board: the figures for TensorBoard.
     """
 
@@ -105,7 +105,7 @@ class Run(ABC, Generic[Config]):
         training: Mapping[str, Any] = {} if self.earlier is None else self.earlier.training
         self._done_before: int = training.get(self.amount, 0)
         self._seconds_before: float = training.get("seconds", 0.0)
-        self.evaluations: list[dict[str, Any]] = list(training.get("evaluations", ()))
+        self.match_results: list[dict[str, Any]] = list(training.get("match_results", ()))
         self._began = self._saved = time.monotonic()
 
     # -- What an algorithm defines -----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Run(ABC, Generic[Config]):
                 self.amount: self.done,
                 "seconds": round(self.seconds(), 1),
                 "hardware": describe_hardware(),
-                "evaluations": self.evaluations,
+                "match_results": self.match_results,
                 **self.training(),
             },
             training_state=self.training_state(),
@@ -225,7 +225,7 @@ class Run(ABC, Generic[Config]):
                 seed=of_openings,
             )
             place = {self.amount: status.done, "seconds": status.seconds, "player": player}
-            self.evaluations.append(place | summarize(result, opponent))
+            self.match_results.append(place | summarize(result, opponent))
             folder.mkdir(exist_ok=True)
             write_records(folder / f"{status.done:010d}-{number}.jsonl", result.records)
             self.board.add_scalar(f"matches/{player}_{opponent}", result.score, status.done)

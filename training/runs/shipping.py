@@ -34,7 +34,7 @@ from stoneworks.models.checkpoint import (
     replace_folder,
 )
 from stoneworks.models.evaluator import NetworkEvaluator
-from stoneworks.models.shipped import CARD_FILE, EVALUATION_FILE
+from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
 from stoneworks.training.arena.match import MatchResult, play_match, summarize
 from stoneworks.training.arena.ratings import rate_against
@@ -85,7 +85,7 @@ def ship(
 ) -> Path:
     """Play the final matches of a run's checkpoint, and lay it into the folder ``into / name``.
 
-    That folder has the weights, ``checkpoint.json``, ``eval.json`` and the model card; what training needs to go on stays
+    That folder has the weights, ``checkpoint.json``, ``matches.json`` and the model card; what training needs to go on stays
     behind. It appears whole, and replaces one that was there.
 
     Args:
@@ -115,9 +115,9 @@ def ship(
                 f"name must be {game.name!r}, or {game.name + '-'!r} followed by lower-case letters or digits, got {name!r}"
             )
         with torch_threads(1):  # more are slow on a busy machine, and networks this small gain nothing from them
-            evaluation = evaluate(checkpoint, matches or FinalMatches(), progress)
-        write_whole(new / EVALUATION_FILE, _json(evaluation))
-        write_whole(new / CARD_FILE, model_card(name, checkpoint, evaluation, weaknesses))
+            final_matches = evaluate(checkpoint, matches or FinalMatches(), progress)
+        write_whole(new / MATCHES_FILE, _json(final_matches))
+        write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
         try:
@@ -151,7 +151,7 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
 def evaluate(
     checkpoint: Checkpoint, matches: FinalMatches, progress: Callable[[str, int, int], None] | None = None
 ) -> dict[str, Any]:
-    """Play the final matches of a checkpoint, and return what ``eval.json`` says of them. See :func:`ship`."""
+    """Play the final matches of a checkpoint, and return what ``matches.json`` says of them. See :func:`ship`."""
     game = checkpoint.game
     pairings = list(_pairings(checkpoint, game, matches))
     rows = []
@@ -183,7 +183,7 @@ def evaluate(
             }
         )
     return {
-        "format": "stoneworks evaluation",
+        "format": "stoneworks matches",
         "format_version": 1,
         "game": str(game),
         "environment_version": game.version,

@@ -146,7 +146,7 @@ function showRun(part, run) {
 /** Returns a chart of the scores against each opponent with their 95 % intervals. */
 function scoreCharts(run) {
   const byPlayer = new Map();
-  for (const row of run.evaluations) {
+  for (const row of run.match_results) {
     const key = row.player ?? "agent";
     if (!byPlayer.has(key)) byPlayer.set(key, new Map());
     const opponents = byPlayer.get(key);

@@ -254,7 +254,7 @@ def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
     }
     train(tiny(matches=matches), tmp_path, report=reports.append)
     messages = [status.message for status in reports if status.message]
-    evaluations = saved(tmp_path)["evaluations"]
+    evaluations = saved(tmp_path)["match_results"]
     assert len(messages) == len(evaluations) == 4
     assert [evaluation["player"] for evaluation in evaluations] == ["policy", "policy@3"] * 2
     assert evaluations[-1]["positions"] == reports[-1].done

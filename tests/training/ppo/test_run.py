@@ -120,7 +120,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
         assert torch.equal(tensor, other_state[name]), name
     for name in ("frames", "updates", "config"):
         assert one.training[name] == other.training[name], name
-    results = [[{**row, "seconds": 0} for row in run.training["evaluations"]] for run in (one, other)]
+    results = [[{**row, "seconds": 0} for row in run.training["match_results"]] for run in (one, other)]
     assert results[0] == results[1]
     assert other.training["seconds"] > 0
 
@@ -251,10 +251,10 @@ def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
     assert training["frames"] == result.done == 384
     assert training["updates"] == 6
     assert training["hardware"]["torch_threads"] == 1
-    assert [(entry["frames"], entry["opponent"], entry["games"]) for entry in training["evaluations"]] == [
+    assert [(entry["frames"], entry["opponent"], entry["games"]) for entry in training["match_results"]] == [
         (frames, "random", 8) for frames in (128, 256, 384)
     ]
-    for entry in training["evaluations"]:
+    for entry in training["match_results"]:
         assert entry["wins"] + entry["draws"] + entry["losses"] == 8
         assert entry["interval"][0] <= entry["score"] <= entry["interval"][1]
     assert [status.done for status in statuses if not status.message] == [64, 128, 192, 256, 320, 384]

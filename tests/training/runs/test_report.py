@@ -25,7 +25,9 @@ def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) 
     text = report.read_text()
     training = json.loads((alphazero_run / "checkpoint" / "checkpoint.json").read_text())["training"]
     assert f"| positions | {training['positions']:,} of 60 |" in text
-    latest = [row for row in training["evaluations"] if row["positions"] == training["evaluations"][-1]["positions"]]
+    latest = [
+        row for row in training["match_results"] if row["positions"] == training["match_results"][-1]["positions"]
+    ]
     assert len(latest) == 3
     for row in latest:
         assert (
@@ -90,7 +92,7 @@ def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
     training = read_run(alphazero_run).training
     network = make_network(Architecture.of_game(game, channels=2, blocks=0, kind="win_draw_loss_network"))
     folder = tmp_path / "other"
-    save_checkpoint(folder / "checkpoint", game=game, network=network, training={**training, "evaluations": []})
+    save_checkpoint(folder / "checkpoint", game=game, network=network, training={**training, "match_results": []})
     text = write_report(folder).read_text()
     assert f"sum of the probabilities of its actions, of which there are {game.num_action_planes} kinds" in text
     assert "No match has been played yet" in text

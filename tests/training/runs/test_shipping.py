@@ -33,7 +33,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     assert sorted(path.name for path in target.iterdir()) == [
         "README.md",
         "checkpoint.json",
-        "eval.json",
+        "matches.json",
         "model.safetensors",
     ]
     assert [path.name for path in place.iterdir()] == ["vadus"], "nothing else lies about"
@@ -41,7 +41,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
     assert list(description["files"]) == ["model.safetensors"]
     assert "random_state" not in description["training"]
     before, after = load_checkpoint(alphazero_run / "checkpoint"), load_checkpoint(target, GAME)
-    assert before.training["evaluations"] == after.training["evaluations"]
+    assert before.training["match_results"] == after.training["match_results"]
     for name, weights in before.network.state_dict().items():
         assert weights.equal(after.network.state_dict()[name])
 
@@ -49,7 +49,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
 def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -> None:
     told: list[tuple[str, int, int]] = []
     target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, progress=lambda *news: told.append(news))
-    evaluation = json.loads((target / "eval.json").read_text())
+    evaluation = json.loads((target / "matches.json").read_text())
     assert evaluation["game"] == "vadus(size=2)"
     assert (evaluation["num_pairs"], evaluation["opening_actions"], evaluation["seed"]) == (2, 1, 0)
     description = json.loads((target / "checkpoint.json").read_text())
@@ -67,7 +67,7 @@ def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -
     assert evaluation["matches"][1]["target"] is None
     assert ("policy@4 against greedy", 4, 4) in told
     again = ship(alphazero_run, "vadus-2", into=place, matches=MATCHES)
-    repeated = json.loads((again / "eval.json").read_text())
+    repeated = json.loads((again / "matches.json").read_text())
     for row in (*evaluation["matches"], *repeated["matches"]):
         del row["seconds"]
     assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
@@ -76,7 +76,7 @@ def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -
 def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero_run: Path, place: Path) -> None:
     target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="It knows nothing.")
     card = (target / "README.md").read_text()
-    evaluation = json.loads((target / "eval.json").read_text())
+    evaluation = json.loads((target / "matches.json").read_text())
     score = evaluation["matches"][0]["score"]
     verdict = "reached" if score >= 0.99 else "missed"
     assert f"policy against random: the aim is 99.0 %, the score {100 * score:.1f} %: {verdict}." in card
@@ -142,8 +142,8 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_table()
-    again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "eval.json").read_text())
-    first = json.loads((target / "eval.json").read_text())
+    again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "matches.json").read_text())
+    first = json.loads((target / "matches.json").read_text())
     for row in (*first["matches"], *again["matches"]):
         del row["seconds"]
     assert first["matches"] == again["matches"], "equal seeds give equal games"
