@@ -1,1 +1,1 @@
-"""AlphaZero: self-play with search, and a learner that makes a network agree with what the search found."""
+"""AlphaZero: self-play with tree search, and a learner that trains the network on the search policies and game results."""

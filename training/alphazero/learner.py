@@ -1,4 +1,4 @@
-"""The learner: a network, its optimiser, and the average of its weights that acts."""
+"""The learner: the trained network, its optimizer, and the moving average of its weights."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Losses:
     """Losses of one gradient step, or means of several.
 
     Attributes:
-        policy: cross entropy of the search's policy and the network's, in nats.
-        policy_divergence: the same without the entropy of the search's policy: 0 where both agree.
-        value: cross entropy of what came of the game (win, draw, loss) and the network's prediction, in nats.
-        gradient_norm: before clipping.
+        policy: cross entropy between the search policy and the network's policy, in nats.
+        policy_divergence: ``policy`` minus the entropy of the search policy (KL divergence); 0 if the two are equal.
+        value: cross entropy between the result target (win, draw, loss) and the network's prediction, in nats.
+        gradient_norm: gradient norm before clipping.
     """
 
     policy: float
@@ -35,16 +35,16 @@ class Losses:
 
 
 class Learner:
-    """Makes a network agree with what searches found.
+    """Trains a network on search policies and game results.
 
     Attributes:
-        network: the network that learns.
-        acting_network: the exponential moving average of its weights.
-        num_steps: gradient steps so far.
+        network: the network being trained.
+        acting_network: exponential moving average of the weights, used for self-play.
+        num_steps: number of gradient steps so far.
     """
 
     def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device, dtype: torch.dtype) -> None:
-        """Make the learner of ``network``, which it moves to ``device`` and changes; convolutions compute in ``dtype``."""
+        """Initialize the learner; ``network`` is moved to ``device`` and trained in place, with autocast to ``dtype``."""
         self.network = network.to(device).train()
         self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
         self.num_steps = 0
@@ -59,7 +59,7 @@ class Learner:
         )
 
     def learning_rate(self, progress: float) -> float:
-        """Return the learning rate when the share ``progress`` of the run is done: half a cosine, after the warm-up."""
+        """Return the learning rate at ``progress`` in [0, 1]: linear warm-up, then a cosine schedule."""
         config = self._config
         share = (1 + math.cos(math.pi * min(1.0, progress))) / 2
         rate = config.final_learning_rate + share * (config.learning_rate - config.final_learning_rate)
@@ -83,7 +83,7 @@ class Learner:
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
         self._optimiser.step()
         self.num_steps += 1
-        # An average over fewer steps than the decay spans would remember the first weights for too long.
+        # A smaller decay for the first steps, so that the average does not retain the initial weights for too long.
         decay = min(self._config.ema_decay, self.num_steps / (self.num_steps + 10))
         with torch.no_grad():
             for average, weights in zip(
@@ -93,14 +93,14 @@ class Learner:
         return Losses(policy_loss.item(), (policy_loss - entropy).item(), value_loss.item(), norm.item())
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything that is needed to go on, apart from the acting network's weights: tensors by name."""
+        """Return the training state as tensors by name, without the weights of the acting network."""
         tensors = {f"network.{name}": weights for name, weights in self.network.state_dict().items()}
         for number, (_, of_parameter) in enumerate(self._moments()):
             tensors |= {f"optimiser.{number}.{name}": of_parameter[name] for name in ("step", "exp_avg", "exp_avg_sq")}
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
     def load_state(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from what ``state`` returned."""
+        """Restore the training state returned by ``state``."""
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])
         if self.num_steps:
@@ -118,16 +118,16 @@ class Learner:
 
 
 def policy_losses(logits: Tensor, legal: Tensor, actions: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the cross entropy of kept policies and a network's, and the entropy of the kept policies: means, in nats.
+    """Return the mean cross entropy between the stored and the network's policies, and the mean entropy of the stored ones.
 
-    What a kept policy leaves out is one event more: the network is to give all other legal actions together the
-    probability that is missing.
+    Both are in nats. A stored policy contains only its most probable actions. The remaining probability is treated as one
+    additional event, whose predicted probability is the total over all other legal actions.
 
     Args:
         logits: ``float32[n, num_actions]``.
-        legal: ``bool[n, num_actions]``.
-        actions: ``int64[n, entries]``, those kept; where a probability is 0 the action does not matter.
-        probabilities: ``float32[n, entries]``, sum at most 1.
+        legal: ``bool[n, num_actions]``, the action mask.
+        actions: ``int64[n, entries]``, the stored actions; entries with probability 0 are ignored.
+        probabilities: ``float32[n, entries]``, with a sum of at most 1 per row.
     """
     log_policy = functional.log_softmax(logits.masked_fill(~legal, -torch.inf), dim=1)
     kept = probabilities > 0

@@ -1,4 +1,4 @@
-"""The figures of a run: what they are called, and what they mean."""
+"""Names and descriptions of the metrics of a run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that a run writes after each iteration.
+    """A metric that is logged after each iteration.
 
     Attributes:
-        tag: what TensorBoard calls it; empty where it is not shown there.
-        meaning: what it says.
+        tag: TensorBoard tag; empty if the metric is not shown in TensorBoard.
+        meaning: description of the metric.
     """
 
     tag: str
     meaning: str
 
 
-#: By their names in ``metrics.jsonl``.
+#: Metrics by name in ``metrics.jsonl``.
 METRICS = {
     "positions": Metric("", "training positions so far; the horizontal axis of all curves"),
     "total_positions": Metric("", "total number of training positions of the run"),
@@ -61,5 +61,5 @@ METRICS = {
 
 
 def tensorboard_scalars(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the figures that TensorBoard shows, by their tags."""
+    """Return the metrics shown in TensorBoard, by tag."""
     return {METRICS[name].tag: value for name, value in figures.items() if name in METRICS and METRICS[name].tag}

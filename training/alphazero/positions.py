@@ -1,4 +1,4 @@
-"""Positions to learn from: how they are kept, and how a batch of them becomes tensors."""
+"""Training positions: storage format and conversion to batches of tensors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ with require_extra("train", "training runs"):
     import torch
     from torch import Tensor
 
-#: The actions of a policy that are kept; the probability of all others together is kept as one.
+#: Number of actions of a policy that are stored; the remaining probability is treated as one additional event.
 NUM_POLICY_ENTRIES = 32
 
 
 def position_dtype(game: Game) -> np.dtype[Any]:
-    """Return what is kept of a position.
+    """Return the dtype of a stored training position.
 
-    Fields: ``state``, the record; ``actions`` and ``probabilities``, the greatest entries of the policy that a search found,
-    greatest first, filled up with action 0 of probability 0; ``value``, the search's, and ``result`` of the game for the
-    player to move, in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the game;
-    ``result_counts``, whether the result is to be learned, 0 or 1.
+    Fields: ``state``, the state record; ``actions`` and ``probabilities``, the most probable actions of the search policy in
+    descending order, padded with action 0 and probability 0; ``value``, the search value, and ``result``, the game result,
+    both for the player to move and in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the
+    game; ``result_counts``, 1 if the result is a training target, else 0.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     return np.dtype(
@@ -45,13 +45,13 @@ def position_dtype(game: Game) -> np.dtype[Any]:
 def make_positions(
     game: Game, states: npt.NDArray[np.void], policies: npt.NDArray[np.float32], values: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.void]:
-    """Return positions ``[n]``, whose results are still open.
+    """Return ``n`` training positions without results.
 
     Args:
         game: the game.
-        states: records.
-        policies: ``float32[n, num_actions]``, the search's.
-        values: ``float32[n]``, the search's, for the player to move.
+        states: ``[n]``, state records.
+        policies: ``float32[n, num_actions]``, search policies.
+        values: ``float32[n]``, search values for the player to move.
     """
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
@@ -68,10 +68,10 @@ def make_positions(
 
 
 def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
-    """Check that positions of ``position_dtype(game)`` can be trained on.
+    """Check that positions of dtype ``position_dtype(game)`` are valid training positions.
 
     Raises:
-        ValueError: a record is not a position of the game that goes on, or a number is out of its range.
+        ValueError: a state is invalid or terminal, or a number is out of range.
     """
     records = np.ascontiguousarray(positions["state"])
     if game.can_check_records:
@@ -90,15 +90,15 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """Positions as the learner takes them.
+    """A batch of training positions.
 
     Attributes:
-        observations: ``float32[n, planes, height, width]``, as the player to move sees them.
-        legal: ``bool[n, num_actions]``.
-        actions: ``int64[n, entries]``, see :func:`position_dtype`.
-        probabilities: ``float32[n, entries]``.
-        outcomes: ``float32[n, 3]``: the probabilities of a win, a draw and a loss for the player to move that are to be learned;
-            what a discount takes off a win or a loss counts as a draw.
+        observations: ``float32[n, planes, height, width]``, from the perspective of the player to move.
+        legal: ``bool[n, num_actions]``, the action mask.
+        actions: ``int64[n, entries]``, the stored actions (see :func:`position_dtype`).
+        probabilities: ``float32[n, entries]``, their probabilities.
+        outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
+            that the discount removes from a win or a loss is added to the draw.
     """
 
     observations: Tensor
@@ -109,15 +109,15 @@ class TrainingBatch:
 
 
 class BatchMaker:
-    """Turns positions into tensors, each under a random symmetry of its game."""
+    """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
     def __init__(self, game: Game, search_value_share: float = 0.0, discount: float = 1.0) -> None:
-        """Make it.
+        """Initialize the batch maker.
 
         Args:
             game: the game.
-            search_value_share: the share of the search's value in the outcomes; the rest is the game's result.
-            discount: of results, for each action to the end of the game.
+            search_value_share: weight of the search value in the value target; the rest is the game result.
+            discount: discount of the game result per action to the end of the game.
         """
         self._game = game
         self._search_value_share = search_value_share
@@ -129,7 +129,7 @@ class BatchMaker:
         self._observation_origins = np.argsort(np.stack([symmetry.observation for symmetry in symmetries]), axis=1)
 
     def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:
-        """Return the positions as tensors; without ``generator`` as they are."""
+        """Return the positions as tensors, transformed by random symmetries unless ``generator`` is None."""
         game, number = self._game, len(positions)
         planes = np.empty((number, *game.flat_observation_shape), np.float32)
         masks = np.empty((number, game.num_actions), np.int8)
@@ -151,7 +151,7 @@ class BatchMaker:
         )
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
-        """Return what the value is to learn: the result, and a win or a loss with the search's expectation."""
+        """Return the value targets: the discounted result mixed with the search value, which is a win or loss probability."""
         result, value = positions["result"], positions["value"]
         share = np.where(positions["result_counts"], np.float32(self._search_value_share), np.float32(1))
         decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)

@@ -1,4 +1,4 @@
-"""The replay buffer: the newest positions in memory, and on disk in files that are each written whole."""
+"""The replay buffer: the newest positions in memory, with a copy on disk in files that are written atomically."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
-    """The newest positions, as many as ``num_bytes`` hold. Positions are numbered in the order in which they came.
+    """A ring buffer of the newest positions. Positions are numbered in the order in which they are added.
 
     Attributes:
-        num_added: positions that ever came in.
-        capacity: how many are kept.
+        num_added: total number of positions added so far.
+        capacity: maximum number of positions in the buffer.
     """
 
     def __init__(
@@ -38,25 +38,25 @@ class ReplayBuffer:
         """Open the buffer.
 
         Args:
-            folder: where its files lie; it is made.
-            dtype: of a position.
-            num_bytes: bound of what is kept; as much again lies on disk.
-            num_added: positions to go on from; those in the folder that came later are not read, and the next ``add``
+            folder: folder of the buffer's files; created if missing.
+            dtype: dtype of a position.
+            num_bytes: maximum size in memory, in bytes; the files take about the same space on disk.
+            num_added: number of positions to resume from. Later positions in the folder are not read, and the next ``add``
                 replaces them.
-            check: called with the positions of each file; raises ``ValueError`` for those that cannot be trained on.
+            check: called with the positions of each file; raises ``ValueError`` if they are invalid.
 
         Raises:
-            CheckpointError: a file is damaged, missing, or of other positions. No file has changed.
+            CheckpointError: a file is damaged, missing, or of a different dtype; the files are unchanged.
         """
         self.capacity = max(1, num_bytes // dtype.itemsize)
         self.num_added = num_added
         self._folder = folder
         self._dtype = dtype
-        self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # taken from the system as it is written to
+        self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # pages are allocated lazily, on first write
         self._check = check
         self._has_later_files = True
         folder.mkdir(parents=True, exist_ok=True)
-        # The oldest may be gone: they were out of bound when a run that was killed later had come further.
+        # The oldest files may have been deleted already by a session that was killed after the checkpoint.
         kept = [(first, file) for first, file in self._files() if first < num_added]
         self._oldest = next_number = kept[0][0] if kept else 0
         for first, file in kept:
@@ -74,14 +74,14 @@ class ReplayBuffer:
         return min(self.num_added - self._oldest, self.capacity)
 
     def add(self, positions: npt.NDArray[np.void]) -> None:
-        """Take positions in, and write them to disk."""
+        """Add positions and write them to disk."""
         if not len(positions):
             return
         file = self._folder / f"{self.num_added:012d}.npy"
         content = io.BytesIO()
         np.save(content, positions, allow_pickle=False)
         self._remove_later_files()
-        # Readers of numpy's format ignore what follows the array.
+        # The NumPy format allows trailing bytes, so the checksum follows the array.
         write_whole(file, content.getvalue() + hashlib.sha256(content.getbuffer()).digest())
         self._put(self.num_added, positions)
         self.num_added += len(positions)
@@ -91,13 +91,13 @@ class ReplayBuffer:
                 old.unlink()
 
     def sample(self, number: int, window: int, generator: np.random.Generator) -> npt.NDArray[np.void]:
-        """Return ``number`` positions, each drawn from the ``window`` newest, or from all where there are fewer."""
+        """Return ``number`` positions sampled uniformly, with replacement, from the newest ``window`` positions."""
         width = min(window, len(self))
         drawn = self.num_added - 1 - generator.integers(width, size=number)
         return self._ring[drawn % self.capacity]
 
     def _remove_later_files(self) -> None:
-        """Remove what a session that was killed had written past the checkpoint, as those positions come again."""
+        """Delete the files written after the checkpoint by a killed session; their positions are generated again."""
         if self._has_later_files:
             for file in [*self._folder.glob(".*"), *(file for first, file in self._files() if first >= self.num_added)]:
                 file.unlink()

@@ -1,4 +1,4 @@
-"""A run of AlphaZero: self-play and learning in a folder, which can be stopped or killed at any time and then goes on."""
+"""A run of AlphaZero: self-play and learning in a folder; a run that was stopped or killed can be resumed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from stoneworks.training.runs.status import Report, TrainingResult, TrainingStat
 with require_extra("train", "training runs"):
     import torch
 
-#: Keys of a configuration that may change when training goes on.
+#: Keys of the configuration that may be changed when a run is resumed.
 CHANGEABLE = (
     "positions",
     "checkpoint_seconds",
@@ -55,27 +55,27 @@ CHANGEABLE = (
     "learner",
 )
 
-# What random numbers are for; each purpose has its own sequence of seeds.
+# Purposes of random numbers; each has its own sequence of seeds.
 _INITIAL_WEIGHTS, _SELF_PLAY, _LEARNING, _MATCHES = range(4)
 
 
 @dataclass(frozen=True)
 class AlphaZeroStatus(TrainingStatus):
-    """Where a run is. Rates and shares are those of the latest iteration.
+    """Status of a run. Rates and shares are those of the latest iteration.
 
     Attributes:
-        games: games played.
-        iterations: rounds of playing and learning.
-        games_per_second: games.
-        simulations_per_second: simulations, over all processes.
-        mean_length: mean number of actions of the games of the iteration.
-        draw_share: their share of draws.
-        first_player_score: their mean score of player 0, a draw being half a win.
-        losses: means over the iteration.
-        network_share: the network's share of the time of all processes.
-        search_share: the search's own.
-        learning_share: the learner's.
-        search_share_of_self_play: the search's own share of the time that self-play took.
+        games: number of games played.
+        iterations: number of iterations of self-play and learning.
+        games_per_second: games per second.
+        simulations_per_second: simulations per second, over all processes.
+        mean_length: mean number of actions per game of the iteration.
+        draw_share: share of draws among these games.
+        first_player_score: mean score of player 0 in these games; a draw is half a win.
+        losses: mean losses of the iteration; None if it had no gradient step.
+        network_share: share of the time of all processes that is spent in the network.
+        search_share: share spent in the search, without the network.
+        learning_share: share spent in learning.
+        search_share_of_self_play: share of the self-play time that is spent in the search, without the network.
     """
 
     games: int = 0
@@ -94,10 +94,10 @@ class AlphaZeroStatus(TrainingStatus):
 
 @dataclass(frozen=True)
 class AlphaZeroResult(TrainingResult):
-    """How a run, or a session of one, ended.
+    """Result of a run, or of one session of it.
 
     Attributes:
-        games: games played, in all sessions.
+        games: number of games played, in all sessions.
     """
 
     games: int = 0
@@ -111,13 +111,13 @@ def train(
     report: Report | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
-    """Train until ``config.positions``, or until ``stop`` is set. See :func:`stoneworks.training.runs.run.train_run`.
+    """Train until ``config.positions`` or until ``stop`` is set. See :func:`stoneworks.training.runs.run.train_run`.
 
-    The folder also holds ``positions/``, the replay buffer.
+    The folder also contains ``positions/``, the replay buffer.
 
     Raises:
         SelfPlayError: a self-play process failed.
-        ConfigError, CheckpointError, InUseError, ValueError: see there.
+        ConfigError, CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
     """
     return train_run(AlphaZeroRun, config, folder, resume=resume, report=report, stop=stop)
 
@@ -154,7 +154,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         )
 
     def _initial_network(self) -> BoardNetwork:
-        """Return the network that a new run starts with; a run that goes on replaces its weights."""
+        """Return the initial network of a new run; a resumed run replaces its weights."""
         architecture = Architecture.of_game(self.game, self.config.network)
         init_from = self.config.init_from
         if init_from and self.earlier is None:
@@ -231,7 +231,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
 
     @property
     def progress(self) -> float:
-        """The share of the run that is done."""
+        """Completed fraction of the run, in [0, 1]."""
         return self.done / self.config.positions
 
     def _source(self) -> GameSource:
@@ -245,7 +245,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         return SelfPlayProcesses(network, self.config, seed, number, self.progress)
 
     def _iterate(self, source: GameSource, stop: threading.Event) -> AlphaZeroStatus | None:
-        """Collect games and learn from them; return None, and change nothing, where ``stop`` is set meanwhile."""
+        """Collect games and train on them; return None, without any change, if ``stop`` is set during self-play."""
         config = self.config
         begin = time.perf_counter()
         source.clocks = clocks = Clocks()
@@ -284,7 +284,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         )
 
     def _learn(self) -> Losses | None:
-        """Take the gradient steps that are due, so that their number is in proportion to the positions."""
+        """Take the gradient steps that are due, which keeps their number proportional to the number of positions."""
         settings = self.config.learner
         due = int(self.buffer.num_added * settings.samples_per_position / settings.batch_size)
         window = max(settings.min_window, int(settings.window_share * self.buffer.num_added))

@@ -1,4 +1,4 @@
-"""Self-play: many games at once, each action chosen by a search."""
+"""Self-play: concurrent games in which a search chooses each action."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.arena.match import random_opening
 
-#: The weak player of a game without one.
+#: Value of the weak player in games without one.
 NOBODY = -1
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
-    """Apply one legal action to every one of ``states``."""
+    """Apply one legal action to each of ``states``, in place."""
     for row in range(actions.shape[0]):
         apply_action(board[0], states[row], actions[row])
 
 
 def draw_random_actions(board: BoardArray, states: StateArray, rows: Int64s, seeds: UInt64s, actions: Int64s) -> None:
-    """Write a uniformly random legal action of each of ``rows``; ``seeds`` has one for each of them, and is advanced."""
+    """Write a uniformly random legal action of each row to ``actions``; ``seeds`` has one state per row and is advanced."""
     mask = np.empty(board[0].num_actions, np.int8)
     for place in range(rows.shape[0]):
         legal_actions(board[0], states[rows[place]], mask)
@@ -37,14 +37,14 @@ def draw_random_actions(board: BoardArray, states: StateArray, rows: Int64s, see
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A game of self-play.
+    """A finished self-play game.
 
     Attributes:
-        positions: what is learned from it (see :func:`stoneworks.training.alphazero.positions.position_dtype`).
-        actions: all its actions.
-        num_opening_actions: how many of them were random.
+        positions: training positions (see :func:`stoneworks.training.alphazero.positions.position_dtype`).
+        actions: all actions of the game.
+        num_opening_actions: number of random actions at the start.
         winner: the winning player, or ``NO_WINNER``.
-        resigned: whether the loser gave it up.
+        resigned: whether the loser resigned.
     """
 
     positions: npt.NDArray[np.void]
@@ -55,11 +55,11 @@ class PlayedGame:
 
 
 class SelfPlay:
-    """Plays ``config.self_play.num_games`` games at once, without end.
+    """Plays ``config.self_play.num_games`` concurrent games; a finished game is replaced by a new one.
 
     Attributes:
-        search: the search, with its clocks.
-        num_actions_played: actions chosen by a search so far, over all games.
+        search: the search, with its timers.
+        num_actions_played: number of actions chosen by the search so far, over all games.
     """
 
     def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
@@ -91,18 +91,18 @@ class SelfPlay:
             self._start(row)
 
     def set_progress(self, progress: float) -> None:
-        """Search as the configuration says for the time when the share ``progress`` of the run is done."""
+        """Set the guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
         self.search.guide_weight = self._config.search.guide_weight_at(progress)
 
     def step(self) -> list[PlayedGame]:
-        """Play one action in every game, and return the games that are over; new ones begin in their places."""
+        """Play one action in each game and return the finished games; new games replace them."""
         settings = self._config.search
         learned = self.generator.random() < settings.full_share
         simulations = settings.simulations if learned else settings.fast_simulations
         result = self.search.run(self._states, simulations, self.generator)
         if learned:
             for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
-                position["actions_left"] = len(self._actions[row])  # so far; see _finish
+                position["actions_left"] = len(self._actions[row])  # actions so far; converted in _finish
                 self._positions[row].append(position)
         actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
 
@@ -122,14 +122,14 @@ class SelfPlay:
         ]
 
     def _play_weakly(self, actions: npt.NDArray[np.int64]) -> None:
-        """Replace actions of weak players by random ones, now and then."""
+        """Replace actions of weak players by random ones, with the probability drawn for the game."""
         weak = self._states["current_player"] == self._weak_players
         rows = np.flatnonzero(weak & (self.generator.random(len(actions)) < self._weaknesses))
         seeds = self.generator.integers(0, 2**64, len(rows), np.uint64)
         self._draw_random_actions(self._game.board, self._states, rows, seeds, actions)
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return actions drawn in proportion to their visits, in games that are young, and the best ones in the others."""
+        """Return actions sampled by visit counts in games with few actions so far, and the best actions in the others."""
         cumulative = visits.cumsum(axis=1)
         draws = self.generator.integers(cumulative[:, -1])[:, None]
         drawn = (cumulative > draws).argmax(axis=1)

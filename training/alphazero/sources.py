@@ -1,4 +1,4 @@
-"""Where a run's games come from: this process, by turns with learning, or processes that play all the time."""
+"""Sources of self-play games: this process, alternating with learning, or concurrent self-play processes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ with require_extra("train", "training runs"):
 
 
 class SelfPlayError(RuntimeError):
-    """A self-play process that ended by itself. The message is what it said last."""
+    """Raised when a self-play process ends unexpectedly. The message contains its last output."""
 
 
 @dataclass
 class Clocks:
-    """What self-play did: seconds and counts, summed over processes.
+    """Time and counts of self-play, summed over processes.
 
     Attributes:
-        network_seconds: in the network.
-        search_seconds: in the search, without the network.
-        other_seconds: in the rest of self-play.
-        num_simulations: simulations.
-        num_actions: actions that a search chose.
+        network_seconds: time in the network.
+        search_seconds: time in the search, without the network.
+        other_seconds: time in the rest of self-play.
+        num_simulations: number of simulations.
+        num_actions: number of actions chosen by a search.
     """
 
     network_seconds: float = 0.0
@@ -52,40 +52,40 @@ class Clocks:
     num_actions: int = 0
 
     def add(self, other: Clocks) -> None:
-        """Count what another one counted."""
+        """Add the time and counts of ``other``."""
         for item in fields(self):
             setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
 
 class GameSource(Protocol):
-    """What a run asks for games."""
+    """Source of the self-play games of a run."""
 
     clocks: Clocks
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """Return finished games with at least so many positions, or fewer where ``stop`` is set meanwhile."""
+        """Return finished games with at least ``num_positions`` positions, or fewer if ``stop`` is set."""
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
-        """Let these weights act from now on, when the share ``progress`` of the run is done."""
+        """Set the weights of the acting network and ``progress``, the completed fraction of the run in [0, 1]."""
 
     def close(self) -> None:
-        """Stop playing."""
+        """Stop self-play."""
 
 
 def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype]:
-    """Return where, and in which number format, the networks of a run compute."""
+    """Return the device and the dtype of the networks of a run."""
     device = fastest_device() if config.device == "auto" else torch.device(config.device)
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
 def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEvaluator:
-    """Return the network that acts."""
+    """Return an evaluator for the acting network."""
     device, dtype = device_and_dtype(config)
     return NetworkEvaluator(network, device=device, dtype=dtype)
 
 
 def _timed_step(self_play: SelfPlay) -> tuple[list[PlayedGame], Clocks]:
-    """Play one action in every game; return the games that are over, and what that took."""
+    """Play one action in each game; return the finished games, and the time and counts of this step."""
     search = self_play.search
     before = search.network_seconds, search.search_seconds, search.num_simulations_done, self_play.num_actions_played
     begin = time.perf_counter()
@@ -102,7 +102,7 @@ def _timed_step(self_play: SelfPlay) -> tuple[list[PlayedGame], Clocks]:
 
 
 class OwnSelfPlay:
-    """Plays in this process, when it is asked to. Games that are not over go on at the next call."""
+    """Plays in this process, during :meth:`collect` only. Unfinished games continue in the next call."""
 
     def __init__(
         self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
@@ -133,10 +133,10 @@ class OwnSelfPlay:
 
 
 class SelfPlayProcesses:
-    """Plays in processes of its own, all the time.
+    """Plays continuously in separate processes.
 
-    Each begins with the weights of ``network``, and takes over new ones between two actions. They end when this process
-    does, however it ends.
+    Each process starts with the weights of ``network`` and loads new weights between two actions. The processes end with
+    the parent process, even if it is killed.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class SelfPlayProcesses:
             process.start()
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` where a process has ended."""
+        """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` if a process has ended."""
         played: list[PlayedGame] = []
         missing = num_positions
         while missing > 0 and not stop.is_set():
@@ -191,7 +191,7 @@ class SelfPlayProcesses:
             waiting.put((arrays, progress))
 
     def close(self) -> None:
-        """End the processes."""
+        """Stop the processes."""
         for process in self._processes:
             process.terminate()
         for process in self._processes:
@@ -202,7 +202,7 @@ class SelfPlayProcesses:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has ended, whatever this process is waiting for."""
+    """Exit when the parent process ends, even while this process is blocked."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -217,8 +217,8 @@ def _play_for_ever(
     weights: Any,
     games: Any,
 ) -> None:
-    """Play; put finished games, with the clocks of the time since the last ones, into ``games``."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner's ends the others
+    """Play, and put the finished games with the time and counts since the previous ones into the queue ``games``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner stops the others
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(config.threads)
     add_entries(entries)

@@ -1,4 +1,4 @@
-"""What the display, the report and the model card say about a run of AlphaZero."""
+"""Texts on an AlphaZero run for the display, the report and the model card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoneworks.training.text import percent
 if TYPE_CHECKING:
     from stoneworks.training.alphazero.run import AlphaZeroStatus
 
-#: Speeds are medians over so many of the latest iterations.
+#: Number of latest iterations over which speeds are medians.
 _LATEST_ITERATIONS = 20
 
 

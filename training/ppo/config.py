@@ -13,17 +13,17 @@ from stoneworks.training.runs.config_reading import ConfigError, above_0, at_lea
 
 @dataclass(frozen=True)
 class OpponentsConfig:
-    """Opponents of the learner: shares of the games, in any unit.
+    """Opponents of the learner. Shares are relative weights.
 
     Attributes:
-        latest: share of the learner's own policy, as of the last update.
-        past: share of past selves; a few are drawn for each update.
-        random: share of the random bot.
-        greedy: share of the greedy bot.
-        past_selves: number of past selves that are kept; if there are more, every second one is deleted.
-        past_selves_at_once: number of past selves that start new games in one update.
-        updates_between_past_selves: initial number of updates between past selves. It doubles whenever every second one
-            is deleted, so past selves are spread evenly over the run so far.
+        latest: share of games against the current policy, as of the last update.
+        past: share of games against past policies; a few are sampled for each update.
+        random: share of games against the random bot.
+        greedy: share of games against the greedy bot.
+        past_selves: maximum number of stored past policies; when it is exceeded, every second one is deleted.
+        past_selves_at_once: number of past policies that new games use in one update.
+        updates_between_past_selves: initial number of updates between stored policies. It doubles whenever every second one
+            is deleted, so the stored policies are spread evenly over the run so far.
     """
 
     latest: float = at_least(0, default=0.5)

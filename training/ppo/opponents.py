@@ -1,4 +1,4 @@
-"""Who the learner plays while it trains: its latest and its past selves, and the bots."""
+"""Opponents of the learner during training: its latest and past policies, and bots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOTS = ("random", "greedy")
 
 
 def kind_of_opponent(name: str) -> str:
-    """Return ``latest``, ``past``, ``random`` or ``greedy``: what results are gathered by."""
+    """Return the kind of an opponent, by which results are grouped: ``latest``, ``past``, ``random`` or ``greedy``."""
     return "past" if name.startswith(_PAST) else name
 
 
@@ -32,19 +32,19 @@ def _updates_of(past_self: str) -> int:
 
 
 class OpponentPool:
-    """The learner's opponents, exchanged before every update.
+    """Pool of the learner's opponents, which are replaced before every update.
 
-    All that is random about an update follows from its seed, so that training can go on from any update as if it had never
-    stopped: between updates the pool holds no random numbers.
+    All randomness of an update is derived from its seed, and the pool has no random state between updates, so training can be
+    resumed from any update with the same results.
     """
 
     def __init__(self, game: Game, config: OpponentsConfig, learner: BoardNetwork) -> None:
-        """Make the pool; it has no past selves yet.
+        """Initialize the pool, without past policies.
 
         Args:
             game: the game.
-            config: the shares.
-            learner: the network that learns; ``latest`` plays with it as it is.
+            config: the shares of the opponents.
+            learner: the network being trained; ``latest`` plays with its current weights.
         """
         self._game = game
         self._config = config
@@ -57,12 +57,12 @@ class OpponentPool:
                 self._players[name] = _ReplaceableBot(load_bot(name, game))
 
     def begin_update(self, update: int, seeds: np.random.SeedSequence, env: VectorEnv) -> None:
-        """Add a past self where one is due, draw who of them plays, and hand the opponents to ``env``.
+        """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``env``.
 
         Args:
-            update: number of updates made so far.
-            seeds: of everything random until the next update.
-            env: the games that the learner learns from.
+            update: number of completed updates.
+            seeds: seeds of all randomness until the next update.
+            env: the training environment.
         """
         self._add_past_self(update)
         self._drop_past_selves(update, playing=set(env.opponent_names))
@@ -81,7 +81,7 @@ class OpponentPool:
         env.set_opponents(shares, self._players)
 
     def state(self) -> dict[str, Tensor]:
-        """Return the weights of the past selves, by names that begin with the past self's name and a slash."""
+        """Return the weights of the past policies; keys have the form ``<policy name>/<parameter name>``."""
         return {
             f"{name}/{key}": tensor
             for name in self._past_selves()
@@ -89,7 +89,7 @@ class OpponentPool:
         }
 
     def load_state(self, state: Mapping[str, Tensor], env: VectorEnv) -> None:
-        """Become the pool that ``state`` was made from, and hand it to ``env`` so that its games find their opponents."""
+        """Restore the pool from ``state`` and set the opponents of ``env``, so that its games continue against them."""
         weights: dict[str, dict[str, Tensor]] = {}
         for key, tensor in state.items():
             name, _, inner = key.partition("/")
@@ -107,7 +107,7 @@ class OpponentPool:
         return player.network
 
     def _interval(self, update: int) -> int:
-        """Return the updates from one past self to the next, doubled until no more are kept than allowed."""
+        """Return the number of updates between stored policies, doubled until at most the maximum number is stored."""
         interval = self._config.updates_between_past_selves
         while update // interval + 1 > self._config.past_selves:
             interval *= 2
@@ -117,7 +117,7 @@ class OpponentPool:
         return _updates_of(name) % self._interval(update) == 0
 
     def _add_past_self(self, update: int) -> None:
-        # Without a share for the latest self, the first update needs an opponent: the untrained one.
+        # If the share of the latest policy is 0, the first update needs another opponent: the untrained policy.
         name = f"{_PAST}{update}"
         if self._config.past and self._is_kept(name, update) and name not in self._players:
             self._add(name, self._learner.state_dict())
@@ -137,7 +137,7 @@ class OpponentPool:
 
 
 class _ReplaceableBot(Bot):
-    """A bot that stays the same opponent to the games while it is made anew, with a new seed, for every update."""
+    """A bot that is replaced before every update, with a new seed, while games keep the same reference to it."""
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
@@ -148,7 +148,7 @@ class _ReplaceableBot(Bot):
         return self._bot.name
 
     def replace(self, bot: Bot) -> None:
-        """Play as ``bot`` from now on."""
+        """Delegate to ``bot`` from now on."""
         self._bot = bot
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

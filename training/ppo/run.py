@@ -1,6 +1,6 @@
-"""PPO self-play: a run that trains in a folder, can be stopped or killed at any time, and goes on as if it had not been.
+"""A PPO self-play run in a folder; a run that was stopped or killed is resumed with the same results as an uninterrupted one.
 
-The algorithm is sb3-contrib's MaskablePPO; here are the games it learns from, the opponents, and what is saved.
+The algorithm is sb3-contrib's MaskablePPO; this module adds the training environment, the opponents and the checkpoints.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ with require_extra("train", "training runs"):
     from stable_baselines3.common.utils import set_random_seed
     from torch import Tensor
 
-#: Keys of a configuration that may change when training goes on.
+#: Keys of the configuration that may be changed when a run is resumed.
 CHANGEABLE = ("frames", "checkpoint_seconds", "threads", "matches")
 
-#: Games against each kind of opponent whose mean is the score shown while training.
+#: Number of latest games per kind of opponent over which the displayed training score is averaged.
 SCORE_WINDOW = 500
 
-# What random numbers are for; each purpose has its own sequence of seeds.
+# Purposes of random numbers; each has its own sequence of seeds.
 _INITIAL_WEIGHTS, _UPDATE, _EVALUATION = range(3)
 
 
 @dataclass(frozen=True)
 class PPOStatus(TrainingStatus):
-    """Where a run is.
+    """Status of a run.
 
     Attributes:
         scores: mean score of the latest training games by kind of opponent; a draw is half a win.
@@ -66,7 +66,7 @@ def train(
     report: Report | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
-    """Train until ``config.frames``, or until ``stop`` is set; the update that is going on is finished then.
+    """Train until ``config.frames`` or until ``stop`` is set, in which case the current update is completed first.
 
     See :func:`stoneworks.training.runs.run.train_run`.
     """
@@ -74,7 +74,7 @@ def train(
 
 
 def make_model(game: Game, config: PPOConfig, env: SB3VecEnv) -> MaskablePPO:
-    """Return MaskablePPO with a new network, as ``config`` says."""
+    """Return a MaskablePPO model with a new network, configured by ``config``."""
     start, end = config.learning_rate, config.final_learning_rate
     return MaskablePPO(
         BoardPolicy,
@@ -131,7 +131,7 @@ class PPORun(Run[PPOConfig]):
         return network
 
     def begin_update(self) -> None:
-        """Start everything random anew, as it is in this update, and exchange the opponents."""
+        """Seed all random number generators for this update and replace the opponents."""
         seeds = np.random.SeedSequence((self.config.seed, _UPDATE, self.updates))
         for_torch, for_games, for_pool = seeds.spawn(3)
         set_random_seed(int(for_torch.generate_state(1)[0]))
@@ -157,7 +157,7 @@ class PPORun(Run[PPOConfig]):
         )
 
     def play_scheduled_matches(self, status: PPOStatus, report: Report) -> None:
-        """Play the matches that ``config.matches`` says."""
+        """Play the matches scheduled by ``config.matches``."""
         self.network.eval()
         opponents = self.config.matches.opponents
         pairings = (
@@ -196,12 +196,12 @@ class PPORun(Run[PPOConfig]):
         return state
 
     def _restore(self, checkpoint: Checkpoint) -> None:
-        """Continue from a checkpoint. Raises ``CheckpointError`` where it is not one of this run."""
+        """Restore a checkpoint. Raises ``CheckpointError`` if it does not belong to this run."""
         try:
             self._restore_parts(checkpoint)
         except CheckpointError:
             raise
-        except (ValueError, KeyError, TypeError, RuntimeError) as error:  # whatever a wrong tensor makes torch raise
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:  # raised by torch for invalid tensors
             raise CheckpointError(f"{self.checkpoint} cannot be continued: {error!r}") from error
 
     def _restore_parts(self, checkpoint: Checkpoint) -> None:
@@ -222,7 +222,7 @@ class PPORun(Run[PPOConfig]):
         for index, (name, parameter) in enumerate(self.network.named_parameters()):
             moments = _part(state, f"optimiser/{name}")
             if moments:
-                # The optimiser's fused kernel takes moments to lie in memory as their parameter does.
+                # The fused kernel of the optimizer requires moments with the memory format of their parameter.
                 description["state"][index] = {
                     key: torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor
                     for key, tensor in moments.items()
@@ -231,24 +231,24 @@ class PPORun(Run[PPOConfig]):
 
 
 class _Figures(KVWriter):
-    """What MaskablePPO logs, as figures of the run."""
+    """Writes what MaskablePPO logs to the metrics of the run."""
 
     def __init__(self, run: PPORun) -> None:
         self._run = run
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
-        """Write the figures of an update."""
+        """Write the metrics of an update."""
         figures = {
             name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
         }
         self._run.log({"seconds": self._run.seconds(), **figures}, figures, step)
 
     def close(self) -> None:
-        """Do nothing: the run closes what it writes to."""
+        """Do nothing: the run closes its own files."""
 
 
 class _Session(BaseCallback):
-    """What happens between updates and after every step of the games."""
+    """Callback between updates and after every step of the environment."""
 
     def __init__(self, run: PPORun, report: Report, stop: threading.Event) -> None:
         super().__init__()
@@ -264,7 +264,7 @@ class _Session(BaseCallback):
         self._updates_here = 0
 
     def frames_per_second(self) -> float:
-        """Return the speed of playing and learning, without matches and checkpoints."""
+        """Return the number of frames per second, without the time of matches and checkpoints."""
         seconds = time.monotonic() - self._began - self._aside
         return (self.run.done - self._first_frame) / seconds if seconds > 0 else 0.0
 
@@ -290,7 +290,7 @@ class _Session(BaseCallback):
         return True
 
     def update_is_over(self) -> None:
-        """Count, log, evaluate and save what is due."""
+        """Count the update; log, evaluate and save if due."""
         run = self.run
         run.updates += 1
         scores = {kind: float(np.mean(results)) for kind, results in sorted(self._results.items())}

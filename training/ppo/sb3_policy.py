@@ -17,18 +17,18 @@ with require_extra("train", "training runs"):
     from stable_baselines3.common.type_aliases import Schedule
     from torch import Tensor
 
-#: The logit of an illegal action: its probability is exactly 0, and 0 times its logarithm is 0 and not NaN.
+#: Logit of illegal actions: finite, so that probability * log(probability) is 0 instead of NaN at probability 0.
 _ILLEGAL_LOGIT = -1e9
 
 Masks = npt.NDArray[Any] | Tensor | None
 
 
 class BoardPolicy(MaskableActorCriticPolicy):
-    """Policy and value of a fully convolutional network, which keeps the actions' places on the board.
+    """Actor-critic policy with a fully convolutional network, whose policy head keeps the board layout of actions.
 
     Use it as ``MaskablePPO(BoardPolicy, env, policy_kwargs={"architecture": Architecture.of_game(game, ...)})``. It computes
-    masked probabilities itself, once: the distributions of sb3-contrib normalize several times and check each of their
-    arguments, which would cost more than a small network.
+    masked probabilities once. The distributions of sb3-contrib normalize several times and validate their arguments, which
+    would cost more time than a small network.
 
     Attributes:
         network: the network.
@@ -72,7 +72,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
         return values.unsqueeze(1), _of_actions(log_probabilities, actions), entropies
 
     def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> MaskableDistribution:  # type: ignore[override]
-        """Return the policy as a distribution of sb3-contrib's, as ``predict`` wants it."""
+        """Return the policy as an sb3-contrib distribution, as used by ``predict``."""
         distribution = self.action_dist.proba_distribution(action_logits=self.network(obs)[0])
         if action_masks is not None:
             distribution.apply_masking(action_masks)

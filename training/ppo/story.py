@@ -1,4 +1,4 @@
-"""What the display, the report and the model card say about a run of PPO."""
+"""Texts on a PPO run for the display, the report and the model card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoneworks.training.text import percent
 if TYPE_CHECKING:
     from stoneworks.training.ppo.run import PPOStatus
 
-#: The speed is the median over so many of the latest updates.
+#: Number of latest updates over which the speed is the median.
 _LATEST_UPDATES = 20
 
 
