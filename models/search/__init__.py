@@ -1,1 +1,1 @@
-"""Searches: templates over a game's kernels that look ahead (see :mod:`stoneworks.envs.rules.kernels`)."""
+"""Search algorithms, written as templates over a game's kernels (see :mod:`stoneworks.envs.rules.kernels`)."""

@@ -1,15 +1,15 @@
-"""Alpha-beta search: iterative deepening over turns, with a transposition table, on the evaluations of the greedy bot.
+"""Alpha-beta search: iterative deepening over turns with a transposition table, using the greedy bot's evaluations.
 
-It is a template over a game's four kernels and the two of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
-Every action is a node of its own. Depth counts turns all the same, and falls where the player to move changes: an
-evaluation can only be trusted where a turn is over, and turns are of very different length, one action in Laido, two in
-Vadus, a whole line in Taugo. A depth in actions would end most lines of Taugo half laid, and one more action would often be
-the same player's again. So the sign of a value, too, flips only where the player to move changes.
+A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
+Each action is a node, but depth is measured in turns and decreases only when the player to move changes. Evaluations are
+reliable only at the end of a turn, and turn length varies by game: one action in Laido, two in Vadus, a whole line in
+Taugo. A depth in actions would cut most Taugo lines off halfway. Values likewise change sign only when the player to move
+changes.
 
-The search is selective: in each position only the actions that ``rate_actions`` puts first are looked at, and those that it rates
-infinite; from the third turn on fewer and fewer, but not in the second, as a reply that is overlooked costs most (measured on
-Taugo 8, two turns against one: 15 of 40 games won with half as many replies, 28 with all). A win or loss is then proven only as
-far as the actions that were left out change nothing.
+The search is selective: in each position it tries only the actions that ``rate_actions`` ranks highest and those that it
+rates infinite. The number of candidates halves with each turn from the third on, but not in the second, because a missed
+reply is costly (measured on Taugo 8, depth 2 against depth 1: 15 of 40 games won with half the replies, 28 with all).
+Proven wins and losses are therefore exact only with respect to the actions tried.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, 
 from stoneworks.models.search.best_actions import insert_best
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, rate_actions
 
-#: The most turns that a search may look ahead.
+#: Maximum search depth in turns.
 MAX_DEPTH = 32
-#: Room on the way to a leaf for the actions of each turn; one may be longer where another is shorter. Past it, positions are
-#: judged as they are.
+#: Stack space per turn, in actions, shared by all turns on a path. Positions beyond it are evaluated statically.
 ACTIONS_PER_TURN = 24
-#: From the third turn on, half as many actions are looked at as in the turn before, but never fewer than these.
+#: Minimum number of candidates; from the third turn on, the number of candidates halves with each turn down to this.
 LEAST_CANDIDATES = 4
-#: What a value must reach to be that of a won game: a win is worth less by one for each action until then.
+#: Threshold above which a value is a proven win; a win is worth one less for each action that it takes.
 PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
-#: Entries of the transposition table, a power of two.
+#: Number of entries of the transposition table, a power of two.
 TABLE_SIZE = 1 << 17
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-#: Values whose shares of the whole differ by less are equal: float32 has 24 bits.
+#: Relative tolerance for equal values; float32 has a 24-bit significand.
 RESOLUTION = 1e-6
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -45,7 +44,7 @@ _BYTE, _SHIFT = np.uint64(8), np.uint64(32)
 
 @kernel
 def hash_bytes(content: Record) -> int:
-    """Return a 64-bit hash of an array of bytes, never 0: words of eight bytes are mixed in one after the other."""
+    """Return a nonzero 64-bit hash of an array of bytes, mixed in words of eight bytes."""
     mixed = _SEED
     for start in range(0, content.size, 8):
         word = np.uint64(0)
@@ -58,7 +57,7 @@ def hash_bytes(content: Record) -> int:
 
 @kernel
 def relative_to(value: float, ply: int) -> float:
-    """Return a value as seen from ``ply`` actions below: a win that is sooner from there is worth more (``-ply``: back again)."""
+    """Convert a win value to be relative to a node ``ply`` actions below the root; ``-ply`` converts it back."""
     if value >= PROVEN:
         return value + ply
     if value <= -PROVEN:
@@ -77,23 +76,23 @@ def search_depths(
     actions: Int64s,
     num_positions: Int64s,
 ) -> None:
-    """Search each of ``states`` to 1, 2, ... ``depth`` turns, and write what its actions are worth.
+    """Search each of ``states`` with iterative deepening to ``depth`` turns and write the values of its actions.
 
-    It ends early where a win or a loss is proven, or there is but one action. Positions are told apart in the transposition
-    table by their hash alone: two of 64 equal bits, which are not to be expected in a search's lifetime, would be confused.
+    The search of a position stops early if a win or loss is proven or if only one action is legal. The transposition table
+    identifies positions by their 64-bit hash alone; collisions are possible but negligibly rare.
 
     Args:
         board: the board constants.
-        states: the positions; ``NO_ACTION`` is written for one that is over.
-        depth: turns to look ahead, 1 to ``MAX_DEPTH``; the first one is the rest of the turn in progress.
-        num_candidates: actions looked at in a position of the first two turns, at least 1; from turn to turn half as many
-            after that, but not fewer than ``LEAST_CANDIDATES`` unless this is. Those rated infinite come on top.
-        max_positions: positions that the search of one of ``states`` may visit; past them it ends with ``NO_ACTION``.
-        seeds: one for each position, advanced; they decide between actions of equal value.
-        values: ``float32[len(states), num_actions]``, written, for the player to move: the greatest value, exact wherever it
-            stands; for other actions a bound from above; minus infinity where none was looked at.
-        actions: ``int64[len(states)]``, written: an action of greatest value.
-        num_positions: ``int64[len(states)]``, written: positions visited, at all depths.
+        states: ``[num_states]``, the positions; ``NO_ACTION`` is written for terminal ones.
+        depth: search depth in turns, 1 to ``MAX_DEPTH``; the first turn is the rest of the turn in progress.
+        num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
+            not below ``LEAST_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
+        max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
+        seeds: one per state, advanced in place; used to break ties.
+        values: output, ``float32[num_states, num_actions]``, for the player to move: the exact value of each best action, an
+            upper bound for other actions, and minus infinity for actions that were not tried.
+        actions: output, ``int64[num_states]``, an action of greatest value.
+        num_positions: output, ``int64[num_states]``, positions visited at all depths.
     """
     num_actions = board[0].num_actions
     last_ply = ACTIONS_PER_TURN * depth
@@ -101,7 +100,7 @@ def search_depths(
     mask = np.empty(num_actions, np.int8)
     ratings = np.empty(num_actions, np.float32)
     best_rated = np.empty(min(limit, num_actions), np.int64)
-    # The way from the root to the present position, and of each position on it what is left to do.
+    # Search stack: the path from the root to the current position, with the remaining work at each position.
     path = np.empty(last_ply + 1, states.dtype)
     path_bytes = path.view(np.uint8)
     num_bytes = path_bytes.size // (last_ply + 1)
@@ -111,7 +110,7 @@ def search_depths(
     betas = np.zeros(last_ply + 1, np.float64)
     best_values = np.zeros(last_ply + 1, np.float64)
     best_actions = np.zeros(last_ply + 1, np.int64)
-    first_actions = np.zeros(last_ply + 1, np.int64)  # what the table says to try first
+    first_actions = np.zeros(last_ply + 1, np.int64)  # best actions from the transposition table
     candidates = np.empty((last_ply + 1, num_actions), np.int32)
     num_chosen = np.zeros(last_ply + 1, np.int64)
     num_done = np.zeros(last_ply + 1, np.int64)
@@ -195,7 +194,7 @@ def search_depths(
                         left = turns_left[ply] - (sign < 0)
                         alpha = max(alphas[ply], best_values[ply])
                         if ply == 0 and best_values[0] > -np.inf:
-                            # A little lower, so that the values of equally good actions come out exact.
+                            # Slightly below the best value, so that the values of tied actions are exact.
                             alpha = best_values[0] - RESOLUTION * max(1.0, abs(best_values[0]))
                         beta = betas[ply]
                         if sign < 0:

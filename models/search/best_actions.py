@@ -1,4 +1,4 @@
-"""The best few of many actions, kept in order while they come one by one."""
+"""Incremental top-k selection of actions by rating."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from stoneworks.envs.rules.kernels import Int64s, Record, kernel
 
 @kernel
 def insert_best(best: Int64s, num_best: int, limit: int, ratings: Record, action: int) -> int:
-    """Put ``action`` where its rating belongs among the best so far, and return how many there are now.
+    """Insert ``action`` into the sorted list of the best actions and return the new length of the list.
 
     Args:
-        best: the best actions so far, the best of all first; of equal ones, which came first.
-        num_best: how many they are.
-        limit: how many are kept at most.
-        ratings: an array: the rating of each action.
-        action: one more.
+        best: the best actions so far, in descending order of rating; ties in order of insertion. Updated in place.
+        num_best: number of actions in ``best``.
+        limit: maximum number of actions to keep.
+        ratings: rating of each action, indexed by action.
+        action: the action to insert.
     """
     place = num_best
     while place > 0 and ratings[best[place - 1]] < ratings[action]:

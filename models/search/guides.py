@@ -1,7 +1,7 @@
-"""Guides: what judges the leaves of a search while its network knows little.
+"""Guides: leaf evaluations that are mixed with the network's values early in training.
 
 The value of a leaf is (1 - w) network + w guide (Silver et al.: Mastering the game of Go with deep neural networks and
-tree search, Nature 529, 2016). A guide is a hand-written evaluation, or the mean result of random playouts.
+tree search, Nature 529, 2016). A guide is either a hand-written evaluation or the mean result of random playouts.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.tree import Float32s, GameArray
 from stoneworks.models.search.turn_search import evaluate
 
-#: The guides by name.
+#: Names of the available guides.
 GUIDES = ("evaluation", "playouts", "none")
 
 
 class Guide(Protocol):
-    """Judges positions."""
+    """Evaluates the leaves of a search."""
 
     def judge(
         self,
@@ -35,22 +35,22 @@ class Guide(Protocol):
         num_asked: int,
         seeds: npt.NDArray[np.uint64],
     ) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_asked]``: the expected result for the player to move, in [-1, 1], of each leaf.
+        """Return the expected result of each leaf for the player to move, ``float32[num_asked]`` in [-1, 1].
 
         Args:
-            states: ``[num_games, max_nodes]``, the positions of the nodes.
-            games: ``[num_games]``, of dtype ``GAME``.
-            asked: ``int64[num_games]``: the game of each leaf.
+            states: ``[num_games, max_nodes]``, positions of the nodes.
+            games: ``[num_games]``, dtype ``GAME``.
+            asked: ``int64[num_games]``, index of the game of each leaf; the first ``num_asked`` entries are used.
             num_asked: number of leaves.
-            seeds: ``uint64[num_games]``, advanced where the guide is random.
+            seeds: ``uint64[num_games]``, advanced in place if the guide is random.
         """
 
 
 class EvaluationGuide:
-    """Judges leaves by the game's hand-written evaluation: ``tanh(evaluation / scale)`` with its fitted scale."""
+    """Evaluates leaves with the game's hand-written evaluation: ``tanh(evaluation / scale)`` with its fitted scale."""
 
     def __init__(self, game: Game) -> None:
-        """Compile the guide. Raises ``ValueError`` where the game has no evaluation."""
+        """Compile the guide. Raises ``ValueError`` if the game has no evaluation."""
         self._board = game.board
         self._scale = evaluation_scale(game)
         self._evaluate_leaves: Any = game.compiled(evaluate_leaves, evaluation_kernels(game))
@@ -70,10 +70,10 @@ class EvaluationGuide:
 
 
 class PlayoutGuide:
-    """Judges leaves by the mean result of random playouts."""
+    """Evaluates leaves by the mean result of random playouts."""
 
     def __init__(self, game: Game, num_playouts: int) -> None:
-        """Compile the guide, which plays ``num_playouts`` >= 1 playouts from each leaf."""
+        """Compile the guide; it runs ``num_playouts`` >= 1 playouts from each leaf."""
         self._board = game.board
         self._num_playouts = check_integer("num_playouts", num_playouts, 1)
         self._play_out_leaves: Any = game.compiled(play_out_leaves)
@@ -93,15 +93,15 @@ class PlayoutGuide:
 
 
 def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
-    """Return the guide of that name, one of ``GUIDES``; None for ``none``.
+    """Return the guide called ``name``, or None for ``"none"``.
 
     Args:
-        name: the name.
+        name: one of ``GUIDES``.
         game: the game.
-        num_playouts: of ``playouts``, from each leaf.
+        num_playouts: playouts from each leaf, used by ``"playouts"`` only.
 
     Raises:
-        ValueError: there is no such guide, or the game has no evaluation.
+        ValueError: if the name is unknown or the game has no evaluation.
     """
     if name not in GUIDES:
         raise ValueError(f"guide must be {', '.join(GUIDES[:-1])} or {GUIDES[-1]}, got {name!r}")
@@ -119,16 +119,16 @@ def evaluate_leaves(
     scale: float,
     results: Float32s,
 ) -> None:
-    """Judge the leaves that the network is asked about by the game's evaluation.
+    """Evaluate the pending leaves with the game's evaluation.
 
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
         games: ``[num_games]``.
-        asked: ``int64[num_games]``: which game each question is of.
-        num_asked: the number of questions.
-        scale: what the evaluation is divided by.
-        results: ``float32[num_asked]``, written: the value for the player to move, in [-1, 1].
+        asked: ``int64[num_games]``, index of the game of each leaf.
+        num_asked: number of leaves.
+        scale: divisor of the evaluation.
+        results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
     """
     for answer in range(num_asked):
         row = asked[answer]
@@ -147,17 +147,17 @@ def play_out_leaves(
     seeds: UInt64s,
     results: Float32s,
 ) -> None:
-    """Play on at random from the leaves that the network is asked about.
+    """Evaluate the pending leaves by random playouts.
 
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
         games: ``[num_games]``.
-        asked: ``int64[num_games]``: which game each question is of.
-        num_asked: the number of questions.
+        asked: ``int64[num_games]``, index of the game of each leaf.
+        num_asked: number of leaves.
         num_playouts: random playouts from each leaf, at least 1.
-        seeds: ``uint64[num_games]``, advanced.
-        results: ``float32[num_asked]``, written: the mean result for the player to move, in [-1, 1].
+        seeds: ``uint64[num_games]``, advanced in place.
+        results: output, ``float32[num_asked]``, mean results for the player to move in [-1, 1].
     """
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)

@@ -1,7 +1,7 @@
-"""PUCT with Dirichlet noise, the search of AlphaZero.
+"""PUCT search with Dirichlet noise at the root, as in AlphaZero.
 
 Silver et al.: A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play, Science 362,
-2018; the formulas are those of its pseudocode.
+2018; the formulas follow its pseudocode.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _NOISE_FRACTION, _EXPLORATION_BASE, _EXPLORATION = range(3)
 
 @dataclass(frozen=True)
 class PUCT:
-    """The settings of a PUCT search.
+    """Settings of a PUCT search.
 
     Attributes:
-        exploration: the paper's c_init.
-        exploration_base: the paper's c_base.
-        noise_fraction: the share of Dirichlet noise in the root's priors; 0 to play as well as possible.
-        noise_concentration: the Dirichlet's alpha; about 10 divided by the number of legal actions.
+        exploration: exploration constant, c_init in the paper.
+        exploration_base: base of the exploration term, c_base in the paper.
+        noise_fraction: weight of the Dirichlet noise in the root priors; 0 for evaluation games.
+        noise_concentration: alpha of the Dirichlet distribution; about 10 divided by the number of legal actions.
     """
 
     exploration: float = 1.25
@@ -47,20 +47,20 @@ class PUCT:
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+        """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
         return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
-        """What the kernels are given."""
+        """Parameters passed to the kernels, ``float64[num_parameters]``."""
         return np.array([self.noise_fraction, self.exploration_base, self.exploration], np.float64)
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
-        """Return an empty table: this search has no schedule."""
+        """Return an empty table; PUCT has no schedule."""
         return np.zeros((0, 0), np.int32)
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_games, num_actions]`` gamma variates; those of the legal actions, scaled to sum 1, are Dirichlet."""
+        """Return gamma variates, ``float32[num_games, num_actions]``; normalized over legal actions they are Dirichlet."""
         if self.noise_fraction == 0:
             return np.ones(shape, np.float32)
         return generator.standard_gamma(self.noise_concentration, shape, np.float32)
@@ -68,7 +68,7 @@ class PUCT:
 
 @kernel
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
-    """Mix Dirichlet noise into the priors."""
+    """Mix Dirichlet noise into the root priors."""
     total = 1e-30
     for edge in range(nodes[0].num_edges):
         total += edges[edge].noise
@@ -81,10 +81,10 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 def choose_edge(
     nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
 ) -> int:
-    """Return the edge of greatest Q(a) + C P(a) sqrt(N) / (1 + N(a)).
+    """Return the edge that maximizes Q(a) + C P(a) sqrt(N) / (1 + N(a)).
 
-    Actions that are proven to lose are left out. N counts the visits of the node; an action not taken has the node's mean
-    value for its Q, so that the best of them is that of greatest prior.
+    Proven losses are skipped. N is the visit count of the node. The Q of an unvisited action is the node's mean value, so
+    unvisited actions rank by prior.
     """
     sign = sign_of(nodes[node].player)
     visits = nodes[node].visits
@@ -108,9 +108,9 @@ def choose_edge(
 
 @kernel
 def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the shares of the visits, and return the action taken most often; the earliest taken of equals.
+    """Write the visit distribution to ``policy`` and return the most visited action; ties go to the one visited first.
 
-    An action that is proven to lose is returned only where no other was taken.
+    A proven loss is returned only if no other action was visited.
     """
     sign = sign_of(nodes[0].player)
     best = 0

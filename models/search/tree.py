@@ -1,19 +1,19 @@
-"""Trees of searches that ask a network: how they lie in memory, and what every such search does with them.
+"""Search trees for network-guided MCTS: memory layout and the operations that all searches share.
 
-A search works on many games at once and asks the network about one leaf of each of them in one call. So a simulation has
-two halves, each a template: :func:`descend` goes from the roots to the leaves and writes down what the network is asked,
-:func:`expand` takes its answers and passes the values up. What searches differ in are the three kernels of the contract
-(see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
+A search runs on many games at once and evaluates one leaf per game in each network batch. A simulation therefore has two
+halves, each a template: :func:`descend` selects a leaf in each tree and writes its observation to the batch, and
+:func:`expand` adds the leaf's edges from the network's output and backs up the values. The selection rules are the three
+kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
-Values in a tree are player 0's, in [-1, 1]; whoever acts at a node looks at them with its own sign. Nothing assumes
-that players alternate.
+Values in a tree are from player 0's perspective, in [-1, 1]; the sign is flipped at nodes where player 1 is to move. Players
+need not alternate.
 
-A search may solve (Winands, Björnsson and Saito: Monte-Carlo tree search solver, 2008): an end of the game is solved, and so is
-a position with an action that wins for who acts there, and one all of whose actions are solved. A position that who acts can
-win within its turn is solved as soon as the network has been asked about it (see :mod:`stoneworks.models.search.turn_wins`).
+With solving enabled (Winands, Björnsson and Saito: Monte-Carlo tree search solver, 2008), a node is solved if it is terminal,
+if one of its actions is a proven win for the player to move, or if all of its actions are solved. A position that the player
+to move can win within the current turn is solved when it is expanded (see :mod:`stoneworks.models.search.turn_wins`).
 
-Values may be discounted: one that is passed up counts ``discount`` times as much for each action. So a win is worth more the
-sooner it comes, and a loss less.
+Values may be discounted: each action multiplies a backed-up value by ``discount``, so earlier wins and later losses are
+preferred.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from stoneworks.envs.rules.kernels import (
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions, observe
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 
-#: A node of a tree. ``first_edge`` and ``num_edges`` are its block of the tree's edges, one for each legal action;
-#: ``num_visited`` of them have been taken, and the first ``num_ordered`` are in the order of their priors. ``total_value``
-#: is the sum, ``network_value`` the first, of the values that came up through the node. ``solved``: 0, or ``PROVEN`` or
-#: ``ENDED`` where ``network_value`` is what the position is worth, exactly. ``num_unsolved``: edges that do not lead to a
-#: proven node; ``solved_value`` is the greatest value of the others for who acts here.
+#: A node of a tree. ``first_edge`` and ``num_edges`` delimit its block of edges, one for each legal action; ``num_visited``
+#: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``total_value`` is the sum of the
+#: values backed up through the node, ``network_value`` the first of them. ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if
+#: ``network_value`` is the exact value of the position. ``num_unsolved`` is the number of edges that do not lead to a proven
+#: node; ``solved_value`` is the greatest value of the other edges for the player to move.
 NODE = np.dtype(
     [
         ("first_edge", np.int32),
@@ -61,13 +61,12 @@ NODE = np.dtype(
     ]
 )
 
-#: An edge: an action, the node that it leads to (``NO_NODE`` until it is taken), its prior probability, and the random
-#: number that it has at the root.
+#: An edge: an action, its child node (``NO_NODE`` until it is visited), its prior probability, and its noise at the root.
 EDGE = np.dtype([("action", np.int32), ("child", np.int32), ("prior", np.float32), ("noise", np.float32)])
 
-#: One game of a search: nodes and edges in use, the leaf that waits for the network (``NO_NODE`` for none), the simulations
-#: done, the number of edges of the root that are considered, where the search considers but some, and the action that begins
-#: the win last found within a turn.
+#: Per-game state of a search: nodes and edges in use, the leaf pending evaluation (``NO_NODE`` for none), the simulations
+#: done, the number of root edges considered (for searches that consider a subset), and the first action of the last win
+#: found within a turn.
 GAME = np.dtype(
     [
         ("num_nodes", np.int32),
@@ -89,10 +88,10 @@ Edges: TypeAlias = npt.NDArray[np.void]
 
 NO_NODE = -1
 
-# Why the value of a node is exact: it is proven, or an end of the game in a search that does not solve.
+# Reasons why a node's value is exact: it is proven, or it is terminal in a search without solving.
 PROVEN, ENDED = 1, 2
 
-#: The least prior probability that an edge has.
+#: Lower bound of the prior probability of an edge.
 LEAST_PRIOR = np.float32(1e-30)
 
 
@@ -100,19 +99,19 @@ LEAST_PRIOR = np.float32(1e-30)
 
 
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
-    """Make the root of one tree ready for the first descent: its edges have priors and noise. It may order them anew."""
+    """Prepare the root of one tree for the first descent; its edges have priors and noise, and may be reordered."""
     raise NotImplementedError
 
 
 def choose_edge(
     nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
 ) -> int:
-    """Return the index in ``edges`` of the edge that a descent takes from ``node``, which is not solved."""
+    """Return the index in ``edges`` of the edge to follow from ``node``, which is not solved."""
     raise NotImplementedError
 
 
 def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the policy that the search found at the root to ``policy``, which is zeros, and return the action it plays."""
+    """Write the policy at the root to ``policy`` (initially zeros) and return the action to play."""
     raise NotImplementedError
 
 
@@ -121,13 +120,13 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
 
 @kernel
 def sign_of(player: int) -> int:
-    """Return the sign with which ``player`` looks at values."""
+    """Return the sign that converts player 0's values to values for ``player``."""
     return 1 - 2 * player
 
 
 @kernel
 def mean_value(nodes: Nodes, node: int, sign: int) -> float:
-    """Return the value of ``node``, seen with ``sign``: the mean of those that came up through it, or the exact one."""
+    """Return ``sign`` times the value of ``node``: the exact value if known, else the mean of the backed-up values."""
     if nodes[node].solved:
         return sign * nodes[node].network_value
     return sign * nodes[node].total_value / nodes[node].visits
@@ -135,9 +134,10 @@ def mean_value(nodes: Nodes, node: int, sign: int) -> float:
 
 @kernel
 def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
-    """Return the edge of greatest prior among those not taken, which always come after those taken; -1 for none.
+    """Return the unvisited edge of greatest prior, or -1 if all edges are visited.
 
-    For nodes whose edges are taken in the order of their priors. Edges are put into that order one by one, as needed.
+    For nodes whose edges are visited in descending order of prior. Unvisited edges come after visited ones and are sorted
+    lazily, one at a time.
     """
     first = nodes[node].first_edge
     stop = first + nodes[node].num_edges
@@ -156,10 +156,10 @@ def next_unvisited(nodes: Nodes, edges: Edges, node: int) -> int:
 
 @kernel
 def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_of_2: Int32s) -> np.float32:
-    """Replace the first ``number`` of ``exponents`` by exp(x - ``greatest``), and return the sum, a NaN where one is.
+    """Replace the first ``number`` entries of ``exponents`` by exp(x - ``greatest``) and return their sum; NaN propagates.
 
-    Moshier's expf (Cephes) in loops that become vector instructions: a call of the library's takes as long as all the rest
-    that is done with an edge. Exponents less than -87 count as -87. ``powers_of_2`` is room to work in.
+    Implements Moshier's expf (Cephes) in vectorizable loops: a library call per edge takes as long as the rest of the
+    expansion. Exponents below -87 are treated as -87. ``powers_of_2`` is a work buffer.
     """
     for index in range(number):
         exponent = exponents[index] - greatest
@@ -191,7 +191,7 @@ _C3, _C4, _C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.flo
 
 @kernel
 def swap_edges(edges: Edges, one: int, other: int) -> None:
-    """Let two edges change places."""
+    """Swap two edges."""
     action, child, prior, noise = edges[one].action, edges[one].child, edges[one].prior, edges[one].noise
     edges[one] = edges[other]
     edges[other].action = action
@@ -202,13 +202,13 @@ def swap_edges(edges: Edges, one: int, other: int) -> None:
 
 @kernel
 def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
-    """Return whether ``node`` is a node that is proven to be lost for the player of ``sign``."""
+    """Return whether ``node`` exists and is a proven loss for the player with ``sign``."""
     return node != NO_NODE and nodes[node].solved == PROVEN and sign * nodes[node].network_value < 0
 
 
 @kernel
 def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved: bool) -> None:
-    """Count ``value``, player 0's, for ``leaf`` and everything above it, and pass up what ``newly_solved`` ``leaf`` solves."""
+    """Back up ``value`` (for player 0) from ``leaf`` to the root; if ``newly_solved``, also propagate the solved result."""
     node = leaf
     while True:
         nodes[node].visits += 1
@@ -232,7 +232,7 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
 
 @kernel
 def conclude_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) -> int:
-    """Write the priors of the actions of greatest value at a solved root, and return the most probable one of them."""
+    """Write the priors of the best actions at a solved root to ``policy`` and return the most probable of them."""
     if nodes[0].num_visited == 0:
         policy[game.winning_action] = 1
         return game.winning_action
@@ -258,7 +258,7 @@ def conclude_solved(nodes: Nodes, edges: Edges, game: Record, policy: Float32s) 
 
 @kernel
 def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
-    """Return a new node of one tree, without edges."""
+    """Add a node without edges to one tree and return its index."""
     node = game.num_nodes
     game.num_nodes += 1
     nodes[node].first_edge = game.num_edges
@@ -288,19 +288,19 @@ def plant(
     planes: Float32Tables,
     asked: Int64s,
 ) -> int:
-    """Begin a tree for each of ``roots``, none of which is over, and write what the network is asked about them.
+    """Start a tree at each of ``roots`` and write the observations of the roots.
 
     Args:
         board: the board constants.
-        roots: ``[num_games]``, the positions.
-        states: ``[num_games, max_nodes]``, the positions of the nodes.
-        nodes: ``[num_games, max_nodes]``, of dtype ``NODE``.
-        games: ``[num_games]``, of dtype ``GAME``.
-        planes: ``float32[num_games, planes, height * width]``, written: each position as its player to move sees it.
-        asked: ``int64[num_games]``, written: whose each of ``planes`` is.
+        roots: ``[num_games]``, non-terminal positions.
+        states: ``[num_games, max_nodes]``, positions of the nodes.
+        nodes: ``[num_games, max_nodes]``, dtype ``NODE``.
+        games: ``[num_games]``, dtype ``GAME``.
+        planes: output, ``float32[num_games, planes, height * width]``, observations for the player to move.
+        asked: output, ``int64[num_games]``, index of the game of each observation.
 
     Returns:
-        The number of questions, here all games.
+        Number of observations written, here ``num_games``.
     """
     for row in range(roots.shape[0]):
         game = games[row]
@@ -328,23 +328,23 @@ def expand(
     discount: float,
     solve: bool,
 ) -> int:
-    """Give the leaves that were asked about their edges, and pass their values up.
+    """Expand the evaluated leaves and back up their values.
 
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
         nodes: ``[num_games, max_nodes]``.
-        edges: ``[num_games, max_edges]``, of dtype ``EDGE``.
+        edges: ``[num_games, max_edges]``, dtype ``EDGE``.
         games: ``[num_games]``.
-        asked: ``int64[num_games]``: which game each answer is for.
-        num_asked: the number of answers.
-        logits: ``float32[num_asked, num_actions]``, the network's policy; those of illegal actions do not matter.
-        values: ``float32[num_asked]``, the network's expected result for the player to move, in [-1, 1].
-        discount: of values, for each action.
-        solve: whether to look for actions that win within the turn.
+        asked: ``int64[num_games]``, index of the game of each evaluation.
+        num_asked: number of evaluations.
+        logits: ``float32[num_asked, num_actions]``, the network's policy logits; those of illegal actions are ignored.
+        values: ``float32[num_asked]``, the network's expected results for the player to move in [-1, 1].
+        discount: discount factor per action.
+        solve: whether to look for wins within the turn.
 
     Returns:
-        Number of invalid answers: values that are not finite, logits that are NaN.
+        Number of invalid evaluations, those with a non-finite value or a NaN logit.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
@@ -375,7 +375,7 @@ def expand(
         for edge in range(num_edges):
             of_game[first + edge].action = actions[edge]
             of_game[first + edge].child = NO_NODE
-            # A prior of 0 would leave nothing to divide by where only its action has a value worth having.
+            # A prior of 0 could lead to a division by zero in the improved policy.
             of_game[first + edge].prior = max(weights[edge] * scale, LEAST_PRIOR)
         if not (total >= 1 and abs(values[answer]) < np.inf):
             num_unusable += 1
@@ -408,7 +408,7 @@ def prepare_roots(
     parameters: Parameters,
     noise: Float32Table,
 ) -> None:
-    """Make the expanded roots ready for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
+    """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
     for row in range(games.shape[0]):
         for edge in range(nodes[row, 0].num_edges):
             edges[row, edge].noise = noise[row, edges[row, edge].action]
@@ -428,9 +428,10 @@ def descend(
     discount: float,
     solve: bool,
 ) -> int:
-    """Go down each tree once, add the node where the descent leaves it, and write what the network is asked about it.
+    """Descend each tree once, add a leaf, and write its observation to the batch.
 
-    A descent that ends at a solved node asks nothing; its value is passed up at once. Nothing is done where the root is solved.
+    A descent that ends at a solved node backs up the exact value at once and adds nothing to the batch. Games with a solved
+    root are skipped.
 
     Args:
         board: the board constants.
@@ -438,15 +439,15 @@ def descend(
         nodes: ``[num_games, max_nodes]``.
         edges: ``[num_games, max_edges]``.
         games: ``[num_games]``.
-        parameters: of the search.
-        schedule: ``int32[_, _]``, the search's own.
-        planes: ``float32[num_games, planes, height * width]``: the first entries are written.
-        asked: ``int64[num_games]``, likewise: whose each of them is.
-        discount: of values, for each action.
-        solve: whether ends of the game are passed up as solved.
+        parameters: parameters of the search.
+        schedule: ``int32[_, _]``, schedule of the search.
+        planes: output, ``float32[num_games, planes, height * width]``, observations of the leaves, in the first entries.
+        asked: output, ``int64[num_games]``, index of the game of each observation, in the first entries.
+        discount: discount factor per action.
+        solve: whether terminal positions are propagated as solved.
 
     Returns:
-        The number of questions.
+        Number of observations written.
     """
     num_asked = 0
     for row in range(games.shape[0]):
@@ -498,7 +499,7 @@ def conclude_all(
     policies: Float32Table,
     visits: Int32Table,
 ) -> None:
-    """Write what the search found at every root.
+    """Write the results of the search at each root.
 
     Args:
         board: the board constants.
@@ -506,12 +507,12 @@ def conclude_all(
         nodes: ``[num_games, max_nodes]``.
         edges: ``[num_games, max_edges]``.
         games: ``[num_games]``.
-        parameters: of the search.
-        actions: ``int64[num_games]``, written: the action to play.
-        values: ``float32[num_games]``, written: the mean value for the player to move.
-        policies: ``float32[num_games, num_actions]``, written: the policy that a network is to learn.
-        visits: ``int32[num_games, num_actions]``, written: how often each action was taken; 1 for one that wins within the
-            turn, where that has been found before the first simulation.
+        parameters: parameters of the search.
+        actions: output, ``int64[num_games]``, the action to play.
+        values: output, ``float32[num_games]``, mean value for the player to move.
+        policies: output, ``float32[num_games, num_actions]``, policy targets for training.
+        visits: output, ``int32[num_games, num_actions]``, visit counts; 1 for the winning action if a win within the turn was
+            found before the first simulation.
     """
     for row in range(games.shape[0]):
         policies[row, :] = 0
