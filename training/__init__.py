@@ -1,4 +1,4 @@
-"""Training and measuring: algorithms, matches, the arena, benchmarks and the command line. All names are imported on first use."""
+"""Training and evaluation: algorithms, matches, the arena, benchmarks and the command line. Names are imported on first use."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""The registry of training algorithms. Everything that trains, shows, reports or ships a run reads it.
+"""The registry of training algorithms, used by all code that trains, displays, reports or ships a run.
 
-An algorithm is one :class:`AlgorithmEntry` here. One in another package is added with :func:`register_algorithm`, or by an
-entry point of the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
+An algorithm is registered by an :class:`AlgorithmEntry` in this module, by :func:`register_algorithm`, or by an entry point of
+the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENTRY_POINT_GROUP = "stoneworks.algorithms"
 
 @dataclass(frozen=True)
 class AlgorithmEntry(Entry):
-    """A training algorithm in the registry. Code is named as ``"module:attribute"`` and imported when it is used.
+    """A training algorithm in the registry. Code is given as ``"module:attribute"`` and imported on first use.
 
     Attributes:
         name: the value of ``algorithm`` in configurations and checkpoints.
@@ -28,8 +28,9 @@ class AlgorithmEntry(Entry):
         train: ``train(config, folder, *, resume, report, stop)``, which returns a
             :class:`stoneworks.training.runs.status.TrainingResult` and reports
             :class:`stoneworks.training.runs.status.TrainingStatus`.
-        story: its :class:`stoneworks.training.runs.story.RunStory`: what the display, the report and the model card say.
-        amount: what training is counted in: a key of the configuration, of checkpoints and of ``metrics.jsonl``.
+        story: its :class:`stoneworks.training.runs.story.RunStory`: texts for the display, the report and the model card.
+        amount: unit of training progress, such as ``positions``: a key of the configuration, checkpoints and
+            ``metrics.jsonl``.
 
     Raises:
         RegistrationError: an attribute is not valid.
@@ -46,12 +47,12 @@ class AlgorithmEntry(Entry):
             self.require_path(field)
 
     def config_class(self) -> type[Any]:
-        """Return the class of the configuration. Raises ``RegistrationError`` where it cannot be imported."""
+        """Return the configuration class. Raises ``RegistrationError`` if it cannot be imported."""
         found: type[Any] = self.load("config")
         return found
 
     def run_story(self) -> RunStory:
-        """Return what is said about its runs. Raises ``RegistrationError`` where it cannot be imported."""
+        """Return the texts on its runs. Raises ``RegistrationError`` if they cannot be imported."""
         found: RunStory = self.load("story")
         return found
 
@@ -85,8 +86,8 @@ def register_algorithm(
 ) -> None:
     """Add an algorithm to the registry of this process and of the worker processes that it starts.
 
-    From then on configurations may name it, and ``stoneworks train``, ``report`` and ``ship`` work with its runs. Registering
-    the same entry again does nothing. See :class:`AlgorithmEntry` for the arguments.
+    Afterwards, configurations can use the name, and ``stoneworks train``, ``report`` and ``ship`` support its runs. Registering
+    an identical entry again has no effect. See :class:`AlgorithmEntry` for the arguments.
 
     Raises:
         RegistrationError: an argument is not valid, or the name is taken.

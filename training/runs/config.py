@@ -61,13 +61,13 @@ def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool =
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
-        overrides: ``"key=value"``, with dots into parts: ``"network.channels=32"``. Values are YAML.
-        trust_names: let the names of bots and checkpoints in the file start programs and lead out of its folder. Those in
-            ``overrides`` always may.
+        overrides: ``"key=value"`` strings; dots separate nested keys: ``"network.channels=32"``. Values are YAML.
+        trust_names: whether names of bots and checkpoints in the file may start programs or refer to paths outside its
+            folder. Names in ``overrides`` always may.
 
     Raises:
         ConfigError: see :mod:`stoneworks.training.runs.config`.
-        UntrustedNameError: a name in the file starts a program or leads out of its folder.
+        UntrustedNameError: a name in the file starts a program or refers to a path outside the file's folder.
     """
     if name in config_names():
         text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
@@ -116,10 +116,10 @@ def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
 
 
 def _with_game_defaults(config_class: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return ``values`` with the defaults that depend on the game, where the configuration has some and keys are missing."""
+    """Return ``values`` with game-dependent defaults for missing keys, if the configuration defines such defaults."""
     try:
         defaults = config_class.game_defaults(load_game(values["game"]))
-    except (AttributeError, KeyError, ValueError):  # there is no such method, or no valid game, which is reported later
+    except (AttributeError, KeyError, ValueError):  # no such method, or an invalid game, which is reported later
         return values
     filled = copy.deepcopy(dict(values))
     for key, value in defaults.items():
@@ -130,7 +130,7 @@ def _with_game_defaults(config_class: Any, values: Mapping[str, Any]) -> Mapping
 
 
 def dump_config(config: RunConfig) -> str:
-    """Return the configuration as YAML, every key with its value."""
+    """Return the configuration as YAML, including keys with default values."""
     return yaml.safe_dump(config_as_dict(config), sort_keys=False)
 
 
@@ -150,8 +150,8 @@ def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], s
 
     Args:
         before: result of :func:`config_as_dict` at the start.
-        config: the configuration now.
-        changeable: the keys whose values may change.
+        config: the current configuration.
+        changeable: keys whose values may change.
         source: name of the run in errors.
     """
     if not isinstance(before, dict):

@@ -1,4 +1,4 @@
-"""Strict reading: YAML and mappings into frozen dataclasses whose fields say what is allowed."""
+"""Strict parsing of YAML and mappings into frozen dataclasses, whose fields define the allowed values."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ import yaml
 
 from stoneworks.models.architecture import NetworkConfig, network_entry
 
-#: The greatest number of values in a file, those that aliases repeat counted each time.
+#: Maximum number of values in a file, with aliases expanded.
 MAX_VALUES = 100_000
 
-#: Integers are less than this, which every array library can hold.
+#: Exclusive upper bound of integers, which every array library can represent.
 _INTEGER_BOUND = 2**63
 
 
 class ConfigError(ValueError):
-    """Raised for an invalid configuration. The message names the file, the key, the value and what is allowed."""
+    """Raised for an invalid configuration. The message names the file, the key, the value and the allowed values."""
 
 
 def number(allowed: str, holds: Callable[[Any], bool], **arguments: Any) -> Any:
-    """Return a dataclass field whose value must satisfy ``holds``; ``allowed`` says so in words."""
+    """Return a dataclass field whose value must satisfy ``holds``; ``allowed`` describes the allowed values in errors."""
     return field(metadata={"allowed": allowed, "holds": holds}, **arguments)
 
 
 def at_least(least: float, **arguments: Any) -> Any:
-    """Return a dataclass field whose value must not be less than ``least``."""
+    """Return a dataclass field whose value must be >= ``least``."""
     return number(f">= {least}", lambda value: value >= least, **arguments)
 
 
 def between(least: float, greatest: float, **arguments: Any) -> Any:
-    """Return a dataclass field whose value must be from ``least`` to ``greatest``."""
+    """Return a dataclass field whose value must be in [``least``, ``greatest``]."""
     return number(f"from {least} to {greatest}", lambda value: least <= value <= greatest, **arguments)
 
 
 def above_0(**arguments: Any) -> Any:
-    """Return a dataclass field whose value must be greater than 0."""
+    """Return a dataclass field whose value must be > 0."""
     return number("> 0", lambda value: value > 0, **arguments)
 
 
 def between_0_and_1(**arguments: Any) -> Any:
-    """Return a dataclass field whose value must be from 0 to 1."""
+    """Return a dataclass field whose value must be in [0, 1]."""
     return between(0, 1, **arguments)
 
 
@@ -53,7 +53,7 @@ def between_0_and_1(**arguments: Any) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which 1e-3 is a number, as in YAML 1.2, and duplicate keys are errors."""
+    """YAML loader that parses 1e-3 as a number, as in YAML 1.2, and rejects duplicate keys."""
 
 
 _Loader.add_implicit_resolver(
@@ -75,7 +75,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 
 
 def read_yaml(text: str, source: str) -> dict[str, Any]:
-    """Return the keys and values of YAML. Raises :class:`ConfigError` for anything else; ``source`` is what it calls the text."""
+    """Return a YAML mapping as a dict. Raises :class:`ConfigError` for other content; ``source`` is its name in errors."""
     try:
         loader = _Loader(text)
         try:
@@ -87,7 +87,7 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
             loader.dispose()
     except RecursionError:
         raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
-    except Exception as error:  # for values with tags PyYAML raises KeyError, TypeError and more
+    except Exception as error:  # PyYAML raises KeyError, TypeError and others for tagged values
         reason = " ".join(str(error).split())[:500]
         raise ConfigError(f"{source} is not valid YAML: {reason or type(error).__name__}") from None
     if not isinstance(values, dict):
@@ -96,9 +96,9 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
 
 
 def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
-    """Return the number of values that a node holds when aliases are written out. Raises ``ValueError`` above the bound."""
+    """Return the number of values of a node with aliases expanded. Raises ``ValueError`` above the maximum."""
     if node not in counted:
-        counted[node] = MAX_VALUES  # an alias of a node inside itself
+        counted[node] = MAX_VALUES  # for an alias of a node inside itself
         total = 1
         for item in node.value if isinstance(node, yaml.CollectionNode) else ():
             for child in item if isinstance(item, tuple) else (item,):
@@ -110,7 +110,7 @@ def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
 
 
 def apply_override(values: dict[str, Any], override: str) -> None:
-    """Set what ``override``, ``"key=value"``, says. Raises :class:`ConfigError` where it is not valid."""
+    """Apply ``override``, a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
     key, equals, text = override.partition("=")
     if not equals or not key:
         raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {override!r}")
@@ -129,7 +129,7 @@ Config = TypeVar("Config")
 
 
 def build(kind: type[Config], values: Any, source: str, prefix: str = "") -> Config:
-    """Return the dataclass ``kind`` made of ``values``, every one of them checked. Raises :class:`ConfigError`."""
+    """Return an instance of the dataclass ``kind`` with validated ``values``. Raises :class:`ConfigError`."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{source}: {prefix.rstrip('.')} must be keys with values, got {shown(values)}")
     known = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
@@ -150,10 +150,10 @@ def build(kind: type[Config], values: Any, source: str, prefix: str = "") -> Con
 
 
 def shown(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Return a value for an error message, cut where it is long."""
+    """Return a value for an error message, truncated if it is long."""
     try:
         words = text(value)
-    except (ValueError, RecursionError):  # of an integer with thousands of digits, of a value that holds itself
+    except (ValueError, RecursionError):  # an integer with thousands of digits, or a container that contains itself
         return f"a very large {type(value).__name__}"
     return words if len(words) <= 200 else f"{words[:200]}..."
 
@@ -184,7 +184,7 @@ def _is_a(kind: type, value: Any) -> bool:
 
 
 def _network(values: Any, item: dataclasses.Field[Any], source: str, key: str) -> NetworkConfig:
-    """Return the hyperparameters of the network ``values["kind"]``, by default those of the field's default."""
+    """Return the hyperparameters of the network ``values["kind"]``; the default kind is that of the field's default."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{source}: {key} must be keys with values, got {shown(values)}")
     default = {} if item.default_factory is dataclasses.MISSING else dataclasses.asdict(item.default_factory())

@@ -1,4 +1,4 @@
-"""What a person sees while training goes on, whatever the algorithm: a bar with the speed, and news above it."""
+"""Progress display during training: a progress bar with the speed, and messages above it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stoneworks.training.runs.interruption import stop_on_signals
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.status import TrainingResult, TrainingStatus
 
-#: The time that is left is judged by the speed of so many seconds.
+#: The remaining time is estimated from the speed over this number of seconds.
 _SPEED_SECONDS = 600.0
 
 
 class _AmountColumn(ProgressColumn):
-    """How much is done, of how much, and how much a second."""
+    """Progress column with the completed amount, the total and the speed per second."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -34,7 +34,7 @@ class _AmountColumn(ProgressColumn):
 
 
 class _ProgressWithLines(Progress):
-    """Progress with lines of text below the bar."""
+    """Progress bar with lines of text below it."""
 
     lines: Sequence[str] = ()
 
@@ -46,15 +46,15 @@ class _ProgressWithLines(Progress):
 
 
 class TrainingBar:
-    """A bar over what is to be trained on. It appears when there is something to show, and ends with the context."""
+    """Progress bar of a run. It appears with the first update and ends with the context."""
 
     def __init__(self, total: int, unit: str, console: Console | None = None) -> None:
-        """Make it.
+        """Initialize the display.
 
         Args:
-            total: how much is to be trained on.
-            unit: what that is counted in.
-            console: where to show it; standard output by default.
+            total: total amount of training.
+            unit: unit of this amount.
+            console: console to print to; standard output by default.
         """
         self._total = total
         self._progress = _ProgressWithLines(
@@ -76,14 +76,14 @@ class TrainingBar:
         self._progress.stop()
 
     def show(self, done: int, speed: float, *, beside: str = "", below: Sequence[str] = (), message: str = "") -> None:
-        """Show where training is.
+        """Update the display.
 
         Args:
-            done: how much has been trained on.
-            speed: how much a second.
-            beside: a text beside the bar.
-            below: lines below it.
-            message: news, which stay above the bar; empty for none.
+            done: completed amount of training.
+            speed: amount per second.
+            beside: text beside the bar.
+            below: lines below the bar.
+            message: text to print above the bar; empty for none.
         """
         self._progress.start()
         self._progress.lines = below
@@ -95,7 +95,7 @@ class TrainingBar:
 def train_with_display(
     config: RunConfig, folder: str | os.PathLike[str], *, resume: bool, console: Console | None = None
 ) -> TrainingResult:
-    """Train by the algorithm of the configuration, show progress, stop cleanly at Ctrl-C, and write the run's report.
+    """Train with the configured algorithm, show progress, stop cleanly on Ctrl-C, and write the report of the run.
 
     See :func:`stoneworks.training.runs.run.train_run` and :func:`stoneworks.training.runs.report.write_report`.
     """

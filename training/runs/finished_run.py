@@ -1,4 +1,4 @@
-"""What a run left in its folder, and how reports and model cards put it into words."""
+"""The files of a run, and texts on them for reports and model cards."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from stoneworks.training.text import percent
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run as its folder shows it; it may still be going on.
+    """A run as read from its folder; training may still be in progress.
 
     Attributes:
-        folder: of the run.
-        checkpoint: its latest.
-        metrics: the figures of its iterations, as far as they were written.
-        algorithm: what trained it.
+        folder: folder of the run.
+        checkpoint: its latest checkpoint.
+        metrics: metrics of the iterations so far.
+        algorithm: the algorithm of the run.
     """
 
     folder: Path
@@ -33,17 +33,17 @@ class FinishedRun:
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """What the checkpoint says of how it was trained."""
+        """Training information in the checkpoint."""
         return self.checkpoint.training
 
     @property
     def match_results(self) -> Sequence[Mapping[str, Any]]:
-        """The results of the matches."""
+        """Results of the matches."""
         match_results: Sequence[Mapping[str, Any]] = self.training["match_results"]
         return match_results
 
     def match_files(self) -> list[Path]:
-        """Return the files of game records of the latest matches, one for each opponent, in their order."""
+        """Return the game record files of the latest matches, one per opponent, in order."""
         if not self.match_results:
             return []
         files = sorted((self.folder / "matches").glob(f"{self.match_results[-1][self.algorithm.amount]:010d}-*.jsonl"))
@@ -54,7 +54,7 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
     """Read the folder of a run.
 
     Raises:
-        CheckpointError: it has no complete checkpoint, or one of no registered algorithm.
+        CheckpointError: there is no complete checkpoint, or its algorithm is not registered.
     """
     path = Path(folder)
     checkpoint = load_checkpoint(path / "checkpoint")
@@ -63,7 +63,7 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
 
 
 def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) -> AlgorithmEntry:
-    """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` where it is not registered."""
+    """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
     name = training.get("algorithm")
     if name not in ALGORITHMS:
         raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
@@ -71,7 +71,7 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
 
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:
-    """Return what :func:`stoneworks.training.runs.hardware.describe_hardware` found, in words."""
+    """Return the result of :func:`stoneworks.training.runs.hardware.describe_hardware` as text."""
     threads = hardware["torch_threads"]
     words = (
         f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
@@ -80,14 +80,14 @@ def hardware_in_words(hardware: Mapping[str, Any]) -> str:
 
 
 def policy_in_words(checkpoint: Checkpoint) -> str:
-    """Return what the policy alone plays, in words that follow its name."""
+    """Return a description of how the policy alone chooses actions, to be placed after its name."""
     if checkpoint.deterministic_policy:
         return "plays its network's most probable action"
     return "draws its action from its network's probabilities"
 
 
 def network_in_words(network: BoardNetwork) -> str:
-    """Return the size of a network in words."""
+    """Return the size of a network as text."""
     architecture = network.architecture
     weights = sum(parameter.numel() for parameter in network.parameters())
     hyperparameters = ", ".join(
@@ -97,7 +97,7 @@ def network_in_words(network: BoardNetwork) -> str:
 
 
 def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches as ``summarize`` in :mod:`stoneworks.training.arena.match` describes them."""
+    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.training.arena.match`."""
     lines = [
         "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
         "|---|---|---|---|---|---|---|",

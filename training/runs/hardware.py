@@ -1,4 +1,4 @@
-"""What speed depends on."""
+"""The hardware and thread settings that determine speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoneworks.models.processors import processor_name
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Let torch compute with so many threads, 0 for as many as it does already."""
+    """Set the number of torch threads; 0 leaves it unchanged."""
     before = torch.get_num_threads()
     torch.set_num_threads(number or before)
     try:
@@ -28,6 +28,6 @@ def torch_threads(number: int) -> Iterator[None]:
 
 
 def describe_hardware() -> dict[str, Any]:
-    """Return what speed depends on: processor, cores, how many threads torch uses, and the GPU where there is one."""
+    """Return the processor, the number of cores, the number of torch threads, and the GPU if there is one."""
     found = {"processor": processor_name(), "cores": os.cpu_count(), "torch_threads": torch.get_num_threads()}
     return found | ({"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {})

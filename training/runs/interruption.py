@@ -1,4 +1,4 @@
-"""Stopping at Ctrl-C where it does no harm."""
+"""Graceful shutdown on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
-    """Yield an event that the first SIGINT or SIGTERM sets; a second one interrupts as usual. For the main thread."""
+    """Yield an event that is set by the first SIGINT or SIGTERM; a second one interrupts immediately. Main thread only."""
     stop = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -1,4 +1,4 @@
-"""The figures of a run: ``metrics.jsonl``, a line for each iteration or update, and event files for TensorBoard."""
+"""The metrics of a run: ``metrics.jsonl``, with one line per iteration or update, and event files for TensorBoard."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from stoneworks.files import write_whole
 
 
 def read_metrics(file: Path, amount: str) -> list[dict[str, Any]]:
-    """Return the figures in the order of ``amount``, such as ``"positions"``. Without the file there are none.
+    """Return the metrics in the order of ``amount``, such as ``"positions"``; an empty sequence if there is no file.
 
-    Lines that are incomplete, as the last one of a killed run may be, are left out. Where lines repeat an amount, as those of
-    runs of earlier versions may after a resume, the later ones count.
+    Incomplete lines, such as the last one of a killed run, are skipped. If several lines have the same amount, which runs of
+    earlier versions may contain after a resume, the last one is used.
     """
     if not file.exists():
         return []
@@ -34,14 +34,14 @@ def read_metrics(file: Path, amount: str) -> list[dict[str, Any]]:
 
 
 def truncate_metrics(file: Path, amount: str, done: int) -> None:
-    """Remove the figures of what came after ``done``: a run that goes on from there repeats them."""
+    """Delete the metrics after ``done``: a run that is resumed from there writes them again."""
     if file.exists():
         rows = [row for row in read_metrics(file, amount) if row[amount] <= done]
         write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def truncate_events(folder: Path, done: int) -> None:
-    """Remove from TensorBoard's event files what came after step ``done``."""
+    """Delete events after step ``done`` from the TensorBoard event files."""
     with require_extra("train", "training runs"):
         from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
         from tensorboard.compat.proto.event_pb2 import Event

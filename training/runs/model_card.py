@@ -1,4 +1,4 @@
-"""Model cards of shipped checkpoints, and the table of all of them: Markdown made from what their files say."""
+"""Model cards of shipped checkpoints, and the table of all shipped checkpoints, as Markdown generated from their files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def model_card(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, An
     """Return the model card of a checkpoint.
 
     Args:
-        name: what ``load_bot`` calls it.
+        name: name of the checkpoint for ``load_bot``.
         checkpoint: the checkpoint.
-        final_matches: what its ``matches.json`` says.
-        weaknesses: what is known to be weak.
+        final_matches: content of its ``matches.json``.
+        weaknesses: description of known weaknesses.
     """
     return "\n".join(_sections(name, checkpoint, final_matches, weaknesses))
 
@@ -106,7 +106,7 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _curve(match_results: Sequence[Mapping[str, Any]], amount: str) -> str:
-    """Return a table of the matches while training went on: a row for each match, at most some, evenly spread."""
+    """Return a table of the matches during training; if there are many, an evenly spaced subset of them."""
     pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
     by_amount: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
     for row in match_results:
@@ -131,7 +131,7 @@ def _versions(libraries: Mapping[str, str]) -> str:
     return ", ".join(f"{library} {version}" for library, version in libraries.items())
 
 
-# -- The table of all ----------------------------------------------------------------------------------------------------
+# -- Table of shipped checkpoints ----------------------------------------------------------------------------------------
 
 
 def shipped_table() -> str:
@@ -157,10 +157,10 @@ def shipped_table() -> str:
 
 
 def page_with_table(text: str) -> str:
-    """Return the text of a page with :func:`shipped_table` between its two marks.
+    """Return the text of a page with :func:`shipped_table` between its two marker lines.
 
     Raises:
-        ValueError: the marks do not stand there once each, in their order.
+        ValueError: the markers do not both occur exactly once, in order.
     """
     return replace_block(text, _BEGIN, _END, shipped_table())
 

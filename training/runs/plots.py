@@ -1,4 +1,4 @@
-"""The plots of a report, as PNG files. They need no display and leave matplotlib's global state alone."""
+"""The plots of a report, as PNG files. They need no display and do not change the global state of matplotlib."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ with require_extra("train", "plots"):
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
-# Okabe and Ito's colors, which color-blind people tell apart.
+# The colorblind-safe palette of Okabe and Ito.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _MOST_POINTS = 400
 
 
 def scores_plot(match_results: Sequence[Mapping[str, Any]], amount: str) -> bytes:
-    """Return the plot of scores with their intervals, a line for each player and opponent (see ``Run.match_results``)."""
+    """Return a plot of scores with confidence intervals, one line per player and opponent (see ``Run.match_results``)."""
     figure, (axes,) = _figure(1)
     for number, (player, opponent) in enumerate(pairings(match_results)):
         rows = [row for row in match_results if (row["player"], row["opponent"]) == (player, opponent)]
@@ -31,7 +31,7 @@ def scores_plot(match_results: Sequence[Mapping[str, Any]], amount: str) -> byte
         low, high = zip(*(row["interval"] for row in rows), strict=True)
         axes.fill_between(positions, low, high, color=color, alpha=0.15, linewidth=0)
         axes.plot(positions, [row["score"] for row in rows], "o-", color=color, label=f"{player} against {opponent}")
-        # A band of one point has no width.
+        # A confidence band of a single point has no width and would be invisible.
         axes.vlines(positions, low, high, color=color, alpha=0.5, linewidth=1)
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
@@ -46,13 +46,13 @@ def metrics_plot(
     *,
     shares: bool = False,
 ) -> bytes:
-    """Return a plot of metrics over what was trained on.
+    """Return a plot of metrics against training progress.
 
     Args:
-        rows: the figures (see :func:`stoneworks.training.runs.metrics.read_metrics`).
-        amount: name of the horizontal axis in ``rows``.
-        panels: a title and, by name of a metric, the label of its line.
-        shares: whether the axis shows percentages, from 0.
+        rows: the metrics (see :func:`stoneworks.training.runs.metrics.read_metrics`).
+        amount: key in ``rows`` of the horizontal axis.
+        panels: for each panel, its title and the line labels by metric name.
+        shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels, strict=True):
@@ -70,7 +70,7 @@ def metrics_plot(
 
 
 def pairings(match_results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return who played whom, each pair once, in the order of first appearance."""
+    """Return the distinct pairs of player and opponent, in order of first appearance."""
     return list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
 
 
@@ -81,7 +81,7 @@ def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:
 
 
 def _thinned(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return ``[2, n]`` points, n at most ``_MOST_POINTS``: means of as many parts, where there are more."""
+    """Return ``[2, n]`` points with n <= ``_MOST_POINTS``: means over n equal parts if there are more points."""
     parts = np.array_split(points, min(len(points), _MOST_POINTS))
     return np.array([part.mean(axis=0) for part in parts]).T
 

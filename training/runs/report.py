@@ -1,4 +1,4 @@
-"""The report of a run of any algorithm: a page of Markdown with plots and pictures, written into the run's folder."""
+"""The report of a run: a Markdown page with plots and pictures, written to the folder of the run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with require_extra("train", "reports"):
     import torch
 
 REPORT_FILE = "report.md"
-#: The folder, inside the run's, of the report's plots and pictures.
+#: Subfolder for the plots and pictures of the report.
 PICTURES = "report"
 
 _NUM_POSITIONS = 3
@@ -42,9 +42,9 @@ _PICTURE_PIXELS = 480
 
 
 def write_report(folder: str | os.PathLike[str]) -> Path:
-    """Write ``report.md`` and its pictures into the folder of a run, and return its path.
+    """Write ``report.md`` and its pictures to the folder of a run, and return the path of the report.
 
-    It shows what the latest checkpoint and the files beside it say, also while the run is going on. Each file appears whole.
+    The report describes the latest checkpoint; training may still be in progress. Files are written atomically.
 
     Raises:
         CheckpointError: the folder has no complete checkpoint.
@@ -65,7 +65,7 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
     target = run.folder / REPORT_FILE
     text = "\n".join(sections)
     write_whole(target, text)
-    for file in pictures.glob("*.png"):  # those of an earlier report
+    for file in pictures.glob("*.png"):  # from an earlier report
         if f"({PICTURES}/{file.name})" not in text:
             file.unlink()
     return target
@@ -120,7 +120,7 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _MatchGame:
-    """A game of a match: its record, its end, and the seat of the player that this run trained."""
+    """A game of a match: its record, how it ended, and the seat of the trained player."""
 
     record: GameRecord
     end: State
@@ -128,14 +128,14 @@ class _MatchGame:
 
     @classmethod
     def of_match(cls, records: Sequence[GameRecord], player: str) -> _MatchGame:
-        """Return the first game that ``player`` won, or else the first one."""
+        """Return the first game that ``player`` won, or the first game if there is no win."""
         won = [record for record in records if record.winner is not None and record.players[record.winner] == player]
         record = (won or list(records))[0]
         return cls(record, record.replay(), record.players.index(player))
 
 
 def _match_games(run: FinishedRun) -> list[_MatchGame]:
-    """Return a game of each of the latest matches whose records are there."""
+    """Return one game of each of the latest matches with existing records."""
     latest = [
         row for row in run.match_results if row[run.algorithm.amount] == run.match_results[-1][run.algorithm.amount]
     ]
@@ -164,7 +164,7 @@ def _games(run: FinishedRun) -> Iterator[str]:
 
 
 def _policies(run: FinishedRun) -> Iterator[str]:
-    """Show what the network makes of positions of the game against the last opponent."""
+    """Show the policy and the value of the network in positions of the game against the last opponent."""
     game = run.checkpoint.game
     yield "## What the network would play\n"
     if run.match_files():
@@ -182,7 +182,7 @@ def _policies(run: FinishedRun) -> Iterator[str]:
 
 
 def _positions_to_show(run: FinishedRun) -> list[State]:
-    """Return positions in which the network is to move: early, in the middle and late in the last match's game."""
+    """Return positions with the network to move from the beginning, the middle and the end of the last match's game."""
     game = run.checkpoint.game
     games = _match_games(run)
     if not games:
@@ -198,7 +198,7 @@ def _positions_to_show(run: FinishedRun) -> list[State]:
 
 
 def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str]:
-    """Return a network's policy, ``float64[num_actions]``, and in words which result it expects."""
+    """Return a network's policy, ``float64[num_actions]``, and a description of its predicted result."""
     policy = np.zeros(state.game.num_actions)
     pairs, _ = PolicyBot(network, state.game, seed=0, deterministic=True).step_with_policy(state)
     for action, probability in pairs:
@@ -233,6 +233,6 @@ def _policy_picture(run: FinishedRun, name: str, state: State, policy: np.ndarra
 
 
 def _picture(run: FinishedRun, name: str, content: bytes, caption: str) -> str:
-    """Write a picture, and return the Markdown that shows it."""
+    """Write a picture and return the Markdown that includes it."""
     write_whole(run.folder / PICTURES / name, content)
     return f"![{caption}]({PICTURES}/{name})\n"

@@ -1,8 +1,8 @@
-"""``Run``: what one session of a run does, whatever the algorithm: its folder, checkpoints, figures and matches.
+"""``Run``: base class of the training sessions of all algorithms, with folder, checkpoints, metrics and matches.
 
-The folder of a run holds ``checkpoint/``, the latest checkpoint; ``config.yaml``, its configuration; ``metrics.jsonl`` and
-``tensorboard/``, its figures; ``matches/``, the game records of its matches. A run that was stopped or killed goes on from the
-checkpoint, and what the folder holds beyond that is removed.
+The folder of a run contains ``checkpoint/``, the latest checkpoint; ``config.yaml``, its configuration; ``metrics.jsonl`` and
+``tensorboard/``, its metrics; ``matches/``, the game records of its matches. A run that was stopped or killed is resumed from
+the checkpoint; anything in the folder that was written after the checkpoint is deleted.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ TENSORBOARD_FOLDER = "tensorboard"
 
 
 class TrainableConfig(RunConfig, Protocol):
-    """What :class:`Run` needs of a configuration.
+    """Configuration fields required by :class:`Run`.
 
     Attributes:
-        threads: threads of torch; 0 for its own choice.
-        checkpoint_seconds: time from one checkpoint to the next.
+        threads: number of torch threads; 0 for torch's default.
+        checkpoint_seconds: time between checkpoints.
     """
 
     @property
@@ -60,7 +60,7 @@ class TrainableConfig(RunConfig, Protocol):
 
 
 class MatchSettings(Protocol):
-    """How matches are played while training goes on."""
+    """Settings of the matches during training."""
 
     @property
     def num_pairs(self) -> int: ...  # noqa: D102
@@ -73,25 +73,26 @@ Config = TypeVar("Config", bound=TrainableConfig)
 
 
 class Run(ABC, Generic[Config]):
-    """One session of a run. Make and use it through :func:`train_run`, which holds the folder's lock.
+    """One session of a run. Use it through :func:`train_run`, which holds the lock of the folder.
 
-    A subclass makes its parts in ``__init__`` after this class's, restoring them from ``earlier``, and then calls ``begin``.
+    The ``__init__`` of a subclass calls this class's ``__init__``, creates its own parts, restores them from ``earlier`` if
+    that is not None, and then calls ``begin``.
 
     Attributes:
         config: the configuration.
         folder: the folder of the run.
         checkpoint: the folder of its checkpoint.
         game: the game.
-        earlier: the checkpoint that the session goes on from; None for a new run.
+        earlier: the checkpoint from which the session is resumed; None for a new run.
         match_results: results of the matches so far.
-        board: the figures for TensorBoard.
+        board: the TensorBoard writer.
     """
 
-    #: Keys of the configuration that may change when training goes on.
+    #: Keys of the configuration that may be changed when a run is resumed.
     changeable: ClassVar[tuple[str, ...]]
-    #: What training is counted in (see ``AlgorithmEntry.amount``).
+    #: Unit of training progress (see ``AlgorithmEntry.amount``).
     amount: ClassVar[str]
-    #: Whether the policy alone plays its most probable action; if not, it draws from its probabilities.
+    #: Whether the policy without search plays its most probable action; if False, actions are sampled from the policy.
     deterministic_policy: ClassVar[bool]
 
     board: SummaryWriter
@@ -108,39 +109,39 @@ class Run(ABC, Generic[Config]):
         self.match_results: list[dict[str, Any]] = list(training.get("match_results", ()))
         self._began = self._saved = time.monotonic()
 
-    # -- What an algorithm defines -----------------------------------------------------------------------------------
+    # -- Defined by the algorithm ------------------------------------------------------------------------------------
 
     @staticmethod
     @abstractmethod
     def opponents(config: Any) -> Iterable[str]:
-        """Return the bots that the run's matches need."""
+        """Return the names of the bots that the matches of the run require."""
 
     @property
     @abstractmethod
     def done(self) -> int:
-        """How much was trained on, in all sessions."""
+        """Completed amount of training, in all sessions."""
 
     @property
     @abstractmethod
     def network(self) -> BoardNetwork:
-        """The network that plays."""
+        """The network used for playing."""
 
     @abstractmethod
     def training(self) -> Mapping[str, Any]:
-        """Return what the checkpoint says about training beside what all runs say; anything that JSON can say."""
+        """Return JSON-serializable training information for the checkpoint, in addition to the fields common to all runs."""
 
     @abstractmethod
     def training_state(self) -> Mapping[str, Tensor]:
-        """Return what training needs to go on."""
+        """Return the tensors required to resume training."""
 
     @abstractmethod
     def train(self, report: Report, stop: threading.Event) -> TrainingResult:
-        """Train until all is done or ``stop`` is set, and save."""
+        """Train until the run is complete or ``stop`` is set, then save a checkpoint."""
 
-    # -- What all have in common -------------------------------------------------------------------------------------
+    # -- Common to all algorithms ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Write the configuration, and remove what the folder holds beyond the checkpoint."""
+        """Write the configuration and delete anything that was written after the checkpoint."""
         write_whole(self.folder / "config.yaml", dump_config(self.config))
         truncate_metrics(self.folder / METRICS_FILE, self.amount, self._done_before)
         truncate_events(self.folder / TENSORBOARD_FOLDER, self._done_before)
@@ -151,23 +152,23 @@ class Run(ABC, Generic[Config]):
         self._began = self._saved = time.monotonic()
 
     def open_board(self) -> SummaryWriter:
-        """Open the figures for TensorBoard."""
+        """Open the TensorBoard writer."""
         self.board = SummaryWriter(str(self.folder / TENSORBOARD_FOLDER))
         return self.board
 
     def seconds(self) -> float:
-        """Return the time so far, in all sessions."""
+        """Return the elapsed time in seconds, over all sessions."""
         return self._seconds_before + time.monotonic() - self._began
 
     def log(self, figures: Mapping[str, Any], scalars: Mapping[str, float], done: int) -> None:
-        """Write a line of ``metrics.jsonl``, and scalars by their tags for TensorBoard."""
+        """Append a line to ``metrics.jsonl`` and write ``scalars``, by tag, to TensorBoard."""
         with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps({self.amount: done, **figures}) + "\n")
         for tag, value in scalars.items():
             self.board.add_scalar(tag, value, done)
 
     def save(self) -> None:
-        """Write the checkpoint, after the figures that lead to it."""
+        """Write the checkpoint, after the metrics up to it."""
         self.board.flush()
         write_checkpoint(
             self.checkpoint,
@@ -193,7 +194,7 @@ class Run(ABC, Generic[Config]):
             self.save()
 
     def seed(self, *purpose: int) -> np.random.SeedSequence:
-        """Return the seeds for a purpose, given by numbers."""
+        """Return the seed sequence of a purpose, which is identified by integers."""
         return np.random.SeedSequence((self.config.seed, *purpose))
 
     def play_matches(
@@ -204,13 +205,13 @@ class Run(ABC, Generic[Config]):
         status: TrainingStatus,
         report: Report,
     ) -> None:
-        """Play matches, keep their records, and report their results.
+        """Play matches, save their game records, and report their results.
 
         Args:
-            pairings: what the player is called, the player, and its opponent's name.
-            settings: how the matches are played.
-            seeds: returns the seeds of the match with a number.
-            status: where the run is.
+            pairings: tuples of the player's display name, the player, and the name of its opponent.
+            settings: settings of the matches.
+            seeds: function that returns the seed sequence of a match by its index.
+            status: current status of the run.
             report: called with the result of each match as the message.
         """
         folder = self.folder / MATCHES_FOLDER
@@ -251,19 +252,19 @@ def train_run(
     report: Report | None = None,
     stop: threading.Event | None = None,
 ) -> TrainingResult:
-    """Train until the run is complete, or until ``stop`` is set.
+    """Train until the run is complete or until ``stop`` is set.
 
     Args:
-        run_class: the algorithm's class of runs.
-        config: what to train.
+        run_class: class of the algorithm's runs.
+        config: the configuration.
         folder: the folder of the run (see :mod:`stoneworks.training.runs.run`).
-        resume: whether to go on from the checkpoint in ``folder``; without one, training starts.
-        report: called with the status now and then, from within training.
-        stop: when set, a checkpoint is written soon, and training returns.
+        resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
+        report: called periodically with the status, from the training loop.
+        stop: when set, training saves a checkpoint and returns soon afterwards.
 
     Raises:
-        ConfigError: the configuration differs from the one that training began with in more than ``run_class.changeable``.
-        CheckpointError: the checkpoint is damaged or does not fit, or there is one and ``resume`` is False.
+        ConfigError: the configuration differs from that of the checkpoint in keys other than ``run_class.changeable``.
+        CheckpointError: the checkpoint is damaged or does not match, or there is one and ``resume`` is False.
         InUseError: another process uses the folder.
         ValueError: an opponent's name is unknown.
     """

@@ -1,4 +1,4 @@
-"""Shipping: final matches, and the folder of a checkpoint that comes with stoneworks."""
+"""Shipping: the final matches of a checkpoint, and the folder of a checkpoint that is included in stoneworks."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ from stoneworks.training.runs.model_card import model_card
 POLICY_OPPONENTS = ("random", "mcts:100")
 SEARCH_OPPONENTS = ("mcts:1000", "greedy")
 
-#: The score that a player is to reach against an opponent.
+#: Target score of a player against an opponent.
 TARGETS = {("policy", "random"): 0.99, ("policy", "mcts:100"): 0.5, ("policy@64", "mcts:1000"): 0.7}
 
-#: The greatest size of the weights of a checkpoint that is shipped.
+#: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True)
 class FinalMatches:
-    """The matches that say how strong a shipped checkpoint is.
+    """Settings of the matches that measure the strength of a shipped checkpoint.
 
     Attributes:
-        policy_opponents: names of bots that the policy plays, without search; None for those of ``POLICY_OPPONENTS`` that can
-            play the game.
-        search_opponents: names of bots that the search plays; None likewise for ``SEARCH_OPPONENTS``.
-        simulations: of that search.
-        num_pairs: pairs of games of each match.
+        policy_opponents: names of the opponents of the policy without search; None for those of ``POLICY_OPPONENTS`` that
+            can play the game.
+        search_opponents: names of the opponents of the search; None for those of ``SEARCH_OPPONENTS`` that can play it.
+        simulations: simulations of the search.
+        num_pairs: pairs of games per match.
         opening_actions: random actions at the start of each pair.
-        seed: of everything random.
+        seed: seed of all random numbers.
     """
 
     policy_opponents: tuple[str, ...] | None = None
@@ -83,26 +83,26 @@ def ship(
     weaknesses: str = "",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
-    """Play the final matches of a run's checkpoint, and lay it into the folder ``into / name``.
+    """Play the final matches of a run's checkpoint, and write the shipped checkpoint to the folder ``into / name``.
 
-    That folder has the weights, ``checkpoint.json``, ``matches.json`` and the model card; what training needs to go on stays
-    behind. It appears whole, and replaces one that was there.
+    The folder contains the weights, ``checkpoint.json``, ``matches.json`` and the model card, without the training state. It is
+    written atomically and replaces an existing one.
 
     Args:
         run_folder: the folder of the run.
-        name: what :func:`stoneworks.models.load_bot` will call it: the game's name, with something after a hyphen or not.
+        name: name for :func:`stoneworks.models.load_bot`: the game's name, optionally followed by a hyphen and a suffix.
         into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
         matches: the final matches.
-        weaknesses: what is known to be weak, for the model card.
-        progress: called with a match in words and the numbers of finished games and of all games, once a step.
+        weaknesses: description of known weaknesses, for the model card.
+        progress: called after each step with a description of the match, the number of finished games and the total.
 
     Returns:
         The new folder.
 
     Raises:
-        CheckpointError: the run has no complete checkpoint, one of no registered algorithm, or one that is too large.
-        UnknownBotError: an opponent's name.
-        ValueError: the name does not fit the game, or ``matches`` is not allowed.
+        CheckpointError: there is no complete checkpoint, its algorithm is not registered, or its weights are too large.
+        UnknownBotError: an opponent's name is unknown.
+        ValueError: the name does not match the game, or ``matches`` is invalid.
     """
     source = Path(run_folder) / "checkpoint"
     target = Path(into) / name
@@ -114,7 +114,7 @@ def ship(
             raise ValueError(
                 f"name must be {game.name!r}, or {game.name + '-'!r} followed by lower-case letters or digits, got {name!r}"
             )
-        with torch_threads(1):  # more are slow on a busy machine, and networks this small gain nothing from them
+        with torch_threads(1):  # more threads are slow on a busy machine and do not speed up networks of this size
             final_matches = evaluate(checkpoint, matches or FinalMatches(), progress)
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
@@ -129,7 +129,7 @@ def ship(
 
 
 def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
-    """Copy the checkpoint ``source`` without what only training needs, and return the copy, read."""
+    """Copy the checkpoint ``source`` without the training state, and return the copy as read from ``folder``."""
     file = source / METADATA_FILE
     load_checkpoint(source)
     description = json.loads(file.read_text(encoding="utf-8"))
@@ -151,7 +151,7 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
 def evaluate(
     checkpoint: Checkpoint, matches: FinalMatches, progress: Callable[[str, int, int], None] | None = None
 ) -> dict[str, Any]:
-    """Play the final matches of a checkpoint, and return what ``matches.json`` says of them. See :func:`ship`."""
+    """Play the final matches of a checkpoint, and return the content of ``matches.json``. See :func:`ship`."""
     game = checkpoint.game
     pairings = list(_pairings(checkpoint, game, matches))
     rows = []
@@ -200,7 +200,7 @@ def evaluate(
 
 
 def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]:
-    """Return the ratings of the players on the ladder of the game, from their games with its anchors; none without a ladder."""
+    """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
     if str(game) not in shipped_ladders():
         return []
     ladder = load_ladder(game).ratings
@@ -214,7 +214,7 @@ def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]
 
 
 def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
-    """Yield players by name with their opponents, all of whom there are."""
+    """Yield tuples of player name, player and opponent name, after checking that all opponents can be loaded."""
     policy_opponents, search_opponents = (
         playable_bots(default, game) if given is None else given
         for given, default in (

@@ -1,4 +1,4 @@
-"""Where a run is, and how it ended, whatever the algorithm."""
+"""Status and result of a run of any algorithm."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class TrainingStatus:
-    """Where a run is. Algorithms add figures of their own.
+    """Status of a run. Algorithms add fields in subclasses.
 
     Attributes:
-        done: how much was trained on (see ``AlgorithmEntry.amount``).
-        total: how much is to be trained on.
-        seconds: time so far, in all sessions.
+        done: completed amount of training (see ``AlgorithmEntry.amount``).
+        total: total amount of training.
+        seconds: elapsed time, in all sessions.
         per_second: amount per second.
-        message: news worth keeping, such as the result of a match; empty mostly.
+        message: message to keep on the display, such as the result of a match; usually empty.
     """
 
     done: int
@@ -29,12 +29,12 @@ class TrainingStatus:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """How a run, or a session of one, ended.
+    """Result of a run, or of one session of it.
 
     Attributes:
         checkpoint: the folder of the checkpoint.
-        done: how much was trained on, in all sessions.
-        seconds: time taken, in all sessions.
+        done: completed amount of training, in all sessions.
+        seconds: elapsed time, in all sessions.
         per_second: amount per second in this session, without matches and checkpoints; 0 if nothing was left to do.
         finished: whether the run is complete.
     """

@@ -1,4 +1,4 @@
-"""``RunStory``: what the display, the report and the model card say about the runs of an algorithm."""
+"""``RunStory``: texts on the runs of an algorithm for the display, the report and the model card."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of a report.
+    """A plot of a report.
 
     Attributes:
-        file: name of the picture.
-        caption: its text alternative.
-        panels: for each panel its title and the labels of its lines by the name of the metric.
+        file: file name of the picture.
+        caption: alternative text of the picture.
+        panels: for each panel, its title and the line labels by metric name.
         shares: whether the axis shows percentages.
     """
 
@@ -31,9 +31,9 @@ class Section:
     """A section of a report that shows metrics.
 
     Attributes:
-        heading: its heading.
-        plots: its figures.
-        words: returns a paragraph above them from the metrics' rows; None for none.
+        heading: heading of the section.
+        plots: its plots.
+        words: function that returns a paragraph above the plots from the rows of metrics; None for no paragraph.
     """
 
     heading: str
@@ -43,13 +43,13 @@ class Section:
 
 @dataclass(frozen=True)
 class RunStory:
-    """What is said about the runs of an algorithm.
+    """Texts on the runs of an algorithm.
 
     Attributes:
-        title: the algorithm's name as texts have it.
-        lines: returns, from a status, the text beside the progress bar and the lines below it.
-        facts: returns, from the ``training`` part of a checkpoint, what its report tabulates, by name.
-        trained: returns, likewise, how the agent was trained, for "By <title>: ..." in its model card.
+        title: display name of the algorithm.
+        lines: function that returns the text beside the progress bar and the lines below it from a status.
+        facts: function that returns the table of the report, by row name, from the ``training`` part of a checkpoint.
+        trained: function that returns how the agent was trained, for "By <title>: ..." in the model card, from the same.
         sections: the sections of the report that show metrics.
     """
 
