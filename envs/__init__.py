@@ -1,8 +1,8 @@
 """Stoneworks environments: PettingZoo AEC and Gymnasium environments over the shared rules core.
 
-Importing this package registers ``stoneworks/Vadus-v0`` and the like with Gymnasium, and ``stoneworks/vadus-v0`` and the like
-with PettingZoo. ``from stoneworks.envs import vadus_v0`` gives what PettingZoo calls an environment module, with ``env`` and
-``raw_env``; so for every registered game, with the version that it has in the registry. All names are imported on first use.
+Importing this package registers every game with Gymnasium (``stoneworks/Vadus-v0``) and PettingZoo (``stoneworks/vadus-v0``).
+``from stoneworks.envs import vadus_v0`` returns a PettingZoo environment module with ``env`` and ``raw_env``; one exists for
+every registered game, named after the game and its registered version. All names are imported lazily, on first use.
 """
 
 from __future__ import annotations

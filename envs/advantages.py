@@ -1,4 +1,4 @@
-"""Advantages of self-play: one stream of positions that two players share."""
+"""Generalized advantage estimation for self-play, where both players share one trajectory."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def self_play_advantages(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return generalized advantage estimates for :class:`~stoneworks.envs.self_play.SelfPlayVectorEnv`.
 
-    The game is zero-sum, so what is worth ``v`` to one player is worth ``-v`` to the other. The value of the next position
-    enters with its sign where the same player moves again, and with the opposite sign where the turn passes; so does the
-    advantage of the next step. That is exact for any number of actions in a turn. A step that ended its game has no next
-    position: the reward of a truncated game is a draw's, 0.
+    The game is zero-sum: a value of ``v`` for one player is ``-v`` for the other. The value of the next position and the
+    advantage of the next step keep their sign if the same player moves again, and change sign if the opponent moves next.
+    This is exact for any number of actions per turn. A step that ends its game does not bootstrap, even if the game was
+    truncated: a truncated game has the reward of a draw, 0.
 
     Args:
-        rewards: ``[num_steps, num_envs]``, the reward of the player who moved, as ``step`` returns it.
-        values: ``[num_steps, num_envs]``, the value of each position to its player to move.
+        rewards: ``[num_steps, num_envs]``, the rewards returned by ``step``, from the perspective of the player who moved.
+        values: ``[num_steps, num_envs]``, the value of each position for its player to move.
         players: ``int[num_steps, num_envs]``, the player to move, 0 or 1 (``env.players`` before the step).
         ended: ``bool[num_steps, num_envs]``, whether the step ended its game (terminations or truncations).
-        next_values: ``[num_envs]``, the value of the position after the last step to its player to move.
-        next_players: ``int[num_envs]``, the player to move there.
-        gamma: discount per action, from 0 to 1.
-        gae_lambda: lambda of the estimator, from 0 to 1.
+        next_values: ``[num_envs]``, the value of the position after the last step, for its player to move.
+        next_players: ``int[num_envs]``, the player to move in that position.
+        gamma: discount factor per action, in [0, 1].
+        gae_lambda: the GAE parameter lambda, in [0, 1].
 
     Returns:
-        Advantages and value targets, ``float64[num_steps, num_envs]``, both from the view of the player who moved.
+        Advantages and value targets, ``float64[num_steps, num_envs]``, from the perspective of the player who moved.
 
     Raises:
-        ValueError: shapes differ, a player is not 0 or 1, or ``gamma`` or ``gae_lambda`` is outside 0 to 1.
+        ValueError: shapes do not match, a player is not 0 or 1, or ``gamma`` or ``gae_lambda`` is outside [0, 1].
     """
     reward, value = np.asarray(rewards, np.float64), np.asarray(values, np.float64)
     player, over = np.asarray(players), np.asarray(ended, np.bool_)

@@ -1,4 +1,4 @@
-"""The PettingZoo AEC environment of every game."""
+"""PettingZoo AEC environment for all games."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _PLAYERS = {agent: player for player, agent in enumerate(AGENTS)}
 
 
 class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
-    """One game for two agents, ``player_0`` (who moves first) and ``player_1``.
+    """A two-player game with the agents ``player_0`` (moves first) and ``player_1``.
 
-    An agent may act several times in a row: ``agent_selection`` is who acts next. Observations are dicts of
-    ``"observation"`` (the planes of ``game.observation_planes`` as that agent sees them) and ``"action_mask"``
-    (``int8[num_actions]``; zeros for an agent that is not to move and once the game is over). Rewards are 0, then at the
-    end +1 and -1, or 0 for both after a draw or a truncated game.
+    An agent may act several times in a row; ``agent_selection`` is the agent to move. Observations are dicts with the keys
+    ``"observation"`` (the planes in ``game.observation_planes``, from that agent's perspective) and ``"action_mask"``
+    (``int8[num_actions]``; all zeros if the agent is not to move or the game is over). Rewards are 0 until the game ends,
+    then +1 for the winner and -1 for the loser, or 0 for both after a draw or a truncated game.
 
-    The environment checks order and actions by itself, so that it needs none of PettingZoo's wrappers; ``copy.deepcopy``
-    and ``pickle`` give an equal, independent environment at any time.
+    The environment validates call order and actions, so PettingZoo's wrappers are not needed. ``copy.deepcopy`` and
+    ``pickle`` produce an equal, independent environment at any point of a game.
     """
 
     def __init__(
@@ -45,22 +45,22 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         mask_dtype: npt.DTypeLike = "int8",
         **options: object,
     ) -> None:
-        """Make the environment; ``reset`` starts a game.
+        """Create the environment. Call ``reset`` to start a game.
 
         Args:
-            game: a name, or a game string.
+            game: a game name or a game string.
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
-            illegal_action: what an illegal action does. ``"lose"``: its agent loses, -1 against +1. ``"raise"``: an
-                ``IllegalActionError``, and nothing changes.
+            illegal_action: how to handle an illegal action. ``"lose"``: the agent loses, with reward -1, and the opponent
+                gets +1. ``"raise"``: raise ``IllegalActionError`` and leave the environment unchanged.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
-            observation_key: the key of the planes in an observation: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: the key of the mask in an observation: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask: ``"int8"`` (which PettingZoo's tests require), ``"bool"`` or ``"float32"``.
-            **options: of the game, e.g. ``size=7``.
+            observation_key: key of the planes in an observation: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: key of the mask in an observation: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask: ``"int8"`` (required by PettingZoo's tests), ``"bool"`` or ``"float32"``.
+            **options: game options, e.g. ``size=7``.
 
         Raises:
-            ValueError: an argument that is not allowed; it names what is.
+            ValueError: an argument is invalid; the message lists the allowed values.
         """
         super().__init__()
         self.game = load_game(game, **options)
@@ -89,21 +89,21 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self.action_spaces = {agent: spaces.Discrete(self.game.num_actions) for agent in AGENTS}
         self.state_space = self._format.planes_space()
         self._state: State | None = None
-        #: Whether the game has ended by an illegal action, which the position does not show.
+        #: Whether the game ended by an illegal action, which is not recorded in the position.
         self._forfeited = False
 
     # -- PettingZoo's methods ----------------------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's observation space, the same object each time."""
+        """Return the agent's observation space. Always returns the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's action space, the same object each time."""
+        """Return the agent's action space. Always returns the same object."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a game. There is no chance in it, so ``seed`` changes nothing; ``options`` are not looked at."""
+        """Start a new game. ``seed`` has no effect because the games are deterministic; ``options`` is ignored."""
         self._state = self.game.new_initial_state()
         self._forfeited = False
         self.agents = list(AGENTS)
@@ -118,7 +118,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             self.render()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
-        """Return the observation of either agent, at any time after ``reset``. The arrays are the caller's to keep."""
+        """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``."""
         if self._state is None:
             raise ResetNeeded(f"{self}: observe() before reset()")
         planes, mask = self._state.observation_and_mask(_PLAYERS[agent])
@@ -131,11 +131,11 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         return {self._format.observation_key: planes, self._format.mask_key: mask}
 
     def step(self, action: int | None) -> None:
-        """Play ``action`` for ``agent_selection``; None for an agent whose game is over.
+        """Apply ``action`` for the agent ``agent_selection``; it must be None if that agent is terminated or truncated.
 
         Raises:
-            IllegalActionError: the action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``.
-            ResetNeeded: there is no game, or all agents have left it.
+            IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``.
+            ResetNeeded: ``reset`` was never called, or no agents are left.
         """
         state = self._state
         if state is None or not self.agents:
@@ -169,7 +169,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self._deads_step_first()
 
     def state(self) -> npt.NDArray[Any]:
-        """Return the position as player 0 sees it, in ``state_space``."""
+        """Return the observation planes from player 0's perspective, an element of ``state_space``."""
         if self._state is None:
             raise ResetNeeded(f"{self}: state() before reset()")
         return self._format.of(self._state.observation_tensor(0))
@@ -181,14 +181,14 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         return self._renderer.render(self._state)
 
     def close(self) -> None:
-        """Close the window of the mode ``human``."""
+        """Close the window, if ``render_mode`` is ``"human"``."""
         self._renderer.close()
 
-    # -- Beyond PettingZoo -------------------------------------------------------------------------------------------
+    # -- Extensions of the PettingZoo API -------------------------------------------------------------------------------
 
     @property
     def game_state(self) -> State:
-        """A copy of the position, for search: a ``stoneworks.envs.rules.State``."""
+        """A copy of the position as a ``stoneworks.envs.rules.State``, e.g. for search."""
         if self._state is None:
             raise ResetNeeded(f"{self}: game_state before reset()")
         return self._state.clone()

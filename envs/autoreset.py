@@ -1,4 +1,4 @@
-"""When a vector environment restarts a game that has ended."""
+"""Autoreset modes of the vector environments."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import Enum
 from typing import Any
 
 try:
-    from gymnasium.vector import AutoresetMode  # Gymnasium has had it since 1.1
+    from gymnasium.vector import AutoresetMode  # available since Gymnasium 1.1
 except ImportError:  # pragma: no cover
 
     class AutoresetMode(Enum):  # type: ignore[no-redef]
-        """The modes of later versions of Gymnasium."""
+        """The autoreset modes of Gymnasium 1.1 and later."""
 
         NEXT_STEP = "NextStep"
         SAME_STEP = "SameStep"
@@ -18,10 +18,10 @@ except ImportError:  # pragma: no cover
 
 
 def check_autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode given as itself, by its name (``"NEXT_STEP"``) or by its value (``"NextStep"``).
+    """Return an ``AutoresetMode`` from a member, its name (``"NEXT_STEP"``) or its value (``"NextStep"``).
 
     Raises:
-        ValueError: there is no such mode; the message lists the modes.
+        ValueError: the mode is unknown; the message lists the modes.
     """
     for known in AutoresetMode:
         if isinstance(mode, AutoresetMode | str) and mode in (known, known.name, known.value):

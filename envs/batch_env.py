@@ -1,4 +1,4 @@
-"""What the vector environments share: a batch of games, the form of observations, and when games restart."""
+"""Base class of the vector environments: the batch of games, the observation format and autoreset."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, lo
 
 
 class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]]):
-    """Many games as one Gymnasium vector environment; subclasses say whose observations and rewards are handed out.
+    """Gymnasium vector environment over a batch of games. Subclasses choose the player whose perspective is returned.
 
     Attributes:
         game: the game.
-        autoreset_mode: when a game that has ended is restarted, a ``gymnasium.vector.AutoresetMode``.
+        autoreset_mode: the ``gymnasium.vector.AutoresetMode``; determines when a finished game is restarted.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
@@ -68,19 +68,19 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._rows = np.arange(num_envs)
         self._has_games = False
-        #: Games that have ended and are not restarted yet; whose view their observations show.
+        #: Finished games that are not restarted yet, and the player whose perspective each row shows.
         self._ended = np.zeros(num_envs, np.bool_)
         self._viewers = np.zeros(num_envs, np.int8)
 
     def observations(self) -> Any:
-        """Return the games' observations, as ``reset`` and ``step`` do."""
+        """Return the current observations, in the format of ``reset`` and ``step``."""
         return self._format.observation(self._planes(), self._masks())
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return ``bool[num_envs, num_actions]``, the legal actions.
 
-        In a game that has ended and is not restarted yet, that is all actions with ``NEXT_STEP``, whose next step ignores the
-        action, and none with ``DISABLED``.
+        Rows of finished games that are not restarted yet are all True in mode ``NEXT_STEP``, where the next step ignores the
+        action, and all False in mode ``DISABLED``.
         """
         return self._masks().astype(np.bool_)
 
@@ -91,7 +91,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         return planes
 
     def _last_planes(self, row: int) -> npt.NDArray[Any]:
-        """Return the planes of a game that has ended, as the player sees them whose they are."""
+        """Return the final planes of a finished game, from the perspective of that row's player."""
         return self._format.of(self._batch.state(row).observation_tensor(int(self._viewers[row])))
 
     def _masks(self) -> npt.NDArray[Any]:
@@ -103,7 +103,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         return {"action_mask": self._masks(), "_action_mask": np.ones(self.num_envs, np.bool_)}
 
     def _rows_to_reset(self, options: dict[str, Any] | None) -> npt.NDArray[np.int64]:
-        """Return the games that ``reset`` starts. Raises ``ValueError`` for a ``reset_mask`` that is not one."""
+        """Return the indices of the games to reset. Raises ``ValueError`` if ``reset_mask`` is invalid."""
         if options is None or "reset_mask" not in options:
             return self._rows
         mask = options["reset_mask"]
@@ -117,10 +117,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         return np.flatnonzero(mask)
 
     def _play(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Play one action in each game that goes on.
+        """Apply one action in each unfinished game.
 
         Returns:
-            The games that must be restarted now, and the games whose action was illegal, in which nothing was played.
+            The indices of the games to restart now, and of the games whose action was illegal, which are unchanged.
         """
         if not self._has_games:
             raise ResetNeeded("step() before reset()")
@@ -150,7 +150,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
 
 
 class EndedGames:
-    """What a step reports about the games that ended in it.
+    """Results of the games that ended during a step.
 
     Attributes:
         rewards: ``float64[num_games]``.
@@ -165,11 +165,11 @@ class EndedGames:
         self._games: list[tuple[int, Any, dict[str, Any]]] = []
 
     def add(self, row: int, observation: Any, **facts: Any) -> None:
-        """Add a game's last observation, and what ``final_info`` says about it."""
+        """Add a game's final observation and its entries of ``final_info``."""
         self._games.append((row, observation, facts))
 
     def info(self, masks: npt.NDArray[Any]) -> dict[str, Any]:
-        """Return ``final_obs`` and ``final_info`` in Gymnasium's form, with ``masks`` of zeros; empty where no game ended."""
+        """Return ``final_obs`` and ``final_info`` in Gymnasium's format, with ``masks`` of zeros; empty if no game ended."""
         if not self._games:
             return {}
         num_games = len(self.rewards)

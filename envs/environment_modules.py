@@ -1,4 +1,4 @@
-"""What PettingZoo calls an environment module, ``vadus_v0`` with ``env`` and ``raw_env``, for every game of the registry."""
+"""PettingZoo environment modules, such as ``vadus_v0`` with ``env`` and ``raw_env``, for all registered games."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def environment_module_names() -> list[str]:
 
 
 def environment_module(name: str) -> ModuleType | None:
-    """Return the environment module of a name such as ``"vadus_v0"``; None for a name that is not of this form, or of no game.
+    """Return the environment module with a name such as ``"vadus_v0"``, or None if the name does not refer to a game.
 
     Raises:
-        ImportError: the game has another version.
+        ImportError: the game is registered with a different version.
         RegistrationError: the game of another package cannot be loaded.
     """
     match = re.fullmatch(r"(\w+)_v([0-9]+)", name, re.ASCII)
@@ -45,7 +45,7 @@ def _module(entry: GameEntry) -> ModuleType:
         f"stoneworks.envs.{entry.name}_v{entry.version}",
         f"{title}, as a PettingZoo AEC environment. ``env(...)`` makes it; {arguments}.",
     )
-    # The environment checks order and actions by itself, so it needs none of PettingZoo's wrappers.
+    # The environment validates call order and actions itself, so PettingZoo's wrappers are not needed.
     env = partial(BoardGameEnv, entry.name)
     module.__dict__.update(env=env, raw_env=env, __all__=["env", "raw_env"])
     return module

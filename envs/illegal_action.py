@@ -1,10 +1,10 @@
-"""What an environment does with an illegal action."""
+"""Validation of the arguments ``illegal_action`` and ``frameskip``."""
 
 ILLEGAL_ACTION_CHOICES = ("lose", "raise")
 
 
 def check_illegal_action(choice: str) -> str:
-    """Return ``choice``. Raises ``ValueError`` for one that is not in ``ILLEGAL_ACTION_CHOICES``."""
+    """Return ``choice``. Raises ``ValueError`` if it is not in ``ILLEGAL_ACTION_CHOICES``."""
     if choice not in ILLEGAL_ACTION_CHOICES:
         raise ValueError(f"illegal_action must be one of {', '.join(ILLEGAL_ACTION_CHOICES)}, got {choice!r}")
     return choice

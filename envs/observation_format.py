@@ -1,4 +1,4 @@
-"""The form in which environments hand out observations and action masks."""
+"""Layout and dtype of observations and action masks."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MASK_KEYS = ("action_mask", "mask")
 
 
 class ObservationFormat:
-    """Turns what the rules core computes into what an environment hands out.
+    """Converts the arrays of the rules core to the format of an environment.
 
-    Planes are ``float32[..., planes, height, width]``, masks ``int8[..., num_actions]``. The layout ``"CHW"`` keeps the order
-    of the axes, ``"HWC"`` puts the planes last, ``"flat"`` makes one axis of the three in the order CHW. With
-    ``mask_in_observation`` an observation is a dict of the planes and the mask, otherwise it is the planes.
+    The rules core computes planes ``float32[..., planes, height, width]`` and masks ``int8[..., num_actions]``. The layout
+    ``"CHW"`` keeps the axes in this order, ``"HWC"`` moves the planes last, and ``"flat"`` flattens the three axes in CHW
+    order. With ``mask_in_observation`` an observation is a dict of the planes and the mask, otherwise only the planes.
 
     Attributes:
         dtype: dtype of the planes.
         mask_dtype: dtype of the mask.
         shape: shape of the planes of one observation.
-        unchanged: whether planes are handed out as the rules core computes them.
+        unchanged: whether the planes are returned as computed by the rules core.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class ObservationFormat:
         mask_key: str = "action_mask",
         mask_dtype: npt.DTypeLike = "int8",
     ) -> None:
-        """Check the format.
+        """Validate the arguments and create the format.
 
         Args:
             game: the game.
             layout: one of ``LAYOUTS``.
-            dtype: one of ``FLOATING_DTYPES``; also of ``INTEGER_DTYPES`` where all planes of the game are zeros and ones.
+            dtype: one of ``FLOATING_DTYPES``; or of ``INTEGER_DTYPES`` if all planes of the game are binary.
             mask_in_observation: whether an observation is a dict that contains the mask.
-            observation_key: the key of the planes in that dict, one of ``OBSERVATION_KEYS``.
-            mask_key: the key of the mask in that dict, one of ``MASK_KEYS``.
+            observation_key: key of the planes in that dict, one of ``OBSERVATION_KEYS``.
+            mask_key: key of the mask in that dict, one of ``MASK_KEYS``.
             mask_dtype: one of ``MASK_DTYPES``.
 
         Raises:
-            ValueError: an argument is not allowed; the message lists what is.
+            ValueError: an argument is invalid; the message lists the allowed values.
         """
         self.layout = _one_of("obs_layout", layout, LAYOUTS)
         allowed = FLOATING_DTYPES + (INTEGER_DTYPES if game.binary_observations else ())
@@ -76,17 +76,17 @@ class ObservationFormat:
         self.unchanged = layout == "CHW" and self.dtype == np.float32
 
     def space(self) -> spaces.Space[Any]:
-        """Return a new space of observations."""
+        """Return a new observation space."""
         if not self.mask_in_observation:
             return self.planes_space()
         return spaces.Dict({self.observation_key: self.planes_space(), self.mask_key: self.mask_space()})
 
     def planes_space(self) -> spaces.Box:
-        """Return a new space of planes."""
+        """Return a new ``Box`` space of the planes."""
         return spaces.Box(0, 1, self.shape, self.dtype.type)
 
     def mask_space(self) -> spaces.Box:
-        """Return a new space of masks."""
+        """Return a new space of action masks."""
         return spaces.Box(0, 1, (self.num_actions,), self.mask_dtype.type)
 
     def of(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
@@ -102,7 +102,7 @@ class ObservationFormat:
         return mask.astype(self.mask_dtype)
 
     def observation(self, planes: npt.NDArray[Any], mask: npt.NDArray[Any]) -> Any:
-        """Return the observation made of ``planes`` and ``mask``, both already in this format; the mask is copied."""
+        """Return the observation of ``planes`` and ``mask``, which must already be in this format. The mask is copied."""
         return {self.observation_key: planes, self.mask_key: mask.copy()} if self.mask_in_observation else planes
 
     def _arranged(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

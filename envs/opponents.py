@@ -1,4 +1,4 @@
-"""The opponents of a vector environment: who plays which game, each asked once for all of its games."""
+"""Assignment of opponents to the games of a vector environment, with one batched call per opponent and step."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
 
 def _has_boolean(answer: object) -> bool:
-    """Return whether a list of actions has a boolean, which numpy makes an integer among integers."""
+    """Return whether a list of actions contains a boolean, which numpy would convert to an integer."""
     return isinstance(answer, (list, tuple)) and any(isinstance(action, (bool, np.bool_)) for action in answer)
 
 
 class Opponents:
-    """Who plays which game. Players stay until the last of their games is over, though new games have others."""
+    """The opponent of each game. A replaced opponent is kept until the last of its games is over."""
 
     def __init__(self, game: Game, num_games: int, self_player: PolicyPlayer) -> None:
         self._game = game
@@ -27,11 +27,11 @@ class Opponents:
         self._names: list[str] = []
         self._players: list[Any] = []
         self._cumulative_shares = np.zeros(0)
-        #: ``int64[num_games]``, indices of players.
+        #: ``int64[num_games]``, index of each game's opponent.
         self.of_game = np.full(num_games, -1)
 
     def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
-        """Exchange the opponents for new games. Raises ``ValueError`` for bad shares or names, and changes nothing then."""
+        """Replace the opponents of new games. Raises ``ValueError``, without any change, if a share or name is invalid."""
         values = np.array(list(shares.values()), np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
             raise ValueError(f"the opponents' shares must be numbers >= 0, not all of them 0; got {dict(shares)!r}")
@@ -41,7 +41,7 @@ class Opponents:
         self._cumulative_shares = np.cumsum(values / values.sum())
 
     def reseed(self, random: np.random.Generator) -> None:
-        """Make the opponents that were given by name anew, with seeds drawn from ``random``."""
+        """Recreate the opponents given by name, with seeds drawn from ``random``."""
         seeds = random.integers(2**31, size=len(self._given)).tolist()
         of_given = zip(self._given.items(), seeds, strict=True)
         self._install({name: self._resolve(opponent, seed) for (name, opponent), seed in of_given})
@@ -64,17 +64,17 @@ class Opponents:
         self._players = [player for _, player in new]
 
     def restart(self) -> None:
-        """Tell all opponents that new games begin."""
+        """Call ``restart`` on all opponents."""
         for player in self._players:
             player.restart()
 
     def draw(self, rows: npt.NDArray[np.int64], random: np.random.Generator) -> None:
-        """Draw the opponents of the games ``rows``."""
+        """Sample the opponents of the games ``rows``."""
         drawn = np.searchsorted(self._cumulative_shares, random.random(len(rows)), side="right")
         self.of_game[rows] = np.minimum(drawn, len(self._cumulative_shares) - 1)
 
     def choose(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return an action for each game of the batch: ``NO_ACTION`` but in ``rows``."""
+        """Return an action for each game of the batch: ``NO_ACTION`` except in ``rows``."""
         actions = np.full(batch.num_games, NO_ACTION, np.int64)
         of_rows = self.of_game[rows]
         for index in np.unique(of_rows).tolist():
@@ -94,7 +94,7 @@ class Opponents:
         return actions
 
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
-        """Return the indices of opponents by their names. Raises ``ValueError`` for an unknown name."""
+        """Return the indices of the opponents with these names. Raises ``ValueError`` for an unknown name."""
         unknown = set(names).difference(self._names)
         if unknown:
             raise ValueError(
@@ -107,5 +107,5 @@ class Opponents:
         return self._names[self.of_game[row]]
 
     def names_by_game(self) -> list[str]:
-        """Return the name of each game's opponent, empty where there is none yet."""
+        """Return the name of each game's opponent; the empty string if none is assigned yet."""
         return ["" if index < 0 else self._names[index] for index in self.of_game.tolist()]

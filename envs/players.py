@@ -1,4 +1,4 @@
-"""From what a user names as an opponent to something that chooses actions."""
+"""Creation of opponents from bot names, bots, functions and policies."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.game import action_index
 
-#: The opponent that plays the policy handed over by ``set_policy``.
+#: Name of the opponent that plays the policy set by ``set_policy``.
 SELF = "self"
 
 
 class PolicyNeededError(RuntimeError):
-    """Raised when the opponent ``"self"`` must move and no policy has been handed over."""
+    """Raised when the opponent ``"self"`` is to move and no policy is set."""
 
 
 @runtime_checkable
 class Player(Protocol):
-    """What an opponent must be able to do: the part of ``stoneworks.models.Bot`` that environments use."""
+    """Interface of opponents: the methods of ``stoneworks.models.Bot`` that environments call."""
 
     def step(self, state: State) -> int:
         """Return a legal action of the player to move."""
 
     def restart(self) -> None:
-        """Forget the previous game; a new one begins."""
+        """Reset any per-game state at the start of a new game."""
 
 
 #: A bot's name (``"greedy"``, a checkpoint folder), ``"self"``, a bot, or a function from a state to an action.
@@ -40,28 +40,28 @@ Policy: TypeAlias = Callable[[Any, npt.NDArray[np.bool_]], npt.ArrayLike]
 
 
 class FunctionPlayer:
-    """A player made of a function from a state to an action."""
+    """A player that wraps a function from a state to an action."""
 
     def __init__(self, function: Callable[[State], int]) -> None:
         self._function = function
 
     def step(self, state: State) -> int:
-        """Return what the function returns."""
+        """Return the function's action."""
         return self._function(state)
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return what the function returns for each of the games ``rows``."""
+        """Return the function's action for each of the games ``rows``."""
         return np.array([action_index(self._function(batch.state(int(row)))) for row in rows], np.int64)
 
     def restart(self) -> None:
-        """Do nothing: a function remembers nothing."""
+        """Do nothing; functions have no per-game state."""
 
 
 class PolicyPlayer:
-    """A player made of a policy, called with all positions of a batch at once.
+    """A player that wraps a policy, which is called once per batch of positions.
 
     Attributes:
-        policy: the policy; None until one is handed over. It may be exchanged in mid-game.
+        policy: the policy, or None if not set. It may be replaced during a game.
     """
 
     def __init__(self, observation_format: ObservationFormat, policy: Policy | None = None) -> None:
@@ -78,7 +78,7 @@ class PolicyPlayer:
         return self._choose(batch.observations[rows], batch.action_masks[rows])
 
     def restart(self) -> None:
-        """Do nothing: a policy remembers nothing."""
+        """Do nothing; policies have no per-game state."""
 
     def _choose(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         if self.policy is None:
@@ -97,16 +97,16 @@ class PolicyPlayer:
 def resolve_opponent(
     opponent: Opponent, game: Game, seed: int | None = None, *, self_player: PolicyPlayer | None = None
 ) -> Any:
-    """Return the player that ``opponent`` names or is.
+    """Return a player for ``opponent``.
 
     Args:
-        opponent: a name that ``stoneworks.models.load_bot`` knows, ``"self"``, an object with ``step(state)``, or a function.
-        game: the game to be played.
-        seed: for a player that is made from its name.
-        self_player: who plays as ``"self"``.
+        opponent: a name for ``stoneworks.models.load_bot``, ``"self"``, an object with ``step(state)``, or a function.
+        game: the game to play.
+        seed: seed of a player given by name.
+        self_player: the player used for ``"self"``.
 
     Raises:
-        ValueError: an unknown name (``UnknownBotError``), or something that cannot choose actions.
+        ValueError: the name is unknown (``UnknownBotError``), or ``opponent`` is not of an allowed type.
     """
     if self_player is not None and isinstance(opponent, str) and opponent == SELF:
         return self_player

@@ -1,8 +1,8 @@
-"""Names for the environments in Gymnasium's and PettingZoo's registries.
+"""Registration of the environments with Gymnasium and PettingZoo.
 
-Importing ``stoneworks.envs`` must register the games, and importing the rules core, which imports its parent package
-``stoneworks.envs`` as well, must not import Gymnasium. So a library that is imported already gets its names at once, and
-one that is imported later gets them right after its import.
+Importing ``stoneworks.envs`` registers the games. Importing the rules core also imports ``stoneworks.envs``, its parent
+package, but must not import Gymnasium. The games are therefore registered immediately with a library that is already
+imported, and right after its import with a library that is imported later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ logger = logging.getLogger("stoneworks.registry")
 
 
 def register() -> None:
-    """Register every game, now and later ones, as soon as Gymnasium and PettingZoo are imported."""
+    """Register all games, including games added later, once Gymnasium or PettingZoo is imported."""
     for library, register_entry in _REGISTER_ENTRY.items():
         module = sys.modules.get(library)
         if module is None:
@@ -49,7 +49,7 @@ def _register_in_gymnasium(gymnasium: Any, entry: GameEntry) -> None:
 
 def _register_in_pettingzoo(pettingzoo: Any, entry: GameEntry) -> None:
     name = f"stoneworks/{entry.name}-v{entry.version}"
-    # PettingZoo has had a registry since 1.27.
+    # PettingZoo has a registry since version 1.27.
     if hasattr(pettingzoo, "register") and name not in pettingzoo.aec_registry:
         pettingzoo.register("aec", name, entry_point="stoneworks.envs.aec:BoardGameEnv", kwargs={"game": entry.name})
 
@@ -61,7 +61,7 @@ _REGISTER_ENTRY: dict[str, Callable[[Any, GameEntry], None]] = {
 
 
 class _RegisterAfterImport(MetaPathFinder):
-    """Lets the other finders find one library, and registers the games once that library is imported."""
+    """Import hook that registers the games right after one library is imported; other finders locate the library."""
 
     def __init__(self, library: str) -> None:
         self._library = library

@@ -1,4 +1,4 @@
-"""Output of ``render()`` in each render mode. Modules that need a display are imported on demand."""
+"""Render modes of the environments. Modules that need a display are imported on demand."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WIDTH_PIXELS = 512
 
 
 class Renderer:
-    """Renders positions in one mode, and owns the window of the mode ``human``."""
+    """Renders positions in one render mode; manages the window of the mode ``human``."""
 
     def __init__(self, mode: str | None, title: str) -> None:
-        """Raises ``ValueError`` for a mode that is not in ``RENDER_MODES``."""
+        """Create the renderer. Raises ``ValueError`` if the mode is not in ``RENDER_MODES``."""
         if mode is not None and mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, got {mode!r}")
         self.mode = mode
@@ -47,11 +47,11 @@ class Renderer:
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if open."""
         if self._window is not None:
             self._window.close()
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Exclude the window: a copy opens its own."""
+        """Exclude the window from copies and pickles."""
         return {**self.__dict__, "_window": None}

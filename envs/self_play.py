@@ -1,4 +1,4 @@
-"""Self-play at the speed of a ``Batch``: a vector environment in which every row is the player to move."""
+"""Vector environment for self-play: each row is the perspective of the player to move."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from stoneworks.envs.rules import Game
 
 
 class SelfPlayVectorEnv(BatchEnv):
-    """Many games in which the learner plays both seats.
+    """Vectorized games in which the learner plays both seats.
 
-    Each row of an observation is what the player to move sees, and each action is that player's, who may move several times
-    in a row: ``players`` and ``info["player"]`` (``int8[num_envs]``) say who it is. The reward of a step is that of the player
-    who moved in it; ``info["rewards"]`` (``float64[num_envs, 2]``) has both players' rewards, and ``info["mover"]``
-    (``int8[num_envs]``) the player who moved. Compute advantages with :func:`stoneworks.envs.advantages.self_play_advantages`:
-    the usual estimator would add the opponent's values and rewards to the learner's own.
+    Each row of the observations is from the perspective of the player to move, and the action is applied for that player.
+    The same player may move several times in a row; ``players`` and ``info["player"]`` (``int8[num_envs]``) contain the player
+    to move. The reward of a step is the reward of the player who moved. ``info["rewards"]`` (``float64[num_envs, 2]``)
+    contains both players' rewards, and ``info["mover"]`` (``int8[num_envs]``) the player who moved. Compute advantages with
+    :func:`stoneworks.envs.advantages.self_play_advantages`: standard GAE would mix the values and rewards of both players.
 
-    Autoreset modes are those of :class:`~stoneworks.envs.vector.VectorEnv`. The last observation of a game, in
-    ``info["final_obs"]`` or in the observation itself, is what the player sees who moved last.
+    Autoreset modes work as in :class:`~stoneworks.envs.vector.VectorEnv`. The final observation of a game, in
+    ``info["final_obs"]`` or in the observation itself, is from the perspective of the player who moved last.
 
     Attributes:
         game: the game.
-        autoreset_mode: when a game that has ended is restarted, a ``gymnasium.vector.AutoresetMode``.
+        autoreset_mode: the ``gymnasium.vector.AutoresetMode``; determines when a finished game is restarted.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class SelfPlayVectorEnv(BatchEnv):
         frameskip: int = 1,
         **options: object,
     ) -> None:
-        """Make the environment; ``reset`` starts the games. See :class:`~stoneworks.envs.vector.VectorEnv` for arguments.
+        """Create the environment. See :class:`~stoneworks.envs.vector.VectorEnv` for the arguments.
 
-        With ``illegal_action="lose"`` the player who plays an illegal action loses, -1 against +1.
+        With ``illegal_action="lose"`` a player who plays an illegal action loses with reward -1.
 
         Raises:
-            ValueError: an argument is not allowed; the message lists what is.
+            ValueError: an argument is invalid; the message lists the allowed values.
         """
         super().__init__(
             num_envs,
@@ -71,23 +71,23 @@ class SelfPlayVectorEnv(BatchEnv):
 
     @property
     def players(self) -> npt.NDArray[np.int8]:
-        """A copy of ``int8[num_envs]``, the player to move; in a game that has ended, the player who moved last."""
+        """The player to move in each game, a copy, ``int8[num_envs]``; in finished games the player who moved last."""
         return np.where(self._ended, self._viewers, self._batch.current_players)
 
     @property
     def movers(self) -> npt.NDArray[np.int8]:
-        """A copy of ``int8[num_envs]``, the player who moved in the last step."""
+        """The player who moved in the last step of each game, a copy, ``int8[num_envs]``."""
         return self._viewers.copy()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start the games. Nothing in them is random, so ``seed`` only seeds ``np_random``.
+        """Start the games. They are deterministic, so ``seed`` only seeds ``np_random``.
 
         Args:
-            seed: of ``np_random``.
-            options: ``{"reset_mask": bool[num_envs]}`` starts the selected games alone; other keys are ignored.
+            seed: seed of ``np_random``.
+            options: ``{"reset_mask": bool[num_envs]}`` resets only the selected games; other keys are ignored.
 
         Raises:
-            ValueError: the mask is not an array of that dtype and shape, or selects nothing.
+            ValueError: ``reset_mask`` does not have that dtype and shape, or selects no game.
         """
         rows = self._rows_to_reset(options)
         super().reset(seed=seed)
@@ -99,17 +99,18 @@ class SelfPlayVectorEnv(BatchEnv):
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Play one action of the player to move in every game.
+        """Apply one action of the player to move in every game.
 
         Args:
             actions: ``int[num_envs]``.
 
         Returns:
-            Observations, the movers' rewards ``float64[num_envs]``, terminations and truncations ``bool[num_envs]``, the info.
+            Observations, rewards ``float64[num_envs]`` of the players who moved, terminations and truncations
+            ``bool[num_envs]``, and the info.
 
         Raises:
-            IllegalActionError: an action is none of the game's, or it is illegal and ``illegal_action`` is ``"raise"``: no
-                game has moved.
+            IllegalActionError: an action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``. No game
+                is changed.
             ResetNeeded: ``reset`` was never called, or a game has ended and the autoreset mode is ``DISABLED``.
         """
         movers = self.players
@@ -143,7 +144,7 @@ class SelfPlayVectorEnv(BatchEnv):
         self._ended[rows] = False
 
     def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames) -> None:
-        """Report the games ``rows``, which are over, and restart them now or note that they wait."""
+        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
         if not rows.size:
             return
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:

@@ -1,4 +1,4 @@
-"""The Gymnasium environment of every game: one learner, with its opponent inside."""
+"""Gymnasium environment for all games: one learner against a built-in opponent."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SEATS = (0, 1, "alternate", "random")
 
 
 def check_seat(seat: int | str) -> int | str:
-    """Return ``seat``. Raises ``ValueError`` for one that is not in ``SEATS``."""
+    """Return ``seat``. Raises ``ValueError`` if it is not in ``SEATS``."""
     if isinstance(seat, bool) or seat not in SEATS:
         raise ValueError(f"seat must be one of {', '.join(map(repr, SEATS))}, got {seat!r}")
     return seat
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A game as a single-agent environment: observations and rewards are the learner's, the opponent plays inside ``step``.
+    """A single-agent environment: observations and rewards are the learner's; the opponent moves inside ``step``.
 
-    Both players may have several actions per turn, and the opponent may move first. The observation is a ``Box`` of the
-    planes of ``game.observation_planes``, or with ``mask_in_observation`` a ``Dict`` of them and the mask. The action
-    mask is also in ``info["action_mask"]`` and in ``action_masks()``, which sb3-contrib's MaskablePPO calls. It is
-    zeros after the end of the game.
+    Both players may have several actions per turn, and the opponent may move first. The observation space is a ``Box`` of
+    the planes in ``game.observation_planes`` or, with ``mask_in_observation``, a ``Dict`` of the planes and the action mask.
+    The mask is also available as ``info["action_mask"]`` and from ``action_masks()``, the method that sb3-contrib's
+    MaskablePPO calls. It is all zeros after the end of the game.
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's attribute
@@ -57,28 +57,28 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         frameskip: int = 1,
         **options: object,
     ) -> None:
-        """Make the environment; ``reset`` starts a game.
+        """Create the environment. Call ``reset`` to start a game.
 
         Args:
-            game: a name, or a game string.
-            opponent: a bot's name, a bot, a function from a state to an action, or ``"self"``, the policy that
-                ``set_policy`` hands over.
-            seat: which player the learner is: 0 (moves first), 1, ``"alternate"`` (0 in the first game after a seed,
-                then 1, and so on) or ``"random"``.
+            game: a game name or a game string.
+            opponent: a bot's name, a bot, a function from a state to an action, or ``"self"`` for the policy set
+                by ``set_policy``.
+            seat: the learner's seat: 0 (moves first), 1, ``"alternate"`` (0 in the first game after seeding, then 1,
+                and so on) or ``"random"``.
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
-            illegal_action: what an illegal action of the learner does: ``"lose"`` ends the game with reward -1,
-                ``"raise"`` raises an ``IllegalActionError`` and changes nothing.
+            illegal_action: how to handle an illegal action of the learner: ``"lose"`` ends the game with reward -1,
+                ``"raise"`` raises ``IllegalActionError`` and leaves the environment unchanged.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
             mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
-            observation_key: the key of the planes in it: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: the key of the mask in it: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask there and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
-            frameskip: 1; TorchRL's ``GymEnv`` passes it to every environment.
-            **options: of the game, e.g. ``size=7``.
+            observation_key: key of the planes in that ``Dict``: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: key of the mask in that ``Dict``: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask in the observation and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+            frameskip: must be 1; accepted because TorchRL's ``GymEnv`` passes it to every environment.
+            **options: game options, e.g. ``size=7``.
 
         Raises:
-            ValueError: an argument that is not allowed; it names what is.
+            ValueError: an argument is invalid; the message lists the allowed values.
         """
         self.game = load_game(game, **options)
         self.seat = check_seat(seat)
@@ -107,17 +107,17 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self._over = True
 
     def set_opponent(self, opponent: Opponent) -> None:
-        """Replace the opponent from the next ``reset`` on. Raises ``ValueError`` immediately for an invalid one."""
+        """Replace the opponent, effective at the next ``reset``. Raises ``ValueError`` if it is invalid."""
         self._resolve(opponent)
         self._given_opponent = opponent
         self._opponent_is_stale = True
 
     def set_policy(self, policy: Policy) -> None:
-        """Set the policy of the opponent ``"self"``, from its next action on.
+        """Set the policy of the opponent ``"self"``, effective from its next action.
 
         Args:
             policy: a function from a batch of observations of this environment and the masks ``bool[batch,
-                num_actions]`` to actions ``int[batch]``; a snapshot of a policy makes the opponent a past self.
+                num_actions]`` to actions ``int[batch]``. Pass a snapshot to play against a past version of the policy.
         """
         self._self_player.policy = policy
 
@@ -126,12 +126,12 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     @property
     def learner_player(self) -> int:
-        """The seat of the learner in this game, 0 or 1."""
+        """The learner's seat in the current game, 0 or 1."""
         return self._learner
 
     @property
     def game_state(self) -> State:
-        """A copy of the position."""
+        """A copy of the current position."""
         if self._state is None:
             raise ResetNeeded("game_state before reset()")
         return self._state.clone()
@@ -162,7 +162,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._observation(self._state)
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play ``action`` and the opponent's reply.
+        """Apply the learner's ``action``, then the opponent's actions until the learner is to move.
 
         Raises:
             IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``;
@@ -220,5 +220,5 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._renderer.render(self._state)
 
     def close(self) -> None:
-        """Close the window of the mode ``human``."""
+        """Close the window, if ``render_mode`` is ``"human"``."""
         self._renderer.close()

@@ -1,4 +1,4 @@
-"""The Gymnasium vector environment of every game: many games at once, played as one ``Batch``, with opponents inside."""
+"""Gymnasium vector environment for all games: one ``Batch`` of games with built-in opponents."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from stoneworks.envs.single_agent import check_seat
 
 @dataclass(frozen=True)
 class SavedGames:
-    """Everything about the games of a ``VectorEnv`` except its random numbers, to continue them later.
+    """State of the games of a ``VectorEnv``, except the random generators; used to resume them later.
 
     Attributes:
-        positions: ``uint8[num_envs, bytes]``, the records.
-        seats: ``int8[num_envs]``, the player that the learner is.
-        num_started: ``int64[num_envs]``, how many games have been started in each place.
+        positions: ``uint8[num_envs, record_bytes]``, the position records.
+        seats: ``int8[num_envs]``, the learner's seat in each game.
+        num_started: ``int64[num_envs]``, the number of games started in each row.
         opponents: the name of each game's opponent.
-        ended: ``bool[num_envs]``, the games that have ended and are not restarted yet; None if there are none.
+        ended: ``bool[num_envs]``, finished games that are not restarted yet; None if there are none.
     """
 
     positions: npt.NDArray[np.uint8]
@@ -38,26 +38,26 @@ class SavedGames:
 
 
 class VectorEnv(BatchEnv):
-    """Vectorized games for one learner: observations and rewards are the learner's, opponents play inside ``step``.
+    """Vectorized games for one learner: observations and rewards are the learner's; opponents move inside ``step``.
 
-    With the autoreset mode ``SAME_STEP``, a game that ends is restarted in the same step: reward and flags are those of
-    the old game, observation and mask those of the new one. The last observation of the old game is in
-    ``info["final_obs"][i]``; ``info["final_info"]`` has its ``"seat"`` (the learner's), its ``"opponent"`` (by name)
-    and an ``"action_mask"`` of zeros. With ``NEXT_STEP``, the next step ignores the action for that game and restarts
-    it. With ``DISABLED``, ``reset(options={"reset_mask": bool[num_envs]})`` restarts games, and must do so before the
-    next step.
+    With the autoreset mode ``SAME_STEP``, a game that ends is restarted in the same step: reward and flags belong to the
+    finished game, observation and mask to the new one. The final observation of the finished game is in
+    ``info["final_obs"][i]``; ``info["final_info"]`` contains ``"seat"`` (the learner's), ``"opponent"`` (its name) and an
+    ``"action_mask"`` of zeros. With ``NEXT_STEP``, the next step ignores the action for that game and restarts
+    it. With ``DISABLED``, the caller must restart finished games with
+    ``reset(options={"reset_mask": bool[num_envs]})`` before the next step.
 
-    The learner is the player to move in every game in progress, so no row of ``info["action_mask"]``
-    (``[num_envs, num_actions]``) is zeros, except for finished games in mode ``DISABLED``. With ``NEXT_STEP`` the
-    mask of a finished game is ones, because the next action is ignored.
+    The learner is the player to move in every unfinished game, so no row of ``info["action_mask"]``
+    (``[num_envs, num_actions]``) is all zeros, except for finished games in mode ``DISABLED``. With ``NEXT_STEP`` the
+    mask of a finished game is all ones, because the next action is ignored.
 
-    There may be several opponents, each with a share of the games. The opponent of a game is drawn when the game
+    There may be several opponents, each with a share of the games. The opponent of a game is sampled when the game
     starts. Each opponent is called once per round for all of its games with ``step_batch(batch, rows)``, or, if it
     lacks this method, game by game with ``step(state)``.
 
     Attributes:
         game: the game.
-        autoreset_mode: when finished games are restarted, a ``gymnasium.vector.AutoresetMode``.
+        autoreset_mode: the ``gymnasium.vector.AutoresetMode``; determines when a finished game is restarted.
     """
 
     def __init__(
@@ -79,30 +79,30 @@ class VectorEnv(BatchEnv):
         frameskip: int = 1,
         **options: object,
     ) -> None:
-        """Make the environment; ``reset`` starts the games.
+        """Create the environment. Call ``reset`` to start the games.
 
         Args:
             num_envs: number of games.
-            game: a name, a game string, or a game.
-            opponent: a bot's name, a bot, a function from a state to an action, ``"self"`` (the policy that ``set_policy``
-                hands over), or several names with the share of the games that each plays: ``{"self": 3, "greedy": 1}``.
-            seat: which player the learner is: 0 (moves first), 1, ``"alternate"`` (after a seed 0 in games 0, 2, ... and 1 in
-                the others, and then by turns) or ``"random"``.
-            illegal_action: what an illegal action of the learner does: ``"lose"`` ends that game with reward -1,
-                ``"raise"`` raises an ``IllegalActionError`` and changes nothing.
+            game: a game name, a game string, or a ``Game``.
+            opponent: a bot's name, a bot, a function from a state to an action, ``"self"`` (the policy set by
+                ``set_policy``), or a mapping of names to their shares of the games: ``{"self": 3, "greedy": 1}``.
+            seat: the learner's seat: 0 (moves first), 1, ``"alternate"`` (after seeding 0 in even rows and 1 in odd rows,
+                then alternating from game to game) or ``"random"``.
+            illegal_action: how to handle an illegal action of the learner: ``"lose"`` ends that game with reward -1,
+                ``"raise"`` raises ``IllegalActionError`` and changes no game.
             obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
             obs_dtype: dtype of observations.
             mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
-            observation_key: the key of the planes in it: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: the key of the mask in it: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask there and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+            observation_key: key of the planes in that ``Dict``: ``"observation"``, ``"observations"`` or ``"obs"``.
+            mask_key: key of the mask in that ``Dict``: ``"action_mask"`` or ``"mask"``.
+            mask_dtype: dtype of the mask in the observation and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
             autoreset_mode: ``SAME_STEP``, ``NEXT_STEP`` or ``DISABLED``, by name or as Gymnasium's ``AutoresetMode``.
-            num_threads: threads that share the games' rules; results do not depend on it.
-            frameskip: 1; TorchRL passes it to every environment.
-            **options: of the game, e.g. ``size=7``.
+            num_threads: number of threads that step the games; results do not depend on it.
+            frameskip: must be 1; accepted because TorchRL passes it to every environment.
+            **options: game options, e.g. ``size=7``.
 
         Raises:
-            ValueError: an argument is not allowed; the message lists what is.
+            ValueError: an argument is invalid; the message lists the allowed values.
         """
         super().__init__(
             num_envs,
@@ -132,12 +132,11 @@ class VectorEnv(BatchEnv):
             self._opponents.exchange({name: 1.0}, {name: opponent})
 
     def set_opponents(self, shares: Mapping[str, float], players: Mapping[str, Opponent] | None = None) -> None:
-        """Replace the opponents. Games in progress keep theirs.
+        """Replace the opponents. Games in progress keep their opponents.
 
         Args:
-            shares: the opponents' names, each with its share of new games, in any unit.
-            players: opponents by name; a name that is missing here is one for ``stoneworks.models.load_bot``, or
-            ``"self"``.
+            shares: share of new games by opponent name; normalized to sum to 1.
+            players: opponents by name. Other names must be ``"self"`` or valid for ``stoneworks.models.load_bot``.
 
         Raises:
             ValueError: a name is unknown, or shares are negative or all 0. The opponents are unchanged.
@@ -145,7 +144,7 @@ class VectorEnv(BatchEnv):
         self._opponents.exchange(shares, players or {})
 
     def set_policy(self, policy: Policy) -> None:
-        """Set the policy of the opponent ``"self"``, from its next action on.
+        """Set the policy of the opponent ``"self"``, effective from its next action.
 
         Args:
             policy: a function from a batch of observations of this environment and the masks ``bool[batch,
@@ -154,12 +153,12 @@ class VectorEnv(BatchEnv):
         self._self_player.policy = policy
 
     def policy_player(self, policy: Policy) -> PolicyPlayer:
-        """Return an opponent that plays ``policy`` (as in ``set_policy``), such as a past self, for ``set_opponents``."""
+        """Return an opponent for ``set_opponents`` that plays ``policy`` (as in ``set_policy``), e.g. a past checkpoint."""
         return PolicyPlayer(self._format, policy)
 
     @property
     def seats(self) -> npt.NDArray[np.int8]:
-        """A copy of ``int8[num_envs]``, the learner's seat in each game."""
+        """The learner's seat in each game, a copy, ``int8[num_envs]``."""
         return self._seats.copy()
 
     @property
@@ -168,16 +167,16 @@ class VectorEnv(BatchEnv):
         return self._opponents.names_by_game()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start the games and let opponents move where they move first.
+        """Start the games and play the opponents' first moves in games where the opponent moves first.
 
-        With a ``seed`` the opponents that were given by name, who plays which game and the seats start anew from it.
+        With a ``seed``, the opponents given by name, their assignment to games and the seats are reseeded.
 
         Args:
-            seed: of everything random.
-            options: ``{"reset_mask": bool[num_envs]}`` starts the selected games alone; other keys are ignored.
+            seed: seed of all random choices.
+            options: ``{"reset_mask": bool[num_envs]}`` resets only the selected games; other keys are ignored.
 
         Raises:
-            ValueError: the mask is not an array of that dtype and shape, or selects nothing.
+            ValueError: ``reset_mask`` does not have that dtype and shape, or selects no game.
         """
         rows = self._rows_to_reset(options)
         super().reset(seed=seed)
@@ -196,7 +195,7 @@ class VectorEnv(BatchEnv):
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Play one action of the learner in every game, and the opponents' replies.
+        """Apply one action of the learner in every game, then the opponents' actions until the learner is to move.
 
         Args:
             actions: ``int[num_envs]``.
@@ -222,16 +221,16 @@ class VectorEnv(BatchEnv):
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 
     def save_games(self) -> SavedGames:
-        """Return what ``restore_games`` needs to continue from here."""
+        """Return the state of the games, for ``restore_games``."""
         positions = self._batch.states.view(np.uint8).reshape(self.num_envs, -1).copy()
         ended = self._ended.copy() if self._ended.any() else None
         return SavedGames(positions, self.seats, self._num_started.copy(), self.opponent_names, ended)
 
     def restore_games(self, saved: SavedGames) -> None:
-        """Continue saved games.
+        """Restore games saved by ``save_games``.
 
         Raises:
-            ValueError: they are of another game or another number, or one of their opponents is not among those set here.
+            ValueError: the game or the number of games differs, or an opponent is not among the current opponents.
         """
         dtype = self.game.state_dtype
         allowed = (self.num_envs, dtype.itemsize)
@@ -258,7 +257,7 @@ class VectorEnv(BatchEnv):
         self._has_games = True
 
     def _start(self, rows: npt.NDArray[np.int64]) -> None:
-        """Start the games ``rows``: positions, seats and opponents."""
+        """Start the games ``rows``: reset positions, assign seats and sample opponents."""
         self._batch.reset(rows)
         self._ended[rows] = False
         if self.seat == "random":
@@ -276,12 +275,12 @@ class VectorEnv(BatchEnv):
             started[rows] = True
 
     def _play_until_learner_acts(self, ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
-        """Let opponents act, report the games that end, and restart games, until the learner is to move in all that go on.
+        """Play opponents' actions, and record and restart finished games, until the learner is to move in every game.
 
         Args:
-            ended: what this step reports.
-            started: ``bool[num_envs]``, the games started in this step. If one of them ends, the learner has not acted in it:
-                it was no episode of the learner's, and is restarted unreported.
+            ended: results of this step, updated in place.
+            started: ``bool[num_envs]``, the games started in this step. If one of them ends, the learner has not acted in it,
+                so it is not reported as an episode and is restarted.
         """
         while True:
             over = (self._batch.terminated | self._batch.truncated) & ~self._ended
@@ -296,7 +295,7 @@ class VectorEnv(BatchEnv):
             waiting = np.flatnonzero((self._batch.current_players != self._seats) & ~self._ended)
             if not waiting.size:
                 return
-            self._has_games = False  # where an opponent raises an error, it is still its turn
+            self._has_games = False  # if an opponent raises an error, the opponent is still to move
             actions = self._opponents.choose(self._batch, waiting)
             try:
                 self._batch.step(actions)
@@ -305,7 +304,7 @@ class VectorEnv(BatchEnv):
             self._has_games = True
 
     def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
-        """Report the games ``rows``, which are over, and restart them now or note that they wait."""
+        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._ended[rows] = True
             return

@@ -1,4 +1,4 @@
-"""The window of the render mode ``human``. Requires pygame-ce (extra ``human``), which is imported when a window opens."""
+"""Window of the render mode ``human``. Requires pygame-ce (extra ``human``), imported when a window opens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoneworks.extras import require_extra
 
 
 class Window:
-    """A window that shows images, at most ``frames_per_second`` per second; several may be open at once."""
+    """A window that shows images at up to ``frames_per_second``. Several windows may be open at once."""
 
     def __init__(self, title: str, frames_per_second: int) -> None:
         with require_extra("human", "windows"):
@@ -24,7 +24,7 @@ class Window:
         self._clock = pygame.time.Clock()
 
     def show(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show ``uint8[height, width, 3]``."""
+        """Show an image, ``uint8[height, width, 3]``."""
         height, width, _ = image.shape
         if self._window is None:
             self._window = self._pygame.Window(self._title, (width, height))
