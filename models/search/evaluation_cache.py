@@ -1,4 +1,4 @@
-"""``EvaluationCache``: a network that remembers its answers, so that searches of one game share their trees' positions."""
+"""``EvaluationCache``: caches network evaluations across the searches of one game."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ Answers: TypeAlias = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 class EvaluationCache:
-    """Answers as a network does, and asks it about each position once.
+    """Wraps a network and evaluates each distinct observation once.
 
-    A search is cheap where the network's answers are known. So a search that begins inside the tree of an earlier one has that
-    tree for almost nothing.
+    A search that starts inside the tree of an earlier search reuses its evaluations.
 
     Attributes:
-        num_asked: positions that the network was asked about.
-        num_known: positions that were answered from memory.
+        num_asked: number of positions evaluated by the network (cache misses).
+        num_known: number of positions found in the cache (cache hits).
     """
 
     def __init__(self, evaluate: Callable[[npt.NDArray[np.float32]], Answers], max_bytes: int = 1 << 26) -> None:
-        """Make the cache.
+        """Create an empty cache.
 
         Args:
             evaluate: the network.
-            max_bytes: bound of the answers that are kept; the oldest go first.
+            max_bytes: maximum size of the cached evaluations in bytes; the oldest are evicted first.
         """
         self.num_asked = 0
         self.num_known = 0
@@ -38,7 +37,7 @@ class EvaluationCache:
         self._answers: dict[bytes, tuple[npt.NDArray[np.float32], np.float32]] = {}
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
-        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` of ``n`` >= 1 observations."""
+        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` for ``n`` >= 1 observations."""
         keys = [hashlib.blake2b(position.tobytes(), digest_size=16).digest() for position in planes]
         missing = [row for row, key in enumerate(keys) if key not in self._answers]
         found = {key: self._answers[key] for key in keys if key in self._answers}
@@ -52,7 +51,7 @@ class EvaluationCache:
         return np.stack([found[key][0] for key in keys]), np.array([found[key][1] for key in keys], np.float32)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all cached evaluations."""
         self._answers.clear()
         self._num_bytes = 0
 

@@ -1,8 +1,8 @@
-"""Gumbel AlphaZero (Danihelka, Guez, Schrittwieser, Silver: Policy improvement by planning with Gumbel, ICLR 2022).
+"""Gumbel AlphaZero search (Danihelka, Guez, Schrittwieser, Silver: Policy improvement by planning with Gumbel, ICLR 2022).
 
-At the root a few actions are drawn without replacement, by the Gumbel-top-k trick, and sequential halving shares the
-simulations among them (section 3, algorithm 1); below, the action is chosen whose visits fall shortest of an improved
-policy (section 5). The policy is improved whatever the number of simulations.
+At the root, actions are sampled without replacement with the Gumbel-top-k trick, and sequential halving allocates the
+simulations among them (section 3, algorithm 1). At other nodes, the action whose visit fraction is furthest below the
+improved policy is selected (section 5). Policy improvement holds for any number of simulations.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _MAX_CONSIDERED, _VISIT_OFFSET, _VALUE_SCALE = range(3)
 
 @dataclass(frozen=True)
 class Gumbel:
-    """The settings of a Gumbel search.
+    """Settings of a Gumbel search.
 
     Attributes:
-        max_considered: how many actions of the root are looked at; the paper's m.
-        visit_offset: the paper's c_visit.
-        value_scale: the paper's c_scale, for values in [-1, 1]: half of what it is for values in [0, 1].
-        gumbel_scale: 1 to explore, 0 to play as well as possible.
+        max_considered: maximum number of root actions considered, m in the paper.
+        visit_offset: c_visit in the paper.
+        value_scale: c_scale in the paper, for values in [-1, 1]: half of its value for the range [0, 1].
+        gumbel_scale: scale of the Gumbel noise; 1 for self-play, 0 for evaluation games.
     """
 
     max_considered: int = 16
@@ -51,20 +51,20 @@ class Gumbel:
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+        """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
         return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
-        """What the kernels are given."""
+        """Parameters passed to the kernels, ``float64[num_parameters]``."""
         return np.array([self.max_considered, self.visit_offset, self.value_scale], np.float64)
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
-        """Return ``int32[max_considered + 1, num_simulations]``: row m is :func:`visits_to_consider` of m actions."""
+        """Return the schedule, ``int32[max_considered + 1, num_simulations]``; row m is for m considered actions."""
         return np.stack([visits_to_consider(number, num_simulations) for number in range(self.max_considered + 1)])
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_games, num_actions]`` Gumbel variates, times ``gumbel_scale``."""
+        """Return Gumbel variates times ``gumbel_scale``, ``float32[num_games, num_actions]``."""
         if self.gumbel_scale == 0:
             return np.zeros(shape, np.float32)
         exponential = np.maximum(generator.standard_exponential(shape, np.float32), np.finfo(np.float32).tiny)
@@ -73,13 +73,13 @@ class Gumbel:
 
 @cache
 def visits_to_consider(num_considered: int, num_simulations: int) -> npt.NDArray[np.int32]:
-    """Return the schedule of sequential halving (section 3): how often the action of each simulation was taken before.
+    """Return the sequential halving schedule (section 3): the visit count that each simulation's root action must have.
 
-    Each of about log2(``num_considered``) phases takes every action that is left equally often; then the better half stays.
+    Each of about log2(``num_considered``) phases visits every remaining action equally often, then keeps the better half.
 
     Args:
-        num_considered: number of actions that are looked at in the first phase.
-        num_simulations: number of simulations in all.
+        num_considered: number of actions in the first phase.
+        num_simulations: total number of simulations.
 
     Returns:
         ``int32[num_simulations]``, used by :func:`choose_edge` at the root.
@@ -100,10 +100,10 @@ def visits_to_consider(num_considered: int, num_simulations: int) -> npt.NDArray
 
 @kernel
 def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float, float, int, int]:
-    """Return the value that stands for actions not taken, and what comes up on the way.
+    """Return the mixed value used for unvisited actions, with intermediate results.
 
     Returns:
-        v_mix (appendix D, equation 33), the prior probability of all taken edges, their visits, the greatest of their visits.
+        v_mix (appendix D, equation 33), and the total prior, total visit count and maximum visit count of the visited edges.
     """
     first = nodes[node].first_edge
     prior_taken = 0.0
@@ -128,7 +128,7 @@ def mixed_value(nodes: Nodes, edges: Edges, node: int, sign: int) -> tuple[float
 
 @kernel
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
-    """Bring the edges of greatest logit plus Gumbel variate to the front, best first; their ``noise`` becomes that sum."""
+    """Move the edges of greatest logit plus Gumbel variate to the front, best first, and store that sum in ``noise``."""
     num_edges = nodes[0].num_edges
     for edge in range(num_edges):
         edges[edge].noise += math.log(edges[edge].prior)
@@ -147,7 +147,7 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 def choose_edge(
     nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
 ) -> int:
-    """Return the edge that a descent takes."""
+    """Return the edge to follow from ``node``."""
     sign = sign_of(nodes[node].player)
     if node == 0:
         wanted_visits = schedule[game.num_considered, game.simulations]
@@ -157,8 +157,8 @@ def choose_edge(
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
     first = nodes[node].first_edge
     stop = first + nodes[node].num_visited
-    # Section 5, equation 14: the greatest pi'(a) - N(a) / (1 + sum of N), where pi' = softmax(logits + sigma(completed Q)).
-    # Actions not taken share one value, so the best of them is that of greatest prior.
+    # Section 5, equation 14: argmax of pi'(a) - N(a) / (1 + sum of N), where pi' = softmax(logits + sigma(completed Q)).
+    # Unvisited actions share one value, so the best of them is the one of greatest prior.
     greatest = value
     for edge in range(first, stop):
         greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
@@ -182,9 +182,9 @@ def choose_edge(
 
 @kernel
 def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, wanted_visits: int) -> int:
-    """Return the root's edge of greatest g(a) + logits(a) + sigma(q(a)) among those taken ``wanted_visits`` times.
+    """Return the root edge that maximizes g(a) + logits(a) + sigma(q(a)) among those visited ``wanted_visits`` times.
 
-    That is algorithm 1, lines 4 and 7; sigma is equation 8. An edge that is proven to lose comes after all others.
+    Implements algorithm 1, lines 4 and 7; sigma is equation 8. Proven losses rank below all other edges.
     """
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
@@ -210,9 +210,9 @@ def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parame
 
 @kernel
 def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
-    """Return the root's edge to play: the best of those taken most often, but none that is proven to lose.
+    """Return the root edge to play: the best of the most visited edges that are not proven losses.
 
-    Where all edges that were considered lose, it is the most probable one of the others. The root is not solved, so there is one.
+    If all considered edges are proven losses, return the other edge of greatest prior. One exists, as the root is not solved.
     """
     sign = sign_of(nodes[0].player)
     most_visits = 0
@@ -231,7 +231,7 @@ def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Paramete
 
 @kernel
 def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, policy: Float32s) -> int:
-    """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11), and return the action chosen."""
+    """Write the improved policy, softmax(logits + sigma(completed Q)) (section 4, equation 11); return the action to play."""
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]

@@ -1,4 +1,4 @@
-"""``NetworkSearch``: a search in many games at once that asks a network about the leaves of all of them in one call."""
+"""``NetworkSearch``: batched MCTS over many games, with one network call for the leaves of all games."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
 from stoneworks.models.search.turn_wins import winning_turn_kernel
 
-#: What answers for the network: from ``float32[n, planes, height, width]``, positions as their players to move see them, to
-#: logits ``float32[n, num_actions]`` and expected results for the players to move, ``float32[n]`` in [-1, 1].
+#: Evaluation function: maps observations for the player to move, ``float32[n, planes, height, width]``, to logits
+#: ``float32[n, num_actions]`` and expected results for the player to move, ``float32[n]`` in [-1, 1].
 Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
 class SearchPolicy(Protocol):
-    """How a search chooses: :class:`stoneworks.models.search.gumbel.Gumbel` or :class:`stoneworks.models.search.puct.PUCT`."""
+    """Selection rule: :class:`stoneworks.models.search.gumbel.Gumbel` or :class:`stoneworks.models.search.puct.PUCT`."""
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The kernels of the contract (see :mod:`stoneworks.models.search.tree`)."""
+        """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
-        """What the kernels are given."""
+        """Parameters passed to the kernels, ``float64[num_parameters]``."""
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
-        """Return a table that the kernels are given."""
+        """Return the schedule passed to the kernels, ``int32[_, _]``."""
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
-        """Return the random numbers of the roots' actions."""
+        """Return the noise of the root actions, ``float32[num_games, num_actions]``."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found at its roots.
+    """Results of a search at its roots.
 
     Attributes:
         actions: ``int64[num_games]``, the action to play.
-        values: ``float32[num_games]``, the mean value for the player to move.
-        policies: ``float32[num_games, num_actions]``, what a network is to learn: better than its own policy.
-        visits: ``int32[num_games, num_actions]``, how often each action was taken.
-        solved: ``bool[num_games]``, whether the value is proven, and the action one that reaches it.
+        values: ``float32[num_games]``, mean value for the player to move.
+        policies: ``float32[num_games, num_actions]``, improved policy, the training target.
+        visits: ``int32[num_games, num_actions]``, visit counts.
+        solved: ``bool[num_games]``, whether the value is proven and the action achieves it.
     """
 
     actions: npt.NDArray[np.int64]
@@ -60,13 +60,13 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class RootEdges:
-    """What a search knows of the legal actions at a root, all for the player to move.
+    """Statistics of the legal actions at a root, from the perspective of the player to move.
 
     Attributes:
-        actions: ``int32[num_legal]``, in ascending order.
-        priors: ``float32[num_legal]``, the network's policy.
-        visits: ``int32[num_legal]``, simulations that began with each.
-        values: ``float32[num_legal]``, their mean values in [-1, 1]; NaN where there was none.
+        actions: ``int32[num_legal]``, legal actions in ascending order.
+        priors: ``float32[num_legal]``, prior probabilities from the network.
+        visits: ``int32[num_legal]``, visit counts.
+        values: ``float32[num_legal]``, mean values in [-1, 1]; NaN for unvisited actions.
     """
 
     actions: npt.NDArray[np.int32]
@@ -76,14 +76,14 @@ class RootEdges:
 
 
 class NetworkSearch:
-    """Room for the trees of up to ``max_games`` games, used anew by every search.
+    """Runs searches on batches of up to ``max_games`` games; the tree buffers are reused between searches.
 
     Attributes:
-        guide_weight: weight of the guide in the values of leaves, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
-        num_leaves_judged: leaves that the guide judged so far.
-        network_seconds: time spent in ``evaluate`` so far.
-        search_seconds: time spent in everything else so far.
-        num_simulations_done: simulations so far, over all games.
+        guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
+        num_leaves_judged: total number of leaves evaluated by the guide.
+        network_seconds: total time spent in ``evaluate``, in seconds.
+        search_seconds: total time spent in the rest of the search, in seconds.
+        num_simulations_done: total number of simulations over all games.
     """
 
     def __init__(
@@ -99,18 +99,18 @@ class NetworkSearch:
         discount: float = 1.0,
         solve: bool = True,
     ) -> None:
-        """Make room.
+        """Allocate the tree buffers.
 
         Args:
             game: the game.
             evaluate: the network.
-            policy: how the search chooses.
-            max_games: greatest number of games of one search, at least 1.
-            max_simulations: greatest number of simulations of one search, at least 1.
-            guide: what judges leaves beside the network.
-            guide_weight: its weight at first.
-            discount: of values, for each action: what a win in n actions is worth is its n-th power. More than 0, at most 1.
-            solve: whether to pass up proven results, and to look for wins within a turn at every leaf.
+            policy: selection rule of the search.
+            max_games: maximum batch size in games, at least 1.
+            max_simulations: maximum number of simulations per search, at least 1.
+            guide: additional leaf evaluation, mixed with the network's.
+            guide_weight: initial weight of the guide.
+            discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
+            solve: whether to propagate proven results and to look for wins within the turn at every leaf.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             check_integer(name, value, 1)
@@ -128,7 +128,7 @@ class NetworkSearch:
         self._rules = float(discount), bool(solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
-        # Memory that is not written to is not taken: the bound of the edges is never near.
+        # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
         self._states: npt.NDArray[np.void] = np.empty((max_games, max_nodes), game.state_dtype)
         self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
         self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
@@ -142,16 +142,16 @@ class NetworkSearch:
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
 
     def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
-        """Search from each of ``roots``.
+        """Run a search from each of ``roots``.
 
         Args:
-            roots: ``[num_games]`` records of positions, none of them over.
-            num_simulations: of each game, at least 1.
-            generator: of the noise at the roots.
+            roots: ``[num_games]`` records of non-terminal positions.
+            num_simulations: simulations per game, at least 1.
+            generator: random generator of the root noise.
 
         Raises:
-            ValueError: there is no room for so many games or simulations, or the network's answers are no numbers or do
-                not fit the game.
+            ValueError: if the number of games or simulations exceeds its maximum, or the network's output has non-finite
+                values or the wrong shape.
         """
         num_games = len(roots)
         if not 1 <= num_games <= len(self._games) or not 1 <= num_simulations <= self._max_simulations:
@@ -205,7 +205,7 @@ class NetworkSearch:
         return result
 
     def root_edges(self, game: int = 0) -> RootEdges:
-        """Return what the last search knows of the actions at the root of one of its games."""
+        """Return the root statistics of one game of the last search."""
         nodes, edges = self._nodes[game], self._edges[game]
         root = nodes[0]
         block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
@@ -219,7 +219,7 @@ class NetworkSearch:
         return RootEdges(block["action"].copy(), block["prior"].copy(), visits, values)
 
     def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
-        """Return the most visited line of the last search that begins with ``first_action`` at the root."""
+        """Return the principal variation of the last search that starts with ``first_action`` at the root."""
         nodes, edges = self._nodes[game], self._edges[game]
         line: list[int] = []
         node = 0
@@ -239,7 +239,7 @@ class NetworkSearch:
         return line or [first_action]
 
     def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
-        """Ask the network about the leaves, and let the trees have what it says."""
+        """Evaluate the pending leaves and expand them."""
         logits, values = self._ask(num_asked)
         if self._guide is not None and self.guide_weight > 0:
             _, states, _, _, games, asked = arrays

@@ -1,4 +1,4 @@
-"""What a search says about the actions of its root: for those who draw it, learn from it, or choose by it."""
+"""``RootStatistics``: visit counts, values and proven results of the actions at the root of a search."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, eq=False)
 class RootStatistics:
-    """The statistics of a root, all for the player to move there. A bot makes one with each step.
+    """Statistics of the root of a search, from the perspective of the player to move.
 
     Attributes:
         player: the player to move.
         actions: ``int64[num_legal]``, the legal actions in ascending order.
-        visits: ``int64[num_legal]``, the simulations that began with each, those of a tree carried over included.
-        values: ``float64[num_legal]``, their mean results in [-1, 1]; 0 where there was none.
-        proven: ``float64[num_legal]``, 1, 0 or -1 for an action that is proven to win, draw or lose; NaN where nothing is.
+        visits: ``int64[num_legal]``, visit counts, including those of a reused tree.
+        values: ``float64[num_legal]``, mean results in [-1, 1]; 0 for unvisited actions.
+        proven: ``float64[num_legal]``, 1, 0 or -1 for a proven win, draw or loss; NaN if not proven.
     """
 
     player: int
@@ -29,18 +29,18 @@ class RootStatistics:
 
     @property
     def result(self) -> float:
-        """1, 0 or -1 where the root is a proven win, draw or loss; NaN where it is not proven."""
+        """Proven result of the root: 1, 0 or -1 for a win, draw or loss; NaN if it is not proven."""
         if np.any(self.proven == 1):
             return 1.0
-        return float(self.proven.max())  # NaN, where one action has NaN
+        return float(self.proven.max())  # NaN if any action has NaN
 
     @property
     def best(self) -> npt.NDArray[np.int64]:
-        """The actions to choose from, all equally good.
+        """Equally good best actions, ``int64[num_best]``.
 
-        Where the root is proven, they are those that are proven best; else those that are not proven. But where the
-        choice would fall on one whose value is not above 0, it is on those proven to draw, if there are such. Of all
-        these it is the most visited ones, and of them the ones of greatest value.
+        If the root is proven, the candidates are the actions with the best proven result, otherwise the actions that are not
+        proven. If the selected candidate has a value <= 0 and proven draws exist, the candidates are the proven draws instead.
+        The selection takes the most visited candidates and, among these, the ones of greatest value.
         """
         result = self.result
         if not np.isnan(result):
@@ -52,13 +52,13 @@ class RootStatistics:
         return self.actions[best]
 
     def _most_visited(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return which of the ``allowed``, at least one, have most visits, and of these the greatest value."""
+        """Return the mask of the most visited ``allowed`` actions (at least one), with ties broken by greatest value."""
         most = allowed & (self.visits == self.visits[allowed].max())
         return most & (self.values == self.values[most].max())
 
     @classmethod
     def sum_of(cls, parts: Sequence[RootStatistics]) -> RootStatistics:
-        """Return the statistics of several independent searches of one position together."""
+        """Combine the statistics of several independent searches of the same position."""
         first = parts[0]
         visits = np.sum([part.visits for part in parts], axis=0)
         sums = np.sum([part.values * part.visits for part in parts], axis=0)

@@ -1,7 +1,7 @@
-"""The search of one turn: all or the most promising ways to play it out, judged where it is over.
+"""Beam search over the actions of one turn, evaluated at the end of the turn.
 
-It is a template over a game's four kernels and the two of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
-A turn may have any number of actions, and which ones it has may depend on those before.
+A template over a game's four kernels and the two kernels of its evaluation (see :mod:`stoneworks.envs.rules.kernels`).
+A turn may have any number of actions, and its legal actions may depend on the previous ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stoneworks.models.search.best_actions import insert_best
 
 Float32s: TypeAlias = npt.NDArray[np.float32]
 
-#: What a won game is worth to the winner. A draw is worth 0; every evaluation lies between a loss and a win.
+#: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
 
 
@@ -34,12 +34,12 @@ WIN_VALUE = 1e6
 
 
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return how good the position is for ``player``, 0 where the sides are even. The game is not over."""
+    """Return the evaluation of a non-terminal position for ``player``; 0 is even."""
     raise NotImplementedError
 
 
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Write how promising each legal action is for the player to move; infinity for one that must be looked at."""
+    """Write a move-ordering rating of each legal action for the player to move; infinity forces an action to be tried."""
     raise NotImplementedError
 
 
@@ -55,21 +55,21 @@ def search_turns(
     values: Float32Table,
     actions: Int64s,
 ) -> None:
-    """Search the turn of the player to move in each of ``states``, and write what its actions are worth.
+    """Search the turn of the player to move in each of ``states`` and write the values of its actions.
 
-    A beam search: of the actions of a position only the ``num_candidates`` that ``rate_actions`` puts first are tried,
-    and of the unfinished turns of one length only the ``beam_width`` that ``evaluate`` puts first are carried on. Where
-    neither limit is reached, every way to play the turn is looked at.
+    In each position, only the ``num_candidates`` actions that ``rate_actions`` ranks highest are tried; of the unfinished
+    turns of each length, only the ``beam_width`` that ``evaluate`` ranks highest are continued. If neither limit is reached,
+    the search is exhaustive.
 
     Args:
         board: the board constants.
-        states: the positions; ``NO_ACTION`` is written for one that is over.
-        num_candidates: actions tried in a position, at least 1.
-        beam_width: unfinished turns carried on, at least 1.
-        seeds: one for each position, advanced; they decide between actions of equal value.
-        values: ``float32[len(states), num_actions]``, written: the value of the best turn found that begins with the
-            action, minus infinity where none was looked at.
-        actions: ``int64[len(states)]``, written: an action of greatest value.
+        states: ``[num_states]``, the positions; ``NO_ACTION`` is written for terminal ones.
+        num_candidates: actions tried in each position, at least 1.
+        beam_width: unfinished turns continued, at least 1.
+        seeds: one per state, advanced in place; used to break ties.
+        values: output, ``float32[num_states, num_actions]``, value of the best turn found that starts with each action;
+            minus infinity for actions that were not tried.
+        actions: output, ``int64[num_states]``, an action of greatest value.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)

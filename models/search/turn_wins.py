@@ -1,7 +1,7 @@
-"""Wins within a turn: whether the player to move can end the game at once and win.
+"""Search for wins within the turn of the player to move.
 
-Every way to play the turn out is tried, but for first actions with which, as the game's kernel ``may_win`` says, nothing can
-be won. A turn may have several actions.
+The search is exhaustive over the actions of the turn, except that first actions rejected by the game's ``may_win`` kernel
+are skipped. A turn may have several actions.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from stoneworks.envs.rules.kernels import Int8s, Int8Table, Record, kernel, spec
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
 from stoneworks.models.evaluations import may_win_kernel
 
-#: The longest turns that are looked at, in actions. No game has a longer one that wins.
+#: Maximum length of the turns searched, in actions. No game has a longer winning turn.
 MAX_TURN_ACTIONS = 6
 
 
-# -- The contract: an evaluation may have this kernel too ----------------------------------------------------------------
+# -- The contract: optional kernel of an evaluation ----------------------------------------------------------------------
 
 
 def may_win(board: Record, state: Record, action: int) -> bool:
-    """Return whether the turn of the player to move may win at once if it goes on with a legal action; cheap to call."""
+    """Return whether the turn may win if it continues with the legal ``action``; a cheap necessary condition."""
     raise NotImplementedError
 
 
 @kernel
 def never_wins(board: Record, state: Record, action: int) -> bool:
-    """Stand in for ``may_win`` of a game that has none: no wins are looked for."""
+    """Replace ``may_win`` for games without one; disables the search for wins."""
     return False
 
 
@@ -39,13 +39,13 @@ def never_wins(board: Record, state: Record, action: int) -> bool:
 
 
 def winning_turn(board: Record, turn: npt.NDArray[np.void], mask: Int8s, masks: Int8Table) -> tuple[int, int]:
-    """Return the length of a turn of ``turn[0].current_player`` that wins at once, and its first action, or ``NO_ACTION``.
+    """Return the length and the first action of a winning turn of ``turn[0].current_player``, or ``NO_ACTION`` for none.
 
     Args:
         board: the board constants.
-        turn: room for ``MAX_TURN_ACTIONS`` positions; the first one is where to look. The game is not over.
-        mask: ``int8[num_actions]``, the legal actions there.
-        masks: ``int8[MAX_TURN_ACTIONS, num_actions]``, room.
+        turn: ``[MAX_TURN_ACTIONS]`` positions; the first is the non-terminal position to search, the rest a work buffer.
+        mask: ``int8[num_actions]``, action mask of ``turn[0]``.
+        masks: ``int8[MAX_TURN_ACTIONS, num_actions]``, work buffer.
     """
     num_actions = mask.shape[0]
     player = turn[0].current_player
@@ -83,7 +83,7 @@ _KERNELS: dict[type[Game], Callable[..., Any]] = {}
 
 
 def winning_turn_kernel(game: Game) -> Callable[..., Any]:
-    """Return :func:`winning_turn` as a kernel of the game."""
+    """Return :func:`winning_turn` compiled for ``game``."""
     if type(game) not in _KERNELS:
         kernels = {**game.kernels, "may_win": may_win_kernel(game) or never_wins}
         _KERNELS[type(game)] = specialized_kernel(winning_turn, game.name, kernels)

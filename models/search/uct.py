@@ -1,16 +1,16 @@
-"""UCT with random playouts, or evaluations of leaves, and proven results: a template over a game's kernels, and the tree it grows.
+"""UCT search with random playouts or leaf evaluations, and MCTS-Solver; a template over a game's kernels.
 
-UCT (Kocsis and Szepesvári, Bandit based Monte-Carlo planning, 2006) plays simulations from the root: down the tree by
-upper confidence bounds, then at random to the end of the game. MCTS-Solver (Winands, Björnsson and Saito, Monte-Carlo
-tree search solver, 2008) adds what is proven: an end of the game is, and so is a position with an action that is
-proven to win for who acts there, and one all of whose actions are proven. Simulations go where nothing is proven yet. Where
-who acts has a proven draw and does worse on average with the action that a simulation tries, the simulation counts as
-a draw further up: so the mean of a position does not fall below what its player can have.
+UCT (Kocsis and Szepesvári, Bandit based Monte-Carlo planning, 2006) runs simulations from the root: it descends the tree by
+upper confidence bounds, then plays random actions to the end of the game. MCTS-Solver (Winands, Björnsson and Saito,
+Monte-Carlo tree search solver, 2008) adds proven results: a position is proven if it is terminal, if one of its actions is
+a proven win for the player to move, or if all of its actions are proven. Simulations skip proven edges. If the player to
+move has a proven draw and the action of a simulation scores worse than a draw, the simulation is backed up as a draw, so
+that the mean of a position does not fall below the proven result.
 
-The tree is two tables. A *node* is a position that simulations have gone through at least twice. Its *edges*, one for
-each legal action, are a contiguous block. Positions are not kept: a simulation replays its actions from the root.
-Results and their sums are those of player 0, and the game's other player has their negatives; a node knows who acts
-in it, so a player who acts several times in a row needs no care. Sums are in units of 1 / ``UNIT``, so that they are integers.
+The tree consists of two tables. A *node* is a position that was visited by at least two simulations. Its *edges*, one for
+each legal action, form a contiguous block. Positions are not stored; each simulation replays its actions from the root.
+Results and their sums are from player 0's perspective; each node stores the player to move, so players need not
+alternate. Sums are integers in units of 1 / ``UNIT``.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.turn_search import evaluate
 
-# The columns of the table of nodes; node 0 is the root.
+# Columns of the node table; node 0 is the root.
 FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, CAN_DRAW, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(9)
 NUM_NODE_COLUMNS = 9
-# The columns of the table of edges. Those that have been tried stand first in their block.
+# Columns of the edge table. Visited edges come first in their block.
 ACTION, CHILD, VISITS, SUM_OF_RESULTS, RESULT = range(5)
 NUM_EDGE_COLUMNS = 5
-# The entries of ``sizes``: how many rows of each table are in use.
+# Entries of ``sizes``: the number of rows in use in each table.
 NODES_IN_USE, EDGES_IN_USE = range(2)
 
-#: What a sum of results grows by with a win.
+#: Increment of a sum of results for one win.
 UNIT = 1000
 
-#: The child of an edge that leads to no node yet, and where a node goes that is dropped.
+#: Child of an edge without a node, and new index of a node that is dropped.
 NO_NODE = -1
-#: The result of what is not proven; proven results are 1, 0 and -1, for player 0.
+#: Result of an edge that is not proven; proven results are 1, 0 and -1 for player 0.
 OPEN = 2
 
 
 @kernel
 def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: float, seeds: UInt64s) -> int:
-    """Return the edge with which a simulation goes on from ``node``, which is not proven.
+    """Return the edge that a simulation follows from ``node``, which is not proven.
 
-    Edges that have not been tried come first, in random order. Then it is that of the greatest upper confidence bound
-    (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(visits of the node) / visits of the edge)``, with
-    the mean result of who acts in the node. Edges that are proven are left out.
+    Unvisited edges are selected first, in random order. After that, the edge of greatest upper confidence bound is selected
+    (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(node visits) / edge visits)``, where ``mean`` is
+    the mean result for the player to move. Proven edges are skipped.
     """
     first = nodes[node, FIRST_EDGE]
     stop = first + nodes[node, NUM_EDGES]
@@ -82,13 +82,13 @@ def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: fl
 
 @kernel
 def no_evaluation(board: Record, state: Record, player: int) -> float:
-    """Stand in for ``evaluate`` where leaves are played out."""
+    """Replace ``evaluate`` when leaves are evaluated by playouts."""
     return 0.0
 
 
 @kernel
 def prove(nodes: Int32Table, edges: Int32Table, node: int, edge: int, result: int) -> bool:
-    """Note that ``edge`` of ``node`` is proven, and return whether that proves the node (Winands et al. 2008)."""
+    """Mark ``edge`` of ``node`` as proven and return whether this proves the node (Winands et al. 2008)."""
     edges[edge, RESULT] = result
     nodes[node, NUM_OPEN] -= 1
     sign = 1 if nodes[node, PLAYER] == 0 else -1
@@ -118,21 +118,21 @@ def search_tree(
     exploration: float,
     scale: float,
 ) -> int:
-    """Play simulations from ``states[0]``, grow its tree, and return how many were played: fewer once the root is proven.
+    """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is proven.
 
-    Each simulation adds at most one node: the first position on its way that has been visited once but has no edges
-    yet. Where a table is full, the tree stays as it is and simulations go on from its leaves.
+    Each simulation adds at most one node: the first position on its path that was visited once but has no edges yet. If a
+    table is full, the tree stops growing and simulations continue from its leaves.
 
     Args:
         board: the board constants.
-        states: the position of the root, which is not over.
-        nodes: the table of nodes, with room for at least one.
-        edges: the table of edges, with room for at least those of the root.
-        sizes: ``int64[2]``, the rows in use of both tables, advanced; zeros for a new tree.
-        seeds: one seed, advanced.
-        num_simulations: how many to play.
-        exploration: the factor of the width of confidence bounds on results in [-1, 1].
-        scale: what the evaluation of a leaf is divided by; its tanh is the result. 0 to play leaves out at random.
+        states: the position of the root, not terminal.
+        nodes: the node table, with space for at least one row.
+        edges: the edge table, with space for at least the edges of the root.
+        sizes: ``int64[2]``, rows in use in each table, updated in place; zeros for a new tree.
+        seeds: one seed, advanced in place.
+        num_simulations: number of simulations.
+        exploration: exploration constant for results in [-1, 1].
+        scale: divisor of the leaf evaluation, whose tanh is the result; 0 for random playouts.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
@@ -186,7 +186,7 @@ def search_tree(
             node = edges[edge, CHILD]
 
         proven = depth > 0 and state.ending != 0
-        amount = 0  # what the simulation counts, in units
+        amount = 0  # result of the simulation, in units of 1 / UNIT
         if scale > 0 and not state.ending:
             amount = round(UNIT * math.tanh(evaluate(board[0], state, 0) / scale))
         else:
@@ -206,14 +206,14 @@ def search_tree(
                     amount = UNIT * nodes[node, NODE_RESULT]
             sign = 1 if nodes[node, PLAYER] == 0 else -1
             if not proven and nodes[node, CAN_DRAW] and sign * edges[edge, SUM_OF_RESULTS] < 0:
-                amount = 0  # who acts here would not go that way, but draw
+                amount = 0  # the player to move would choose the proven draw instead
     return num_simulations
 
 
 def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int) -> None:
-    """Make node ``root`` the root and drop all that is not below it, in place.
+    """Make node ``root`` the root and drop everything outside its subtree, in place.
 
-    A child stands after its parent, and blocks of edges in the order of their nodes; so what is kept moves down only.
+    Children come after their parents, and edge blocks are in the order of their nodes, so rows only move to lower indices.
     """
     num_nodes = sizes[NODES_IN_USE]
     for node in range(num_nodes):
@@ -249,19 +249,19 @@ def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int)
 
 
 class SearchTree:
-    """A tree of UCT with its root's position and its seed; ``start`` it before the first search."""
+    """UCT tree with the position of its root and its seed; call ``start`` before the first search."""
 
     def __init__(self, game: Game, max_nodes: int, max_edges: int, *, evaluate_leaves: bool = False) -> None:
-        """Make room. Memory that no search reaches is not touched.
+        """Allocate the tables; pages are allocated lazily.
 
         Args:
             game: the game.
-            max_nodes: the greatest number of nodes, at least 1.
-            max_edges: the greatest number of edges, at least ``game.num_distinct_actions()``.
-            evaluate_leaves: whether to judge leaves by the game's evaluation in place of random playouts.
+            max_nodes: maximum number of nodes, at least 1.
+            max_edges: maximum number of edges, at least ``game.num_distinct_actions()``.
+            evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
 
         Raises:
-            MissingEvaluationError: leaves are to be judged, and the game has no evaluation.
+            MissingEvaluationError: if ``evaluate_leaves`` is true and the game has no evaluation.
         """
         self._game = game
         self._nodes = np.empty((max_nodes, NUM_NODE_COLUMNS), np.int32)
@@ -275,13 +275,13 @@ class SearchTree:
         self._keep = game.compiled(keep_subtree)
 
     def start(self, record: np.void, seed: np.uint64) -> None:
-        """Begin a new tree at the position ``record``, which is not over."""
+        """Start a new tree at the non-terminal position ``record``."""
         self._sizes[:] = 0
         self._states[0] = record
         self._seeds[0] = seed
 
     def descend(self, actions: list[int], record: np.void) -> bool:
-        """Keep what lies below the actions that lead to ``record``; return False, the tree unusable, where there is nothing."""
+        """Keep the subtree after ``actions``, which lead to ``record``; return False (tree unusable) if there is none."""
         node = self._node_after(actions)
         if node == NO_NODE:
             return False
@@ -291,7 +291,7 @@ class SearchTree:
         return True
 
     def search(self, num_simulations: int, exploration: float) -> int:
-        """Play simulations and return how many: fewer than asked for only where the root is proven."""
+        """Run simulations and return their number, less than ``num_simulations`` only if the root is proven."""
         done: int = self._search(
             self._game.board,
             self._states,
@@ -307,11 +307,11 @@ class SearchTree:
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return int(self._sizes[NODES_IN_USE])
 
     def statistics(self, actions: list[int] | None = None) -> RootStatistics | None:
-        """Return the statistics of the position after ``actions``, of the root without them; None for one without a node."""
+        """Return the statistics of the position after ``actions`` (default: the root), or None if it has no node."""
         node = self._node_after(actions or [])
         if node == NO_NODE:
             return None
@@ -325,7 +325,7 @@ class SearchTree:
         return RootStatistics(player, edges[:, ACTION].astype(np.int64), visits, values, proven)
 
     def _node_after(self, actions: list[int]) -> int:
-        """Return the node of the position after ``actions``, or ``NO_NODE``."""
+        """Return the node index of the position after ``actions``, or ``NO_NODE``."""
         node = 0 if self.num_nodes else NO_NODE
         for action in actions:
             if node == NO_NODE:
