@@ -1,4 +1,4 @@
-"""``stoneworks bench``: how fast environments, engines and training are, as ratios to others measured in the same run."""
+"""``stoneworks bench``: speed of environments, engines and training, as ratios to references measured in the same run."""
 
 from stoneworks.training.bench.report import Report, Row, load_report, run_bench, save_report, table_of
 

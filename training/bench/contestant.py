@@ -1,4 +1,4 @@
-"""Contestants and how they are measured: in turns, several times over, so that their ratios hold on a noisy machine."""
+"""Contestants and their measurement: in alternation over several rounds, so that ratios are robust on a noisy machine."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from stoneworks.training.bench.example_games import is_available
 
-#: Do at least the given number of units of work, and return how many were done.
+#: Function that does at least the given number of units of work and returns the number done.
 Play = Callable[[int], int]
 
 
 @dataclass
 class Measured(ABC):
-    """Something with a rate.
+    """Base class of measured work with a rate.
 
     Attributes:
-        name: what the table calls it.
-        requires: the modules of other projects that it needs, and ``HEX``.
-        rates_per_second: one for each time that it was measured.
+        name: name in the table.
+        requires: required third-party modules, or ``HEX``.
+        rates_per_second: one rate per measurement.
     """
 
     name: str
@@ -29,22 +29,22 @@ class Measured(ABC):
     rates_per_second: list[float] = field(default_factory=list, kw_only=True)
 
     def missing(self) -> list[str]:
-        """Return what it requires that is not there."""
+        """Return the requirements that are not available."""
         return [requirement for requirement in self.requires if not is_available(requirement)]
 
     @abstractmethod
     def measure(self, seconds: float) -> None:
-        """Work for about ``seconds`` where the work can be divided, and append the rate."""
+        """Work for about ``seconds``, or for one complete unit if the work is indivisible, and append the rate."""
 
 
 @dataclass
 class Contestant(Measured):
-    """Something that does countable work in this process.
+    """Countable work that is measured in this process.
 
     Attributes:
-        prepare: load and compile what the work needs, and return the function that does it. Called once.
-        clock: seconds, as a function. The default counts the CPU time of this process, all its threads together: work on one
-            core takes the same CPU time whatever else the machine does. Work on several cores needs ``time.perf_counter``.
+        prepare: function that loads and compiles what the work needs and returns the function that does it. Called once.
+        clock: function that returns seconds. The default is the CPU time of this process, summed over its threads, which for
+            single-core work does not depend on the load of the machine. Multi-core work requires ``time.perf_counter``.
     """
 
     prepare: Callable[[], Play]
@@ -59,7 +59,7 @@ class Contestant(Measured):
         return self._play(amount)
 
     def measure(self, seconds: float) -> None:
-        """See :meth:`Measured.measure`. The first time finds out how much work takes that long."""
+        """See :meth:`Measured.measure`. The first call also determines the amount of work that takes ``seconds``."""
         if not self._amount:
             self.play(1)
             amount = 1
@@ -79,7 +79,7 @@ class Contestant(Measured):
 
 @dataclass(frozen=True)
 class Spread:
-    """The median, the least and the greatest of several figures."""
+    """Median, minimum and maximum of several values."""
 
     median: float
     least: float
@@ -87,13 +87,13 @@ class Spread:
 
     @classmethod
     def of(cls, figures: Iterable[float]) -> Spread:
-        """Return the spread of at least one figure."""
+        """Return the spread of one or more values."""
         figures = list(figures)
         return cls(statistics.median(figures), min(figures), max(figures))
 
 
 def take_turns(contestants: Iterable[Measured], rounds: int, seconds: float, tell: Callable[[str], None]) -> None:
-    """Measure every contestant once a round, for ``rounds`` rounds. ``tell`` is called with what is being measured."""
+    """Measure every contestant once per round, for ``rounds`` rounds. ``tell`` is called with the current contestant."""
     contestants = list(contestants)
     for round_number in range(rounds):
         for contestant in contestants:
@@ -102,5 +102,5 @@ def take_turns(contestants: Iterable[Measured], rounds: int, seconds: float, tel
 
 
 def ratio(one: Measured, other: Measured) -> Spread:
-    """Return the spread of the ratios of two contestants' rates, round by round."""
+    """Return the spread of the ratio of two contestants' rates, computed per round."""
     return Spread.of(a / b for a, b in zip(one.rates_per_second, other.rates_per_second, strict=True))

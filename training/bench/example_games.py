@@ -1,4 +1,4 @@
-"""Hex, which others have too: the bench compares on it. It is no part of the package, but of the source's examples."""
+"""Hex, for comparisons with other libraries. It is one of the examples in the source tree, not part of the package."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from stoneworks.envs.rules import Game, game_names, load_game
 
-#: The example, as a requirement of a contestant.
+#: The example as a requirement of a contestant.
 HEX = "examples/hex.py"
 _SOURCE = Path(__file__).resolve().parents[2]
 
 
 def is_available(requirement: str) -> bool:
-    """Return whether what a contestant requires is there: a module, or ``HEX``."""
+    """Return whether a requirement of a contestant, a module or ``HEX``, is available."""
     if requirement == HEX:
         return "hex" in game_names() or (_SOURCE / HEX).is_file()
     return importlib.util.find_spec(requirement) is not None
 
 
 def load_measured_game(game_string: str) -> Game:
-    """Return a game; Hex is registered first if it is not yet."""
+    """Return a game; Hex is registered first if necessary."""
     if game_string.startswith("hex") and "hex" not in game_names():
         spec = importlib.util.spec_from_file_location("hex", _SOURCE / HEX)
         assert spec is not None

@@ -1,4 +1,4 @@
-"""How cost grows with the size of the board: time per step, per playout action and per simulation, and memory per state."""
+"""Cost as a function of board size: time per step, per playout action and per simulation, and memory per state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoneworks.training.bench import ours
 NUM_GAMES = 64
 MCTS_SIMULATIONS = 400
 
-#: Game strings from small to large, by game.
+#: Game strings in order of size, by game.
 SIZES: dict[str, tuple[str, ...]] = {
     "vadus": tuple(f"vadus(size={size})" for size in (3, 5, 7, 9, 11, 13)),
     "laido": tuple(f"laido(size={size})" for size in (3, 5, 7, 9, 11, 13)),
@@ -29,16 +29,16 @@ SIZES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Growth:
-    """The costs of one size of a game; times are CPU time.
+    """The costs of one size of a game; times are CPU times.
 
     Attributes:
         game: the game.
-        game_string: with its size.
-        num_cells: cells of the grid.
-        step_ns: nanoseconds per step of a batch, observation and mask included.
+        game_string: the game string, including the size.
+        num_cells: number of cells of the grid.
+        step_ns: nanoseconds per step of a batch, including observation and mask.
         playout_ns: nanoseconds per action of a random playout.
-        simulation_us: microseconds per simulation of ``mcts`` from the start of the game.
-        state_bytes: bytes of a position.
+        simulation_us: microseconds per simulation of ``mcts`` from the initial state.
+        state_bytes: bytes per state.
     """
 
     game: str
@@ -57,13 +57,13 @@ def measure_growth(
     seconds: float = 0.2,
     tell: Callable[[str], None] = lambda message: None,
 ) -> list[Growth]:
-    """Measure each size and return the costs, the least over the rounds.
+    """Measure each size and return the minimum costs over the rounds.
 
     Args:
-        games: game strings by game; None takes ``SIZES``.
-        rounds: how often each is measured.
-        seconds: about how long each is measured each time.
-        tell: called with what is being measured.
+        games: game strings by game; None for ``SIZES``.
+        rounds: number of measurements per size.
+        seconds: approximate duration of each measurement.
+        tell: called with a description of the current measurement.
     """
     results = []
     for name, game_strings in (games or SIZES).items():
@@ -85,19 +85,19 @@ def measure_growth(
 
 
 def save_growth(results: list[Growth], path: Path) -> None:
-    """Write the costs as JSON; the file is there whole or not at all."""
+    """Write the costs as JSON, atomically."""
     content = {"processor": processor_name(), "sizes": [asdict(result) for result in results]}
     write_whole(path, json.dumps(content, indent=2) + "\n")
 
 
 def check_image(path: Path) -> None:
-    """Raise ``ValueError`` unless ``path`` is the name of an SVG or PNG file."""
+    """Raise ``ValueError`` if the suffix of ``path`` is not that of an SVG or PNG file."""
     if path.suffix not in (".svg", ".png"):
         raise ValueError(f"growth must be a file that ends in .svg or .png, got {str(path)!r}")
 
 
 def draw_growth(results: list[Growth], path: Path) -> None:
-    """Draw the costs against the number of cells into an SVG or PNG file.
+    """Plot the costs against the number of cells and save the figure as an SVG or PNG file.
 
     Raises:
         ValueError: see :func:`check_image`.

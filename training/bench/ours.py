@@ -1,4 +1,4 @@
-"""What is measured of stoneworks."""
+"""The contestants of stoneworks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stoneworks.training.bench.contestant import Contestant, Play
 from stoneworks.training.bench.example_games import HEX, load_measured_game
 from stoneworks.training.bench.random_play import play_aec_at_random
 
-#: Where in a random game, as a part of its length, the positions are from which players are measured.
+#: Positions in a random game at which players are measured, as fractions of its length.
 PLACES_IN_GAME = (0.02, 0.15, 0.3, 0.45, 0.6, 0.75)
 
 
@@ -25,7 +25,7 @@ def _requires(game_name: str) -> tuple[str, ...]:
 
 
 def state_steps(game_name: str) -> Contestant:
-    """Steps of a single ``State``: a random one of ``legal_actions()``, then ``apply_action``."""
+    """Return a contestant: steps of one ``State``, a random one of ``legal_actions()``, then ``apply_action``."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -47,12 +47,12 @@ def state_steps(game_name: str) -> Contestant:
 
 
 def aec_steps(game_name: str) -> Contestant:
-    """Steps of the AEC environment."""
+    """Return a contestant: steps of the AEC environment."""
     return Contestant(f"AEC {game_name}", lambda: play_aec_at_random(BoardGameEnv(game_name)))
 
 
 def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_clock: bool = False) -> Contestant:
-    """Steps of a batch with observation and mask, random actions included."""
+    """Return a contestant: steps of a batch with observation and mask, including the choice of random actions."""
 
     def prepare() -> Play:
         batch = Batch(load_measured_game(game_name), num_games, auto_reset=True, num_threads=num_threads, seed=0)
@@ -72,7 +72,7 @@ def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_cl
 
 
 def playout_actions(game_name: str) -> Contestant:
-    """Actions of random playouts from the start, on one thread."""
+    """Return a contestant: actions of random playouts from the initial state, on one thread."""
 
     def prepare() -> Play:
         batch = Batch(load_measured_game(game_name), 256, seed=0)
@@ -89,7 +89,7 @@ def playout_actions(game_name: str) -> Contestant:
 
 
 def mcts_simulations(game_name: str, simulations: int) -> Contestant:
-    """Simulations of ``mcts:<simulations>`` searching the start of the game, each time anew, on one thread."""
+    """Return a contestant: simulations of ``mcts:<simulations>`` from the initial state, each search from scratch."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -110,7 +110,7 @@ def mcts_simulations(game_name: str, simulations: int) -> Contestant:
 
 
 def network_search_simulations(game_name: str, num_games: int, num_simulations: int) -> Contestant:
-    """Simulations of a Gumbel search from the start of many games, on one thread, with a constant in the network's place."""
+    """Return a contestant: simulations of a Gumbel search in many games at once, on one thread, with a constant network."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -142,7 +142,7 @@ def network_search_simulations(game_name: str, num_games: int, num_simulations: 
 
 
 def moves(game_name: str, bot_name: str) -> Contestant:
-    """Actions chosen by a bot, in positions of random games from the opening to three quarters of the game."""
+    """Return a contestant: actions chosen by a bot in positions of random games, up to three quarters of the game."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -151,7 +151,7 @@ def moves(game_name: str, bot_name: str) -> Contestant:
 
         def play(amount: int) -> int:
             done = 0
-            while done < amount:  # all positions each time: they differ in how long they take
+            while done < amount:  # always all positions, since their costs differ
                 for state in states:
                     bot.step(state)
                 done += len(states)
@@ -163,7 +163,7 @@ def moves(game_name: str, bot_name: str) -> Contestant:
 
 
 def positions_of_random_games(game: Game) -> list[State]:
-    """Return the positions at ``PLACES_IN_GAME`` of one random game; the same each time."""
+    """Return the positions at ``PLACES_IN_GAME`` of one random game with a fixed seed."""
     rng = np.random.default_rng(0)
     states = [game.new_initial_state()]
     while not states[-1].is_terminal():

@@ -1,8 +1,8 @@
-"""Frames of PPO per second of CPU time, updates included: ours, and the usual set-up of Stable-Baselines3.
+"""PPO frames per second of CPU time, including updates: stoneworks and a common Stable-Baselines3 setup.
 
-The usual set-up is ``MaskablePPO`` with its default settings on PettingZoo's connect four. Each is measured in a process of its
-own, because torch decides when it is imported how many threads it uses. Run as a module,
-``python -m stoneworks.training.bench.ppo ours`` prints the figure.
+The common setup is ``MaskablePPO`` with its default settings on PettingZoo's connect four. Each is measured in a separate
+process, because torch sets its number of threads at import. As a module, ``python -m stoneworks.training.bench.ppo ours``
+prints the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USUAL_FRAMES = 8_192
 
 
 def ours() -> float:
-    """Train as ``vadus-5-ppo`` does, without evaluation, and return frames per second of CPU time."""
+    """Train as ``vadus-5-ppo`` does, without matches, and return frames per second of CPU time."""
     from stoneworks.training.ppo.config import PPOConfig
     from stoneworks.training.ppo.run import train
     from stoneworks.training.runs.config import load_config
@@ -43,7 +43,7 @@ def ours() -> float:
 
 
 class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
-    """PettingZoo's connect four with one learner that plays both sides by turns, as its tutorial for SB3 sets it up."""
+    """PettingZoo's connect four with one learner for both sides, as in PettingZoo's tutorial for SB3."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -63,14 +63,14 @@ class BothSidesEnv(gymnasium.Env[npt.NDArray[Any], int]):
         return self._games.observe(self._games.agent_selection)["observation"], {}
 
     def step(self, action: int) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """Play for the player to move; the reward is the mover's, the observation is the next one's."""
+        """Play an action; the reward is that of its player, the observation that of the next player to move."""
         mover = self._games.agent_selection
         self._games.step(int(action))
         observation, _, termination, truncation, info = self._games.last()
         return observation["observation"], self._games.rewards[mover], termination, truncation, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
-        """Return the mask of the player to move."""
+        """Return the action mask of the player to move."""
         return self._games.observe(self._games.agent_selection)["action_mask"]
 
 
@@ -85,7 +85,7 @@ def usual() -> float:
 
 
 class PPOFrames(Measured):
-    """Frames of PPO, measured in a process of its own for as long as its number of frames takes."""
+    """PPO frames, measured in a separate process; the duration follows from the number of frames."""
 
     def __init__(self, which: str) -> None:
         names = {"ours": "stoneworks PPO, vadus-5-ppo", "usual": "MaskablePPO, PettingZoo connect_four_v3"}
@@ -99,7 +99,7 @@ class PPOFrames(Measured):
 
 
 def measured_in_a_process(which: str) -> float:
-    """Return the figure of ``"ours"`` or ``"usual"``, measured in a process of its own."""
+    """Return the frames per second of ``"ours"`` or ``"usual"``, measured in a separate process."""
     command = [sys.executable, "-W", "ignore", "-m", "stoneworks.training.bench.ppo", which]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

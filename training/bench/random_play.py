@@ -1,4 +1,4 @@
-"""Random play of any AEC environment with masks, as a user writes it."""
+"""Random play in an AEC environment with action masks, written as user code would be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 
 
 def play_aec_at_random(env: AECEnv[Any, Any, Any]) -> Callable[[int], int]:
-    """Return a function that plays at least that many steps: ``last()``, a choice from the mask with numpy, ``step``."""
+    """Return a function that plays at least the given number of steps: ``last()``, a masked random choice, ``step``."""
     rng = np.random.default_rng(0)
 
     def play(steps: int) -> int:

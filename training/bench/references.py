@@ -1,4 +1,4 @@
-"""What stoneworks is measured beside: environments and engines of other projects, and an environment that does nothing.
+"""Reference contestants: environments and engines of other projects, and a no-op environment.
 
 The other projects are optional; the extra ``bench`` installs most of them.
 """
@@ -20,7 +20,7 @@ PGX_BATCH_SIZES = (16, 64, 256, 1024, 4096)
 
 
 class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
-    """The least that an AEC environment of the shape of ours can do: hand over the turn, the same arrays each time."""
+    """No-op AEC environment with the interface of ours, a lower bound on cost: it switches agents and returns fixed arrays."""
 
     def __init__(self, observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
         }
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start over."""
+        """Reset the environment."""
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
@@ -44,11 +44,11 @@ class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
         self._steps = 0
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return the same as ever."""
+        """Return the same observation in every call."""
         return self._observation
 
     def step(self, action: int) -> None:
-        """Hand over the turn."""
+        """Switch to the other agent."""
         self._steps += 1
         self.agent_selection = self.possible_agents[self._steps & 1]
         if self._steps == self._num_steps:
@@ -56,14 +56,14 @@ class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
 
 
 def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> Contestant:
-    """Steps of an AEC environment that does nothing, with observations and masks of that shape."""
+    """Return a contestant: steps of a no-op AEC environment with observations and masks of the given shape."""
     return Contestant(
         "AEC do-nothing", lambda: play_aec_at_random(DoNothingEnv(observation_shape, num_actions, num_steps))
     )
 
 
 def connect_four_steps() -> Contestant:
-    """Steps of PettingZoo's connect four, as ``env()`` makes it. It needs pygame."""
+    """Return a contestant: steps of PettingZoo's connect four, as made by ``env()``. Requires pygame."""
 
     def prepare() -> Play:
         with warnings.catch_warnings():
@@ -76,7 +76,7 @@ def connect_four_steps() -> Contestant:
 
 
 def openspiel_state_steps() -> Contestant:
-    """Steps of OpenSpiel's C++ hex from Python: a random one of ``legal_actions()``, then ``apply_action``."""
+    """Return a contestant: steps of OpenSpiel's C++ hex from Python, ``legal_actions()``, then ``apply_action``."""
 
     def prepare() -> Play:
         import pyspiel
@@ -100,10 +100,10 @@ def openspiel_state_steps() -> Contestant:
 
 
 def openspiel_playout_actions() -> Contestant:
-    """Actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, called by a search of one simulation.
+    """Return a contestant: actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, in a search of one simulation.
 
-    The evaluator does not tell how many actions it played; it is the number of rollouts times the mean length of 1,000 random
-    games, which is known to within half a percent.
+    The evaluator does not report the number of actions. It is estimated as the number of rollouts times the mean length of
+    1,000 random games, which is accurate to within 0.5 %.
     """
 
     def prepare() -> Play:
@@ -134,7 +134,7 @@ def openspiel_playout_actions() -> Contestant:
 
 
 def openspiel_search_simulations(game_string: str, simulations: int) -> Contestant:
-    """Simulations of OpenSpiel's C++ ``MCTSBot`` with one random rollout each, searching the start of a game."""
+    """Return a contestant: simulations of OpenSpiel's C++ ``MCTSBot``, one random rollout each, from the initial state."""
 
     def prepare() -> Play:
         import pyspiel
@@ -158,7 +158,7 @@ def openspiel_search_simulations(game_string: str, simulations: int) -> Contesta
 
 
 def pgx_steps() -> Contestant:
-    """Steps of pgx's hex at the batch size that a short trial finds fastest: observation, mask, random actions, resets."""
+    """Return a contestant: steps of pgx's hex at the fastest batch size of a short trial, with masks, actions and resets."""
 
     def prepare() -> Play:
         trials = [Contestant(f"pgx, {size}", partial(_pgx_play, size)) for size in PGX_BATCH_SIZES]
@@ -170,7 +170,7 @@ def pgx_steps() -> Contestant:
 
 
 def _pgx_play(batch_size: int) -> Play:
-    """Return a function that steps a batch of pgx's hex in one compiled loop."""
+    """Return a function that steps a batch of pgx's hex in a compiled loop."""
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     import jax
     import jax.numpy as jnp
@@ -209,7 +209,7 @@ def _pgx_play(batch_size: int) -> Play:
 
 
 def mctx_simulations(num_games: int, num_simulations: int) -> Contestant:
-    """Simulations of mctx's ``gumbel_muzero_policy`` from the start of pgx's hex, compiled, with a constant for the network."""
+    """Return a contestant: simulations of mctx's ``gumbel_muzero_policy`` in pgx's hex, compiled, with a constant network."""
     name = f"mctx on pgx hex, {num_games} games of {num_simulations} simulations"
     return Contestant(name, lambda: _mctx_play(num_games, num_simulations), requires=("pgx", "jax", "mctx"))
 

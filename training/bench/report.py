@@ -1,4 +1,4 @@
-"""Measure the comparisons, and write, read and show what came out."""
+"""Measurement of the comparisons, and the report: write, read, compare and display."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stoneworks.training.bench.suite import Comparison, all_comparisons
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; rates are per second. Without a reference the last three are None."""
+    """A row of the table; rates are per second. Without a reference the last three fields are None."""
 
     measure: str
     name: str
@@ -38,7 +38,7 @@ class Report:
 
     Attributes:
         rows: the rows.
-        missing: what is not installed, without which some contestants were not measured.
+        missing: requirements that are not installed; contestants that need them were not measured.
         circumstances: ``processor``, ``date`` (UTC), ``rounds``, ``seconds``, and ``load``, the load average before the run.
     """
 
@@ -47,7 +47,7 @@ class Report:
     circumstances: dict[str, Any]
 
     def caption(self) -> str:
-        """Return how the figures were measured, in a few lines."""
+        """Return a description of the measurement, in a few lines."""
         facts = self.circumstances
         lines = [
             f"Units per second of CPU time on one core of {facts['processor']}, {facts['date']}: medians of {facts['rounds']} "
@@ -70,17 +70,17 @@ def run_bench(
     with_training: bool = True,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Report:
-    """Measure and return the report.
+    """Measure the comparisons and return the report.
 
     Args:
-        rounds: how often each contestant is measured; medians and spreads are over the rounds.
-        seconds: about how long each is measured each time.
-        only: a regular expression; comparisons are measured whose measure or names it finds, upper and lower case alike.
-        with_training: measure PPO too, which takes half a minute a round.
-        tell: called with what is being measured.
+        rounds: number of measurements per contestant; medians and spreads are over the rounds.
+        seconds: approximate duration of each measurement.
+        only: regular expression, case-insensitive; only comparisons with a match in the measure or the names are measured.
+        with_training: whether to measure PPO, which takes half a minute per round.
+        tell: called with a description of the current measurement.
 
     Raises:
-        ValueError: ``only`` is not a regular expression, or finds nothing.
+        ValueError: ``only`` is not a valid regular expression, or matches no comparison.
     """
     comparisons = chosen_comparisons(all_comparisons(with_training=with_training), only)
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
@@ -99,7 +99,7 @@ def run_bench(
 
 
 def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[Comparison]:
-    """Return the comparisons that the regular expression ``only`` finds. Raises ``ValueError`` where there are none."""
+    """Return the comparisons that match the regular expression ``only``. Raises ``ValueError`` if there are none."""
     if only is None:
         return comparisons
     try:
@@ -114,7 +114,7 @@ def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[
 
 
 def rows_of(comparisons: list[Comparison]) -> list[Row]:
-    """Return the rows of comparisons that have been measured, as far as what they need is installed."""
+    """Return the rows of the measured comparisons."""
     return [_row(comparison) for comparison in comparisons if comparison.ours.rates_per_second]
 
 
@@ -129,7 +129,7 @@ def _row(comparison: Comparison) -> Row:
 
 
 def _contestants(comparisons: Iterable[Comparison]) -> list[Measured]:
-    """Return each contestant of the comparisons once, without those that need what is not installed."""
+    """Return the distinct contestants of the comparisons whose requirements are installed."""
     all_of_them = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
     return [one for one in {id(one): one for one in all_of_them}.values() if not one.missing()]
 
@@ -141,7 +141,7 @@ def _missing(comparisons: list[Comparison]) -> list[str]:
 
 @contextmanager
 def _cores(number: int) -> Iterator[None]:
-    """Keep this thread, and those that it starts, on so many cores where the system can do that."""
+    """Restrict this thread and the threads that it starts to ``number`` cores, on systems that support this."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -157,16 +157,16 @@ def _cores(number: int) -> Iterator[None]:
 
 
 def save_report(report: Report, path: Path) -> None:
-    """Write a report as JSON; the file is there whole or not at all."""
+    """Write a report as JSON, atomically."""
     write_whole(path, json.dumps(asdict(report), indent=2) + "\n")
 
 
 def load_report(path: Path) -> Report:
-    """Read a report that ``save_report`` wrote.
+    """Read a report written by ``save_report``.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not such a report; the error names the file.
+        ValueError: the file is not a valid report; the error names the file.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -180,19 +180,19 @@ def _spread_or_text(value: Any) -> Any:
     return Spread(**value) if isinstance(value, dict) else value
 
 
-# -- Comparing with an earlier report --------------------------------------------------------------------------------
+# -- Comparison with an earlier report -------------------------------------------------------------------------------
 
 SLOWER, FASTER, UNCHANGED, NEW = "slower", "faster", "unchanged", "new"
 
 
 @dataclass(frozen=True)
 class Change:
-    """How a row stands to the same row of an earlier report.
+    """Change of a row relative to an earlier report.
 
     Attributes:
-        verdict: ``SLOWER`` or ``FASTER`` where all rounds of one run lie below all rounds of the other, ``UNCHANGED`` where
-            the spreads overlap, ``NEW`` where the earlier report has no such row.
-        factor: the median divided by the earlier one, None for a new row.
+        verdict: ``SLOWER`` or ``FASTER`` if all rounds of one run are below all rounds of the other, ``UNCHANGED`` if the
+            spreads overlap, ``NEW`` if the earlier report does not contain the row.
+        factor: the median divided by the earlier median; None for a new row.
     """
 
     verdict: str
@@ -200,7 +200,7 @@ class Change:
 
 
 def compare_rows(rows: list[Row], earlier: list[Row]) -> list[Change]:
-    """Return how each row changed. Ratios are compared where both rows have one, because rates depend on the machine."""
+    """Return the change of each row. Ratios are compared if both rows have one, since rates depend on the machine."""
     by_name = {(row.measure, row.name, row.reference): row for row in earlier}
     return [_change(row, by_name.get((row.measure, row.name, row.reference))) for row in rows]
 
@@ -217,7 +217,7 @@ def _change(row: Row, earlier: Row | None) -> Change:
 
 
 def table_of(report: Report, earlier: Report | None = None) -> Table:
-    """Return the report as a table for the terminal, with changes since an earlier report where one is given."""
+    """Return the report as a table for the terminal, with changes since ``earlier`` if it is given."""
     table = Table("measure", "stoneworks", "per second", "compared with", "per second", "ratio", "least to greatest")
     table.caption = report.caption()
     table.caption_justify = "left"
@@ -240,6 +240,6 @@ def table_of(report: Report, earlier: Report | None = None) -> Table:
 
 
 def rounded(rate: float) -> str:
-    """Return a rate with three significant digits."""
+    """Return a rate rounded to three significant digits."""
     figure = float(f"{rate:.3g}")
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:g}"

@@ -1,4 +1,4 @@
-"""What the time of self-play goes to. Run as a module, ``python -m stoneworks.training.bench.self_play`` prints it."""
+"""Profile of self-play time. Run it as a module: ``python -m stoneworks.training.bench.self_play``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ with require_extra("train", "networks"):
 def shares_of_self_play(
     game_name: str, *, channels: int, blocks: int, seconds: float, guide: str = "none"
 ) -> tuple[float, float, float]:
-    """Return the shares of the network, the search itself and the rest in the time of self-play on one core.
+    """Return the shares of self-play time in the network, the search and the rest, on one core.
 
     Args:
         game_name: the game string.
-        channels: width of the network.
-        blocks: its residual blocks.
-        seconds: about how long to play.
-        guide: what judges leaves beside the network, which counts as the search's (see ``SearchConfig``).
+        channels: number of channels of the network.
+        blocks: number of residual blocks.
+        seconds: approximate duration.
+        guide: evaluation of leaves in addition to the network; its time counts as search time (see ``SearchConfig``).
     """
     values = {"algorithm": "alphazero", "game": game_name, "positions": 1, "device": "cpu"}
     values["search"] = {"guide": guide}

@@ -1,4 +1,4 @@
-"""What ``stoneworks bench`` sets beside what."""
+"""The comparisons of ``stoneworks bench``."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
 #: The five games at their default sizes, and a small board.
 GAMES = ("vadus(size=9)", "vadus(size=5)", "laido(size=9)", "taugo(size=16)", "taigo(radius=12)", "trugo(tiles=36)")
 VADUS, SMALL_VADUS, LAIDO, TAUGO, TAIGO, TRUGO = GAMES
-#: Hex 11 as OpenSpiel has it by default, and as pgx has it.
+#: Hex 11 with the default rules of OpenSpiel and of pgx.
 HEX, HEX_WITH_SWAP = "hex(size=11,swap=False)", "hex(size=11,swap=True)"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two contestants that do the same kind of work, or one that stands alone.
+    """Two contestants that do the same kind of work, or a single contestant.
 
     Attributes:
-        measure: what is counted.
-        ours: a contestant of ours.
-        reference: what it is compared with.
-        num_cores: how many cores both may use.
+        measure: the measured quantity.
+        ours: a contestant of stoneworks.
+        reference: the contestant to compare with; None for a single contestant.
+        num_cores: number of cores available to each.
     """
 
     measure: str
@@ -38,12 +38,12 @@ class Comparison:
     num_cores: int = 1
 
     def text(self) -> str:
-        """Return what ``--only`` searches: measure and names, separated by ``|``."""
+        """Return the text that ``--only`` is matched against: measure and names, separated by ``|``."""
         return " | ".join([self.measure, self.ours.name, *([self.reference.name] if self.reference else [])])
 
 
 def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
-    """Return all comparisons. Nothing is loaded before it is measured; what several use is one contestant."""
+    """Return all comparisons. Contestants are loaded when they are measured, and shared between comparisons."""
     training = _training() if with_training else ()
     return [*_steps(), *_playouts(), *_searches(), *_players(), *training]
 
@@ -65,7 +65,7 @@ def _steps() -> Iterator[Comparison]:
         yield Comparison("batch steps, observation and mask", batches[game], pgx)
     for game in (TAUGO, TAIGO, TRUGO):
         yield Comparison("batch steps, observation and mask", batches[game], batches[VADUS])
-    # In wall-clock time, like the two threads.
+    # The reference uses wall-clock time as well, like the two-thread contestant.
     one, two = (ours.batch_steps(VADUS, BATCH_SIZE, threads, wall_clock=True) for threads in (1, 2))
     yield Comparison("batch steps, two threads", two, one, num_cores=2)
 
