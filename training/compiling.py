@@ -1,4 +1,4 @@
-"""Compiling the kernels of games ahead of their use, in parallel processes; the cache keeps them for all later processes."""
+"""Ahead-of-time compilation of the kernels of games, in parallel processes, into the cache that later processes use."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from stoneworks.models.search.puct import PUCT
 
 @dataclass(frozen=True)
 class Compiled:
-    """What one process has compiled, or found compiled.
+    """Result of compiling one part in one process.
 
     Attributes:
         game: the game string.
-        part: the part of stoneworks that the kernels are for, one of ``PARTS``.
-        seconds: CPU time that it took, the imports of the process not included.
+        part: the part of stoneworks that uses the kernels, one of ``PARTS``.
+        seconds: CPU time, without the imports of the process; small if the kernels were already in the cache.
     """
 
     game: str
@@ -61,11 +61,11 @@ def _bot(name: str) -> Callable[[Game], None]:
 def _search(game: Game) -> None:
     answer = np.zeros((1, game.num_distinct_actions()), np.float32), np.zeros(1, np.float32)
     policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
-    for policy in policies:  # in one process, as they share kernels
+    for policy in policies:  # in one process, because they share kernels
         NetworkSearch(game, lambda planes: answer, policy, max_games=1, max_simulations=2)
 
 
-#: What users meet, each with a function that needs its kernels.
+#: Parts of stoneworks, each with a function that compiles its kernels.
 PARTS: dict[str, Callable[[Game], None]] = {
     "states": _states,
     "batches": _batches,
@@ -78,7 +78,7 @@ PARTS: dict[str, Callable[[Game], None]] = {
 
 
 def compile_part(game: Game, part: str) -> Compiled:
-    """Compile the kernels of one part for ``game`` and its board capacity, in this process."""
+    """Compile the kernels of one part for ``game`` and its board capacity in this process."""
     start = time.process_time()
     PARTS[part](game)
     return Compiled(str(game), part, time.process_time() - start)
@@ -96,8 +96,8 @@ def compile_games(
 
     Args:
         games: the games.
-        num_processes: how many processes work at a time; None takes the number of processors.
-        progress: called after each part with it, how many are done, and how many there are.
+        num_processes: number of concurrent processes; None for the number of processors.
+        progress: called after each part with its result, the number of finished parts, and the total number of parts.
 
     Raises:
         ValueError: ``num_processes`` is not an integer >= 1.
@@ -108,7 +108,7 @@ def compile_games(
         raise ValueError(f"num_processes must be an integer >= 1, got {num_processes!r}")
     jobs = [(game, part) for game in games for part in reversed(PARTS)]  # the longest first
     done: list[Compiled] = []
-    # Spawned: a forked child of a process with threads may hang.
+    # Spawned, because a forked child of a multi-threaded process may deadlock.
     with ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn")) as pool:
         try:
             for future in as_completed([pool.submit(compile_part, *job) for job in jobs]):

@@ -1,6 +1,6 @@
-"""The demonstration: an agent learns Vadus from nothing, plays the bots, and leaves its checkpoint, a picture and records.
+"""Demonstration: train an agent on Vadus from scratch, play it against bots, and save its checkpoint, a picture and records.
 
-Run it with ``make demo``, or ``python -m stoneworks.training.demo``. It can be interrupted, and goes on where it was.
+Run it with ``make demo`` or ``python -m stoneworks.training.demo``. An interrupted demonstration is resumed by the next call.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from stoneworks.training.text import percent
 
 CONFIG = "vadus-5-ppo"
 NUM_PAIRS = 100
-#: What the agent is to score against random play on the board that it was trained on.
+#: Minimum score of the agent against random play on the board size it was trained on.
 PROMISED_SCORE = 0.95
 
 
 def run(folder: Path, overrides: list[str], console: Console) -> int:
-    """Run the demonstration in ``folder`` and return the exit code: 0, or 1 where the agent plays worse than promised."""
+    """Run the demonstration in ``folder`` and return the exit code: 0, or 1 if the agent misses the promised score."""
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
     game = load_game(config.game)
@@ -97,7 +97,7 @@ def _row(match: MatchResult) -> tuple[str, ...]:
 
 
 def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:
-    """Return the first game that the agent won against the greedy bot, or else the first one against it."""
+    """Return the first game that the agent won against the greedy bot, or the first game if there is no win."""
     match = matches["greedy"]
     won = [
         record
@@ -113,7 +113,7 @@ def main(
         list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")
     ] = None,
 ) -> None:
-    """Train an agent on Vadus from nothing, measure it, and leave a checkpoint, a picture and records."""
+    """Train an agent on Vadus from scratch, evaluate it, and save a checkpoint, a picture and game records."""
     try:
         code = run(folder, overrides or [], Console())
     except (ValueError, OSError) as error:

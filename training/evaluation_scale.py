@@ -1,11 +1,11 @@
 """The scale of a game's evaluation, fitted to the results of quick games.
 
-``tanh(evaluation / scale)`` is what a search takes for the expected result. That is a logistic regression without a
-constant: the chance to win is the logistic function of ``2 / scale`` times the evaluation, for the player to move. The games are
-between greedy bots, from random openings. Positions whose evaluation says that
-the game is decided tell nothing about the scale and are left out; so are those of games without a winner.
+A search uses ``tanh(evaluation / scale)`` as the expected result. This is a logistic regression without an intercept: the win
+probability of the player to move is the logistic function of ``2 / scale`` times the evaluation. The games are played by greedy
+bots from random openings. Positions that the evaluation considers decided are excluded, since they carry no information on the
+scale, and so are positions of games without a winner.
 
-``python -m stoneworks.training.evaluation_scale "vadus(size=5)"`` prints what belongs into the game's evaluation as ``SCALE``.
+``python -m stoneworks.training.evaluation_scale "vadus(size=5)"`` prints the value of ``SCALE`` for the game's evaluation.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from stoneworks.models.search.tree import Float32s
 from stoneworks.models.search.turn_search import evaluate
 from stoneworks.training.arena.match import random_opening
 
-#: Evaluations say that the game is decided with values of at least this size.
+#: Evaluations with at least this absolute value mean that the game is decided.
 DECIDED = 1e4
-#: The greatest number of random actions at the start of a game.
+#: Maximum number of random actions at the start of a game.
 OPENING_ACTIONS = 12
 
 
@@ -39,11 +39,11 @@ class FittedScale:
 
     Attributes:
         scale: the scale.
-        standard_error: of ``scale``, as if positions of one game were independent: a lower bound.
-        num_games: games played.
-        num_positions: positions that it was fitted to.
-        decided_share: the share of positions whose evaluation says that the game is decided.
-        decided_right: the share of those that the evaluation is right about; NaN without any.
+        standard_error: standard error of ``scale`` if positions of one game were independent: a lower bound.
+        num_games: number of games played.
+        num_positions: number of positions used in the fit.
+        decided_share: share of positions that the evaluation considers decided.
+        decided_right: share of these in which the evaluation predicts the winner; NaN if there are none.
     """
 
     scale: float
@@ -55,7 +55,7 @@ class FittedScale:
 
 
 def evaluate_states(board: BoardArray, states: StateArray, values: Float32s) -> None:
-    """Write the evaluation of each position for its player to move."""
+    """Write the evaluation of each position, from the perspective of the player to move, to ``values``."""
     for row in range(states.shape[0]):
         values[row] = evaluate(board[0], states[row], states[row].current_player)
 
@@ -64,7 +64,7 @@ def fit_evaluation_scale(game: Game, num_games: int, seed: int) -> FittedScale:
     """Play ``num_games`` quick games and fit the scale of the game's evaluation to their results.
 
     Raises:
-        ValueError: the game has no evaluation, or no game had a winner and a position that was open.
+        ValueError: the game has no evaluation, or no game has a winner and an undecided position.
     """
     states, results = _quick_games(game, num_games, np.random.default_rng(seed))
     values = np.empty(len(states), np.float32)
@@ -79,7 +79,7 @@ def fit_evaluation_scale(game: Game, num_games: int, seed: int) -> FittedScale:
 
 
 def _fit(values: npt.NDArray[np.float64], results: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the scale of greatest likelihood, by bisection, and its standard error; ``results`` are 1 or -1."""
+    """Return the maximum likelihood scale, by bisection, and its standard error; ``results`` are 1 or -1."""
 
     def slope(weight: float) -> float:
         return float((values * ((results + 1) / 2 - _logistic(weight * values))).sum())
@@ -104,7 +104,7 @@ def _logistic(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _quick_games(
     game: Game, num_games: int, generator: np.random.Generator
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.float64]]:
-    """Return the positions of the games, and the result of each for its player to move: 1, 0 or -1."""
+    """Return the positions of the games, and the game result for the player to move in each: 1, 0 or -1."""
     bot = GreedyBot(game, seed=int(generator.integers(2**31)))
     states: list[np.void] = []
     results: list[int] = []

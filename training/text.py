@@ -1,4 +1,4 @@
-"""Numbers in words, and tables in pages of Markdown."""
+"""Formatting of numbers as text, and replacement of blocks in Markdown pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def percent(*shares: float, digits: int = 1) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words: ``3 h 20 min``, ``12 min`` or ``45 s``."""
+    """Return a duration as text: ``3 h 20 min``, ``12 min`` or ``45 s``."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -17,10 +17,10 @@ def duration(seconds: float) -> str:
 
 
 def replace_block(text: str, begin: str, end: str, block: str) -> str:
-    """Return the text of a page with ``block`` between the lines ``begin`` and ``end``.
+    """Return ``text`` with the part between the lines ``begin`` and ``end`` replaced by ``block``.
 
     Raises:
-        ValueError: the two lines are not there once each, in this order.
+        ValueError: the two lines do not both occur exactly once, in this order.
     """
     before, found_begin, rest = text.partition(f"{begin}\n")
     _, found_end, after = rest.partition(f"{end}\n")

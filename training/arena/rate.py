@@ -1,4 +1,4 @@
-"""``rate``: rates a player against the fixed anchors of a ladder, with most games against the nearest ones."""
+"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RateResult:
         return f"{self.name} is rated {self.elo:.0f} ± {self.error:.0f} in {self.ladder.game} ({scale})"
 
     def expected_score(self, anchor: str) -> float:
-        """Return the mean score against an anchor that the rating predicts, over both seats."""
+        """Return the expected score against an anchor, predicted from the ratings and averaged over both seats."""
         ratings = self.ladder.ratings
         difference = self.elo - ratings.rating(anchor)[0]
         seats = ratings.seat_elo, -ratings.seat_elo
@@ -112,30 +112,30 @@ def rate(
     trust_names: bool = False,
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> RateResult:
-    """Rate a player by games with a ladder's players, whose ratings stay as they are.
+    """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
 
-    First a few pairs of games with every anchor tell about where the player stands; then it plays the anchors nearest to
-    that. All games count, and are kept in the folder; the same call goes on where an earlier one was broken off.
+    A few pairs of games with every anchor give a first estimate; then the player plays the anchors with the nearest ratings.
+    All games count and are saved in the folder, so an interrupted call can be repeated to continue.
 
     Args:
-        player: the name of a bot, a path of a checkpoint, a ``Bot``, or a function of a game and a seed that makes one.
+        player: the name of a bot, the path of a checkpoint, a ``Bot``, or a function that makes one from a game and a seed.
         game: the game, or its game string.
-        folder: where the games are kept, in ``scouting/`` and ``rating/``.
-        name: what results call the player; by default the name of the bot, with "(rated)" behind it where an anchor has it.
-        ladder: the ladder; by default the one that comes with stoneworks.
-        anchors: what plays under the names of those of the ladder's players that are not bots' names.
+        folder: folder of the games, with the subfolders ``scouting/`` and ``rating/``.
+        name: name of the player in results; by default the name of the bot, with the suffix "(rated)" if an anchor has it.
+        ladder: the ladder; by default the one included in stoneworks.
+        anchors: players for names on the ladder that are not bot names.
         num_pairs: pairs of games with each of the nearest anchors.
-        num_anchors: how many of those there are.
-        scout_pairs: pairs of games with each anchor at first.
-        workers: processes that play (see :func:`play_arena`).
-        seed: of openings and players.
-        trust_names: let the names of the ladder's players start programs and be paths.
-        progress: called with the result so far of the part that is being played, scouting or rating.
+        num_anchors: number of nearest anchors.
+        scout_pairs: pairs of games with each anchor for the first estimate.
+        workers: number of worker processes (see :func:`play_arena`).
+        seed: seed of openings and players.
+        trust_names: whether names of the ladder's players may start programs or be paths.
+        progress: called with the results so far of the current part, scouting or rating.
 
     Raises:
-        LadderError: there is no ladder for the game, or it is one of another game.
-        UntrustedNameError: a player of the ladder starts a program or is a path.
-        ValueError: an argument is not allowed; see :func:`play_arena` too.
+        LadderError: there is no ladder for the game, or it belongs to another game.
+        UntrustedNameError: the name of a ladder player starts a program or is a path.
+        ValueError: an argument is invalid; see also :func:`play_arena`.
     """
     loaded = load_game(game) if isinstance(game, str) else game
     check_integer("num_anchors", num_anchors, 1)

@@ -1,19 +1,19 @@
-"""Ratings from the results of paired games: Bradley-Terry with a seat term, at the posterior's greatest value.
+"""Elo ratings from the results of paired games: maximum a posteriori estimates of a Bradley-Terry model with a seat term.
 
-With strengths r in natural units and a seat term s, player A scores against B, on average,
+With strengths r in natural units and a seat term s, the expected score of player A against B is
 
     p = 1 / (1 + exp(-(r_A - r_B + s)))   from seat 0, and with -s in place of s from seat 1.
 
-A draw is half a win and half a loss. Each strength has a Gaussian prior around 0, :data:`PRIOR_ELO` wide, and the seat term
-has one of :data:`PRIOR_SEAT_ELO`, so a clean sweep has a finite rating; only differences of strengths are reported, to an anchor
-at 0. The posterior is strictly concave; Newton's method with the full Hessian finds its top. One natural unit is
-400 / ln 10 = 173.7 Elo.
+A draw counts as half a win and half a loss. Each strength has a Gaussian prior with mean 0 and standard deviation
+:data:`PRIOR_ELO`, and the seat term one with :data:`PRIOR_SEAT_ELO`, so a clean sweep has a finite rating. Reported ratings are
+differences of strengths to an anchor at 0. The posterior is strictly log-concave; Newton's method with the full Hessian finds
+its mode. One natural unit is 400 / ln 10 = 173.7 Elo.
 
-The covariance H⁻¹ M H⁻¹ is that of the estimate where M is the covariance of the gradient. M is taken from the pairs, since both
-games of a pair share an opening: the sum of g gᵀ over pairs, g being a pair's gradient, plus the precision of the prior.
-Where a pairing was nearly a sweep, its pairs tell little about their spread; so what a pairing adds to M is drawn towards
-what the model says (games independent), with the weight of :data:`MODEL_PAIRS` pairs of even games. Different pairs are
-taken to be independent.
+The covariance of the estimate is the sandwich estimator H⁻¹ M H⁻¹, where M is the covariance of the gradient. M is clustered by
+pairs, since both games of a pair share an opening: the sum of g gᵀ over pairs, where g is the gradient of a pair, plus the
+precision of the prior. The pairs of a near sweep carry little information on their spread, so the contribution of each pairing
+to M is shrunk toward the model's value (independent games), with the weight of :data:`MODEL_PAIRS` pairs of even games.
+Different pairs are assumed to be independent.
 
 Sources: R. A. Bradley and M. E. Terry, Rank analysis of incomplete block designs, Biometrika 39 (1952), 324-345; D. R. Hunter,
 MM algorithms for generalized Bradley-Terry models, Annals of Statistics 32 (2004), 384-406 (the seat term is his home-field
@@ -31,26 +31,26 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-#: Elo points in one natural unit of strength.
+#: Elo points per natural unit of strength.
 ELO_PER_UNIT = 400 / math.log(10)
-#: Standard deviation of the prior of every strength, in Elo points: wide, so that it matters for sweeps alone.
+#: Standard deviation of the prior of each strength, in Elo points: wide, so that it only matters for sweeps.
 PRIOR_ELO = 1000.0
-#: Standard deviation of the prior of the seat term, in Elo points: a few losses, all in one seat, are mostly chance.
+#: Standard deviation of the prior of the seat term, in Elo points: a few losses in the same seat are mostly chance.
 PRIOR_SEAT_ELO = 200.0
-#: The model's own spread weighs as much as so many pairs of even games, in each pairing.
+#: Weight of the model's variance in each pairing, as a number of pairs of even games.
 MODEL_PAIRS = 4
 
-#: Independent games of even players have this variance in each pair: two games of variance 1/4.
+#: Variance of a pair of independent games between even players: two games of variance 1/4.
 _VARIANCE_OF_EVEN_PAIR = 0.5
 _Floats = npt.NDArray[np.float64]
 
 
 class RatingError(ValueError):
-    """Results that cannot be rated. The message says which and why."""
+    """Raised for results that cannot be rated. The message names them and the reason."""
 
 
 class DisconnectedPlayersError(RatingError):
-    """Players that no chain of games connects with the anchor. The message names them."""
+    """Raised when no chain of games connects players with the anchor. The message names the players."""
 
 
 class PairedScores(Protocol):
@@ -58,16 +58,16 @@ class PairedScores(Protocol):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of players A and B."""
+        """Names of players A and B."""
 
     @property
     def scores(self) -> _Floats:
-        """``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat 1."""
+        """``float64[num_pairs, 2]``: A's scores (1, 0.5 or 0) in the two games of each pair, in seat 0 and in seat 1."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """The scores of a pairing, and nothing else (see :class:`PairedScores`)."""
+    """The scores of a pairing (see :class:`PairedScores`)."""
 
     names: tuple[str, str]
     scores: _Floats
@@ -80,10 +80,10 @@ class Ratings:
     Attributes:
         names: the players.
         anchor: the player whose rating is 0.
-        elo: ``float64[num_players]``: the rating of each, as the difference to the anchor.
-        seat_elo: what sitting in seat 0 is worth; 0 where no seat term was fitted.
-        covariance: ``float64[num_players + 1, num_players + 1]`` in Elo²: of ``elo`` and, last, of ``seat_elo``. The row of the
-            anchor is 0.
+        elo: ``float64[num_players]``, ratings relative to the anchor.
+        seat_elo: advantage of seat 0; 0 without a seat term.
+        covariance: ``float64[num_players + 1, num_players + 1]`` in Elo², covariance of ``elo`` followed by ``seat_elo``. The
+            row and the column of the anchor are 0.
     """
 
     names: tuple[str, ...]
@@ -94,17 +94,17 @@ class Ratings:
 
     @property
     def errors(self) -> _Floats:
-        """``float64[num_players]``: the standard error of each rating, as the difference to the anchor."""
+        """``float64[num_players]``: standard errors of the ratings, relative to the anchor."""
         return np.sqrt(np.diagonal(self.covariance)[:-1])
 
     @property
     def seat_error(self) -> float:
-        """The standard error of ``seat_elo``."""
+        """Standard error of ``seat_elo``."""
         return math.sqrt(self.covariance[-1, -1])
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The players from the highest rating to the lowest; equal ratings in the order of ``names``."""
+        """Players by decreasing rating; players with equal ratings are in the order of ``names``."""
         return tuple(self.names[index] for index in np.argsort(-self.elo, kind="stable"))
 
     def rating(self, name: str) -> tuple[float, float]:
@@ -112,10 +112,10 @@ class Ratings:
         return self.difference(name, self.anchor)
 
     def difference(self, name: str, other: str) -> tuple[float, float]:
-        """Return by how much ``name`` is rated above ``other``, and the standard error of that.
+        """Return the rating difference of ``name`` and ``other``, and its standard error.
 
         Raises:
-            RatingError: there is no such player.
+            RatingError: a name is unknown.
         """
         first, second = (self._index(text) for text in (name, other))
         contrast = np.zeros(len(self.covariance))
@@ -127,7 +127,7 @@ class Ratings:
     def likelihood_of_superiority(self, name: str, other: str) -> float:
         """Return the probability, by a normal approximation, that ``name`` is stronger than ``other``.
 
-        It is Φ(difference / standard error), both from the full covariance. Raises :class:`RatingError` for an unknown name.
+        It is Φ(difference / standard error), with the full covariance. Raises :class:`RatingError` for an unknown name.
         """
         difference, error = self.difference(name, other)
         if error == 0:
@@ -141,7 +141,7 @@ class Ratings:
 
 
 def expected_score(elo_difference: float) -> float:
-    """Return the mean score of a player rated so many Elo points above its opponent: 1 / (1 + 10^(-difference / 400))."""
+    """Return the expected score at a rating difference in Elo points: 1 / (1 + 10^(-elo_difference / 400))."""
     return 0.5 * (1 + math.tanh(elo_difference / ELO_PER_UNIT / 2))
 
 
@@ -156,16 +156,16 @@ def rate_players(
     """Return the ratings of all players of ``pairings``.
 
     Args:
-        pairings: the results; a pairing of two players may stand there more than once.
-        anchor: the player at 0; by default ``"random"`` where it plays, else the first player.
+        pairings: the results; two players may have more than one pairing.
+        anchor: the player with rating 0; by default ``"random"`` if it is one of the players, else the first player.
         prior_elo: standard deviation of the Gaussian prior of each strength, in Elo points, > 0.
-        prior_seat_elo: the same of the seat term.
-        seat_term: whether to fit what sitting in seat 0 is worth; without, it is 0.
+        prior_seat_elo: standard deviation of the Gaussian prior of the seat term, in Elo points, > 0.
+        seat_term: whether to fit the advantage of seat 0; if False, it is 0.
 
     Raises:
-        DisconnectedPlayersError: no chain of games leads from some players to the anchor.
-        RatingError: there are no games, scores are none, or a player is its own opponent.
-        ValueError: ``prior_elo`` or ``prior_seat_elo`` is not allowed.
+        DisconnectedPlayersError: no chain of games connects some players with the anchor.
+        RatingError: there are no games, scores are invalid, or a player is its own opponent.
+        ValueError: ``prior_elo`` or ``prior_seat_elo`` is invalid.
     """
     results = list(pairings)
     for result in results:
@@ -206,21 +206,21 @@ def rate_players(
 def rate_against(
     ratings: Ratings, name: str, pairings: Sequence[PairedScores], *, prior_elo: float = PRIOR_ELO
 ) -> tuple[float, float]:
-    """Return the rating of a new player against players whose ratings are held fixed, and its standard error.
+    """Return the rating of a new player against players with fixed ratings, and its standard error.
 
-    The errors of the fixed ratings and of the seat term are carried along: with r the new rating and f the fixed ones,
-    the variance is that of r at fixed f plus (dr/df) C (dr/df)ᵀ, C being the covariance of ``ratings``.
+    The standard error includes the errors of the fixed ratings and of the seat term: with the new rating r and the fixed
+    ratings f, the variance is that of r given f plus (dr/df) C (dr/df)ᵀ, where C is the covariance of ``ratings``.
 
     Args:
         ratings: the fixed ratings and seat term.
-        name: the new player, A of each of ``pairings``.
+        name: the new player, player A of each pairing.
         pairings: its games against players of ``ratings``.
-        prior_elo: standard deviation of the Gaussian prior of the new rating, in Elo points, > 0. It lies around the middle of the
-            highest and the lowest fixed rating.
+        prior_elo: standard deviation of the Gaussian prior of the new rating, in Elo points, > 0. The mean is the midpoint of
+            the highest and the lowest fixed rating.
 
     Raises:
-        RatingError: there are no games, scores are none, or an opponent is not rated.
-        ValueError: ``prior_elo`` is not allowed.
+        RatingError: there are no games, scores are invalid, or an opponent is not rated.
+        ValueError: ``prior_elo`` is invalid.
     """
     precisions = np.array([_precision("prior_elo", prior_elo)])
     designs = []
@@ -251,13 +251,13 @@ def rate_against(
 
 @dataclass(frozen=True)
 class _Observed:
-    """A pairing as the fit sees it: rows are seat 0 and seat 1 of player A.
+    """A pairing as input of the fit; row 0 is player A in seat 0, row 1 in seat 1.
 
     Attributes:
-        design: ``float64[2, num_parameters]``: the logit of A's expected score is ``design @ parameters + fixed``.
-        fixed: ``float64[2]``.
-        scores: ``float64[n, 2]``: the different scores of pairs.
-        counts: ``float64[n]``: how many pairs had each.
+        design: ``float64[2, num_parameters]``; the logit of A's expected score is ``design @ parameters + fixed``.
+        fixed: ``float64[2]``, constant part of the logit.
+        scores: ``float64[n, 2]``, the distinct scores of pairs.
+        counts: ``float64[n]``, the number of pairs with each of these scores.
     """
 
     design: _Floats
@@ -270,19 +270,19 @@ class _Observed:
         return float(self.counts @ (self.scores * logits - np.logaddexp(0, logits)).sum(axis=1))
 
     def residuals(self, parameters: _Floats) -> _Floats:
-        """Return ``float64[n, 2]``: how far the scores lie above what was expected."""
+        """Return ``float64[n, 2]``: scores minus expected scores."""
         return self.scores - 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
 
     def variances(self, parameters: _Floats) -> _Floats:
-        """Return ``float64[2]``: the variance of a game's score by the model, summed over the games of each seat."""
+        """Return ``float64[2]``: the model's variance of the scores, summed over the games of each seat."""
         expected = 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
         return self.counts.sum() * expected * (1 - expected)
 
 
 def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
-    """Return the parameters at the top of the posterior, and the covariance of that estimate, in natural units.
+    """Return the mode of the posterior and the covariance of this estimate, in natural units.
 
-    ``center`` and ``precisions`` are those of the prior of each parameter.
+    ``center`` and ``precisions`` are the means and the precisions of the prior of each parameter.
     """
 
     def log_posterior(parameters: _Floats) -> float:
@@ -318,7 +318,7 @@ def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tup
 
 
 def _gradient_covariance(observed: _Observed, parameters: _Floats) -> _Floats:
-    """Return the covariance of a pairing's gradient: from its pairs, drawn towards the model's (see the module)."""
+    """Return the covariance of a pairing's gradient, shrunk toward the model's (see the module docstring)."""
     variances = observed.variances(parameters)
     by_model = observed.design.T * variances @ observed.design
     gradients = observed.residuals(parameters) @ observed.design
