@@ -21,7 +21,7 @@ class SearchConfig:
     """The search of self-play.
 
     Attributes:
-        policy: ``gumbel`` or ``puct``.
+        policy: search policy, ``gumbel`` or ``puct``.
         simulations: simulations of a full search, which provides training targets.
         fast_simulations: simulations of a fast search, which only chooses an action (playout cap randomization: Wu,
             Accelerating self-play learning in Go, 2019, section 3.1).
@@ -92,7 +92,7 @@ class SelfPlayConfig:
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """The learner.
+    """Gradient steps and the replay buffer.
 
     Attributes:
         batch_size: positions per gradient step.
@@ -105,7 +105,7 @@ class LearnerConfig:
         final_learning_rate: final learning rate; the schedule is half a cosine.
         warm_up_steps: gradient steps over which the learning rate increases from 0.
         weight_decay: weight decay of AdamW.
-        ema_decay: decay per gradient step of the moving average of the weights, which is used for acting.
+        ema_decay: decay per gradient step of the moving average of the weights, which is used in self-play and matches.
         max_gradient_norm: gradient clipping threshold.
         value_weight: weight of the value loss relative to the policy loss.
         search_value_share: share of the search value in the value target; the rest is the result of the game.
@@ -149,7 +149,7 @@ class MatchesConfig:
 
 @dataclass(frozen=True)
 class AlphaZeroConfig:
-    """A run of AlphaZero self-play. Positions are those with a full search.
+    """A run of AlphaZero self-play. Only positions with a full search are counted as training positions.
 
     Attributes:
         game: the game string.
@@ -158,13 +158,13 @@ class AlphaZeroConfig:
         init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
             the network; empty for random initialization. Its architecture must be the one in ``network``.
         seed: seed of all random numbers.
-        positions_per_iteration: new positions per iteration; each iteration ends with learning and a new acting
+        positions_per_iteration: new positions per iteration; each iteration ends with gradient steps and a new acting
         network.
         checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
             automatically: 0 on one core, else one per core. Runs are reproducible only with 0.
         threads: number of torch threads per process; results may depend on it in their last digits.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if one is available.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
             in hardware. The learner's weights are always float32.
         network: the network.

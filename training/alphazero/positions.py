@@ -151,7 +151,7 @@ class BatchMaker:
         )
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
-        """Return the value targets: the discounted result mixed with the search value, which is a win or loss probability."""
+        """Return the value targets: the discounted result mixed with the search value as win and loss probabilities."""
         result, value = positions["result"], positions["value"]
         share = np.where(positions["result_counts"], np.float32(self._search_value_share), np.float32(1))
         decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
