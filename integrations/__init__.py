@@ -1,1 +1,1 @@
-"""Adapters to reinforcement-learning libraries, one module each. Nothing is imported unless asked for."""
+"""Adapters for reinforcement-learning libraries, one module per library. No library is imported by the package itself."""

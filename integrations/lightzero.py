@@ -1,8 +1,8 @@
-"""LightZero: one learner against a bot, as an environment of DI-engine's.
+"""LightZero adapter: a DI-engine environment in which the learner plays against a bot.
 
-LightZero's searches negate values at every ply in self-play, which assumes that players alternate at every action. They do not
-in Vadus, Taugo and Trugo, so this environment has the mode ``play_with_bot_mode`` alone: with ``to_play`` -1 LightZero plans as
-for a single agent, and the opponent's answers belong to the environment.
+In self-play mode LightZero's tree searches negate values at every ply, which assumes that players alternate after every action.
+This does not hold in Vadus, Taugo and Trugo. The environment therefore supports only ``play_with_bot_mode``: with ``to_play``
+-1, LightZero plans as for a single agent and the opponent's replies are part of the environment.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MODES = ("play_with_bot_mode", "eval_mode")
 
 @ENV_REGISTRY.register("stoneworks")
 class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
-    """A game against a bot. ``type="stoneworks"``, ``import_names=["stoneworks.integrations.lightzero"]``.
+    """LightZero environment, with ``type="stoneworks"`` and ``import_names=["stoneworks.integrations.lightzero"]``.
 
-    The configuration has ``game`` (a game string), ``opponent`` (a bot's name) and ``battle_mode``. The learner plays both seats
-    by turns. An observation is ``{"observation": float32[planes, height, width], "action_mask": int8[num_actions],
-    "board": the same planes, "current_player_index": the seat, "to_play": -1}``.
+    The configuration keys are ``game`` (a game string), ``opponent`` (a bot name) and ``battle_mode``. The learner's seat
+    alternates between games. An observation is ``{"observation": float32[planes, height, width], "action_mask":
+    int8[num_actions], "board": the same planes, "current_player_index": the learner's seat, "to_play": -1}``.
     """
 
     config: Mapping[str, Any] = {
@@ -45,13 +45,13 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
 
     @classmethod
     def default_config(cls) -> Any:
-        """Return a copy of the configuration."""
+        """Return a copy of the default configuration."""
         config = EasyDict(copy.deepcopy(dict(cls.config)))
         config.cfg_type = f"{cls.__name__}Dict"
         return config
 
     def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
-        """Raises ``ValueError`` for a ``battle_mode`` that cannot be right, or an unknown game or opponent."""
+        """Create the environment. Raises ``ValueError`` for an invalid ``battle_mode``, game or opponent."""
         from stoneworks.models import load_bot
 
         self.cfg = EasyDict({**self.config, **(cfg or {})})
@@ -75,12 +75,12 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         self._bot = self._load_bot(self.cfg.opponent, self.game, seed=seed)
 
     def reset(self, start_player_index: int | None = None, init_state: Any = None, **unused: Any) -> dict[str, Any]:
-        """Start a game and let the opponent move where it moves first.
+        """Start a game. If the opponent moves first, its first turn is played.
 
         Args:
-            start_player_index: the learner's seat; None takes both by turns.
-            init_state: None; LightZero passes it in self-play alone.
-            **unused: arguments that LightZero passes for other games.
+            start_player_index: the learner's seat; None alternates between games.
+            init_state: must be None; LightZero passes a value only in self-play mode.
+            **unused: ignored; LightZero passes these for other games.
         """
         if init_state is not None:
             raise ValueError("init_state must be None: there is no self-play mode")
@@ -92,7 +92,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         return self._observation()
 
     def step(self, action: int) -> Any:
-        """Play an action and what the opponent answers. Raises ``IllegalActionError`` for an illegal one."""
+        """Apply an action and the opponent's reply. Raises ``IllegalActionError`` if the action is illegal."""
         if not self._state.try_apply_action(int(action)):
             raise IllegalActionError(self._state.why_illegal(int(action)))
         self._let_opponent_act()
@@ -110,7 +110,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         return np.array(np.random.default_rng().choice(self.legal_actions), np.int64)
 
     def close(self) -> None:
-        """Do nothing: the environment holds nothing."""
+        """Do nothing; there are no resources to release."""
 
     def __repr__(self) -> str:
         return f"LightZeroEnv({self.game}, opponent={self.cfg.opponent!r})"

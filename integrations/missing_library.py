@@ -1,4 +1,4 @@
-"""The error of an integration whose library is not installed."""
+"""Error handling for integrations whose library is not installed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 
 class MissingLibraryError(ImportError):
-    """Raised when a library that an integration needs cannot be imported. The message says what to install."""
+    """Raised when a library that an integration needs cannot be imported. The message contains the package to install."""
 
 
 def require(module: str, package: str) -> Any:
-    """Return a module of a library.
+    """Import and return a module of a library.
 
     Args:
-        module: its import name.
-        package: what to install for it, as pip names it.
+        module: the import name.
+        package: the pip package that provides it.
 
     Raises:
-        MissingLibraryError: it cannot be imported.
+        MissingLibraryError: the module cannot be imported.
     """
     try:
         return import_module(module)

@@ -1,8 +1,8 @@
-"""All games as OpenSpiel games: ``register_games()``, then ``pyspiel.load_game("stoneworks_vadus(size=4)")``.
+"""OpenSpiel adapter: ``register_games()``, then ``pyspiel.load_game("stoneworks_vadus(size=4)")``.
 
-OpenSpiel's Python algorithms that only call methods of a game and its states also run on a ``stoneworks.envs.rules.Game``
-itself, which is faster. The registered games are for what needs an object of OpenSpiel's: its C++ algorithms for Python games,
-``rl_environment.Environment`` by name, observers, and other libraries' wrappers of OpenSpiel.
+OpenSpiel's pure Python algorithms also run directly on a ``stoneworks.envs.rules.Game``, which is faster. The registered games
+are for code that requires a ``pyspiel.Game``: C++ algorithms that support Python games, ``rl_environment.Environment`` by game
+name, observers, and other libraries' wrappers of OpenSpiel.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from stoneworks.integrations.missing_library import require
 pyspiel = require("pyspiel", "open_spiel")
 
 PREFIX = "stoneworks_"
-#: What separates the parts of an option that is a tuple, for which OpenSpiel's parameters have no type.
+#: Separator of the items of a tuple option; OpenSpiel's game parameters have no tuple type.
 TUPLE_SEPARATOR = ":"
 
 
 def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Register games with OpenSpiel and return their names there, such as ``"stoneworks_vadus"``.
+    """Register games with OpenSpiel and return their OpenSpiel names, e.g. ``"stoneworks_vadus"``.
 
-    A game's options are its parameters; a tuple is written with colons: ``"stoneworks_taigo(handicap=2:1)"``. Registering a
-    game again does nothing.
+    Game options become game parameters. Tuples are written with colons: ``"stoneworks_taigo(handicap=2:1)"``. Registering a
+    game again has no effect.
 
     Args:
-        names: the games; all registered ones by default.
+        names: names of the games; all games by default.
 
     Raises:
-        UnknownGameError: there is no such game.
+        UnknownGameError: a name is unknown.
     """
     registered = set(pyspiel.registered_names())
     result = []
@@ -66,7 +66,7 @@ def _game_type(game: Game, options: Mapping[str, Any] | None = None) -> Any:
 
 def _game_class(name: str) -> type:
     class SpielGame(pyspiel.Game):  # type: ignore[name-defined]
-        """A game as OpenSpiel sees it."""
+        """OpenSpiel game that wraps a ``stoneworks.envs.rules.Game``."""
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             given = {key: _decoded(value) for key, value in (parameters or {}).items()}
@@ -97,10 +97,10 @@ def _game_class(name: str) -> type:
 
 
 class SpielState(pyspiel.State):  # type: ignore[name-defined]
-    """A position as OpenSpiel sees it.
+    """OpenSpiel state that wraps a ``stoneworks.envs.rules.State``.
 
     Attributes:
-        rules_state: the position, a ``stoneworks.envs.rules.State``.
+        rules_state: the wrapped state.
     """
 
     def __init__(self, game: Any) -> None:
@@ -108,7 +108,7 @@ class SpielState(pyspiel.State):  # type: ignore[name-defined]
         self.rules_state: State = game.rules.new_initial_state()
 
     def current_player(self) -> int:
-        """Return the player to move, or OpenSpiel's terminal player."""
+        """Return the player to move, or ``PlayerId.TERMINAL`` if the game is over."""
         return pyspiel.PlayerId.TERMINAL if self.rules_state.is_terminal() else self.rules_state.current_player()
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -133,7 +133,7 @@ class SpielState(pyspiel.State):  # type: ignore[name-defined]
 
 
 class PlanesObserver:
-    """The observer of a position: the planes, in ``tensor`` (flat) and in ``dict["observation"]``."""
+    """OpenSpiel observer of the planes: flat in ``tensor``, with shape in ``dict["observation"]``."""
 
     def __init__(self, game: Game, params: Any = None) -> None:
         if params:
@@ -142,7 +142,7 @@ class PlanesObserver:
         self.dict = {"observation": self.tensor.reshape(game.observation_shape)}
 
     def set_from(self, state: SpielState, player: int) -> None:
-        """Fill the planes as ``player`` sees the position."""
+        """Write the planes of ``state`` from the perspective of ``player``."""
         self.dict["observation"][:] = state.rules_state.observation_tensor(player)
 
     def string_from(self, state: SpielState, player: int) -> str:
@@ -160,4 +160,4 @@ def _decoded(value: Any) -> Any:
     try:
         return tuple(int(part) for part in value.split(TUPLE_SEPARATOR))
     except ValueError:
-        return value  # load_game names what is wrong with it
+        return value  # load_game raises the error

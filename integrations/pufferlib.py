@@ -1,6 +1,6 @@
-"""PufferLib: many games as one native environment, with opponents inside.
+"""PufferLib adapter: a native vector environment with built-in opponents.
 
-PufferLib has no action masks. The mask is therefore the last part of each observation, and the policy applies it:
+PufferLib has no action masks. The mask is therefore appended to each observation, and the policy must apply it:
 ``planes, mask = split(observations, env.single_action_space.n)``, then ``logits.masked_fill(~mask, -1e9)``.
 """
 
@@ -19,25 +19,25 @@ PufferEnv = require("pufferlib", "pufferlib").PufferEnv
 
 
 class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
-    """A :class:`stoneworks.envs.vector.VectorEnv` in PufferLib's buffers; every game is an agent of PufferLib's.
+    """A :class:`stoneworks.envs.vector.VectorEnv` that writes to PufferLib's buffers; each game is one PufferLib agent.
 
-    An observation is ``float32[planes * height * width + num_actions]``: the planes in the order CHW, then the mask.
+    An observation is ``float32[planes * height * width + num_actions]``: the planes in CHW order, then the mask.
 
     Attributes:
         games: the vector environment.
     """
 
     def __init__(self, num_envs: int = 64, buf: Any = None, seed: int | None = None, **arguments: Any) -> None:
-        """Make the environment.
+        """Create the environment.
 
         Args:
             num_envs: number of games.
-            buf: PufferLib's shared buffers; None for its own.
-            seed: of the first ``reset``, unless that is given one.
-            **arguments: of ``VectorEnv``, among them ``game`` and ``opponent``.
+            buf: PufferLib's shared buffers; None allocates new ones.
+            seed: default seed of the first ``reset``.
+            **arguments: arguments of ``VectorEnv``, e.g. ``game`` and ``opponent``.
 
         Raises:
-            ValueError: an argument is not allowed, or is one that this environment sets itself.
+            ValueError: an argument is invalid or cannot be set for this environment.
         """
         for name in ("obs_layout", "obs_dtype", "mask_in_observation", "autoreset_mode"):
             if name in arguments:
@@ -61,7 +61,7 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
         return self.observations, []
 
     def step(self, actions: npt.ArrayLike) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
-        """Play one action in every game; a game that ends is restarted, and its reward is reported in the infos."""
+        """Apply one action in every game. Finished games are restarted; their rewards are in the infos."""
         planes, rewards, terminations, truncations, info = self.games.step(np.asarray(actions).reshape(self.num_agents))
         self._fill(planes, info["action_mask"])
         self.rewards[:], self.terminals[:], self.truncations[:] = rewards, terminations, truncations
@@ -79,5 +79,5 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
 
 
 def split(observations: Any, num_actions: int) -> tuple[Any, Any]:
-    """Return the planes ``[batch, inputs]`` and the mask ``bool[batch, num_actions]`` of observations, arrays or tensors."""
+    """Split observations (arrays or tensors) into planes ``[batch, inputs]`` and masks ``bool[batch, num_actions]``."""
     return observations[:, :-num_actions], observations[:, -num_actions:] > 0.5

@@ -1,8 +1,8 @@
-"""RLlib: environments by configuration, and a module for PPO that masks illegal actions.
+"""RLlib adapter: registered environments, and an ``RLModule`` for PPO with action masking.
 
 ``config.environment("stoneworks_aec", env_config={"game": "vadus(size=4)"})`` after ``register_environments()``, with
-``RLModuleSpec(module_class=MaskedModule)``. RLlib's own action-masking example class, an example and no part of its library,
-needs the key ``"observations"``: give ``observation_key="observations"`` in ``env_config`` for it.
+``RLModuleSpec(module_class=MaskedModule)``. RLlib's own action-masking example expects the key
+``"observations"``; set ``observation_key="observations"`` in ``env_config`` to use it.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _ILLEGAL_LOGIT = -1e9
 
 
 class AECEnv(PettingZooEnv):  # type: ignore[misc,valid-type]
-    """RLlib's wrapper of PettingZoo environments, with a ``render`` that works."""
+    """RLlib's wrapper of PettingZoo environments, with a working ``render``."""
 
     def render(self) -> Any:
-        """Return what the environment draws."""
+        """Return the rendered frame."""
         return self.env.render()
 
 
 def make_aec_env(config: Mapping[str, Any]) -> AECEnv:
-    """Return a multi-agent environment, agents ``player_0`` and ``player_1``.
+    """Create a multi-agent environment with the agents ``player_0`` and ``player_1``.
 
     Args:
-        config: arguments of :class:`stoneworks.envs.aec.BoardGameEnv`, among them ``game``; observations are flat by default.
+        config: arguments of :class:`stoneworks.envs.aec.BoardGameEnv`, e.g. ``game``. Observations are flat by default.
     """
     from stoneworks.envs.aec import BoardGameEnv
 
@@ -45,10 +45,10 @@ def make_aec_env(config: Mapping[str, Any]) -> AECEnv:
 
 
 def make_single_env(config: Mapping[str, Any]) -> Any:
-    """Return a single-agent environment with an opponent inside.
+    """Create a single-agent environment with a built-in opponent.
 
     Args:
-        config: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`, among them ``game``; by default observations
+        config: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`, e.g. ``game``. By default, observations
             are flat and contain the mask.
     """
     from stoneworks.envs.single_agent import SingleAgentEnv
@@ -57,20 +57,20 @@ def make_single_env(config: Mapping[str, Any]) -> Any:
 
 
 def register_environments() -> None:
-    """Register ``"stoneworks_aec"`` and ``"stoneworks_single"`` with Ray; the game is in ``env_config``."""
+    """Register ``"stoneworks_aec"`` and ``"stoneworks_single"`` with Ray. Set the game in ``env_config``."""
     register_env = require("ray.tune.registry", "'ray[rllib]'").register_env
     register_env("stoneworks_aec", make_aec_env)
     register_env("stoneworks_single", make_single_env)
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc,valid-type]
-    """Policy and value for PPO, two multilayer perceptrons; illegal actions have probability 0.
+    """Policy and value networks (two MLPs) for PPO. Illegal actions have probability 0.
 
-    The observation space is a ``Dict`` of planes and mask, under any of the keys that our environments have. The sizes of the
-    hidden layers are ``model_config["hidden_sizes"]``, by default ``(128, 128)``.
+    The observation space must be a ``Dict`` of planes and mask, with any of the keys that the environments support. The hidden
+    layer sizes are ``model_config["hidden_sizes"]``, by default ``(128, 128)``.
 
     Attributes:
-        actor: ``nn.Sequential`` from flat observations to logits, which ``save_policy`` takes.
+        actor: ``nn.Sequential`` from flat observations to logits; can be passed to ``save_policy``.
         critic: ``nn.Sequential`` from flat observations to ``[batch, 1]``.
     """
 

@@ -1,4 +1,4 @@
-"""The vector environments for Stable-Baselines3 and sb3-contrib's MaskablePPO, and self-play with the latter."""
+"""Stable-Baselines3 adapter: a ``VecEnv`` for sb3-contrib's MaskablePPO, and MaskablePPO with self-play."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ else:
 
 
 class SB3VecEnv(VecEnv):
-    """A vector environment as a ``VecEnv``: ``MaskablePPO(policy, SB3VecEnv(VectorEnv(...)))``.
+    """``VecEnv`` that wraps a vector environment: ``MaskablePPO(policy, SB3VecEnv(VectorEnv(...)))``.
 
-    MaskablePPO finds the masks by ``env_method("action_masks")``. The info of a game that ended has ``"episode"`` with return
-    ``"r"`` and length ``"l"`` in steps, ``"terminal_observation"``, ``"TimeLimit.truncated"``, and what ``final_info`` of the
-    environment says: ``"seat"`` and ``"opponent"``, or ``"mover"`` in self-play, whose reward the return is then.
+    MaskablePPO reads the masks with ``env_method("action_masks")``. The info of a finished game contains ``"episode"`` with the
+    return ``"r"`` and the length ``"l"`` in steps, ``"terminal_observation"``, ``"TimeLimit.truncated"``, and the environment's
+    ``final_info``: ``"seat"`` and ``"opponent"`` or, in self-play, ``"mover"``, the player whose return ``"r"`` is.
 
     Attributes:
         games: the vector environment.
     """
 
     def __init__(self, games: BatchEnv) -> None:
-        """Raises ``ValueError`` where the autoreset mode is not ``SAME_STEP``, which Stable-Baselines3 requires."""
+        """Wrap ``games``. Raises ``ValueError`` if the autoreset mode is not ``SAME_STEP``, as Stable-Baselines3 requires."""
         if games.autoreset_mode is not AutoresetMode.SAME_STEP:
             raise ValueError(f"autoreset_mode must be SAME_STEP, got {games.autoreset_mode.name}")
         self.games = games
@@ -49,14 +49,14 @@ class SB3VecEnv(VecEnv):
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """A copy of ``int64[num_envs]``, the number of actions so far in each game."""
+        """The number of actions so far in each game, a copy, ``int64[num_envs]``."""
         return self._lengths.copy()
 
     def keep_games(self, lengths: npt.NDArray[np.int64] | None = None) -> None:
-        """Make the next ``reset`` continue the games as they are, as after ``VectorEnv.restore_games``.
+        """Make the next ``reset`` continue the current games, e.g. after ``VectorEnv.restore_games``.
 
         Args:
-            lengths: ``int64[num_envs]``, the number of actions so far in each game; None keeps the present numbers.
+            lengths: ``int64[num_envs]``, the number of actions so far in each game; None keeps the current numbers.
         """
         if lengths is not None:
             if np.shape(lengths) != (self.num_envs,):
@@ -77,13 +77,13 @@ class SB3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Take note of the actions."""
+        """Store the actions for ``step_wait``."""
         self._actions = actions
 
     def step_wait(
         self,
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions."""
+        """Step the environment with the stored actions."""
         observations, rewards, terminations, truncations, info = self.games.step(self._actions)
         dones = terminations | truncations
         self._lengths += 1
@@ -104,12 +104,12 @@ class SB3VecEnv(VecEnv):
         self.games.close()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Return the attribute of all games once for each of ``indices``."""
+        """Return the attribute of the vector environment, repeated for each of ``indices``."""
         value = None if attr_name == "render_mode" else getattr(self.games, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Set an attribute of all games. Raises ``ValueError`` where it is asked for some of them."""
+        """Set an attribute of the vector environment. Raises ``ValueError`` unless ``indices`` is None."""
         if indices is not None:
             raise ValueError(f"indices must be None, because games share their attributes; got {indices!r}")
         setattr(self.games, attr_name, value)
@@ -117,7 +117,7 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: int | Iterable[int] | None = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method of the vector environment: ``"action_masks"``, or another that takes no account of ``indices``."""
+        """Call a method of the vector environment. ``indices`` is respected only for ``"action_masks"``."""
         result = getattr(self.games, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks":
             return [result[index] for index in self._get_indices(indices)]
@@ -126,19 +126,19 @@ class SB3VecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: int | Iterable[int] | None = None
     ) -> list[bool]:
-        """Return False for each of ``indices``: nothing is wrapped."""
+        """Return False for each of ``indices``; games are never wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """Return None for each game: there are no pictures."""
+        """Return None for each game; rendering is not supported."""
         return [None] * self.num_envs
 
 
 class SelfPlayRolloutBuffer(MaskableRolloutBuffer):
-    """Computes advantages for a stream of positions that two players share.
+    """Rollout buffer with advantages for self-play, where both players share one trajectory.
 
     Attributes:
-        env: the environment that is played, a ``VecEnv`` over a ``SelfPlayVectorEnv``; set before the first rollout.
+        env: a ``VecEnv`` over a ``SelfPlayVectorEnv``; must be set before the first rollout.
     """
 
     env: VecEnv
@@ -149,12 +149,12 @@ class SelfPlayRolloutBuffer(MaskableRolloutBuffer):
         self.players = np.zeros((self.buffer_size, self.n_envs), np.int8)
 
     def add(self, *args: Any, **kwargs: Any) -> None:
-        """Add the step that the environment has just made, and who moved in it."""
+        """Add the latest step of the environment and the player who moved."""
         self.players[self.pos] = self.env.get_attr("movers", 0)[0]
         super().add(*args, **kwargs)
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: npt.NDArray[Any]) -> None:
-        """Fill ``advantages`` and ``returns``, each from the view of the player who moved."""
+        """Compute ``advantages`` and ``returns``, from the perspective of the player who moved."""
         ended = np.concatenate([self.episode_starts[1:], np.asarray(dones)[None]]).astype(np.bool_)
         advantages, returns = self_play_advantages(
             self.rewards,
@@ -170,9 +170,10 @@ class SelfPlayRolloutBuffer(MaskableRolloutBuffer):
 
 
 class SelfPlayMaskablePPO(MaskablePPO):
-    """MaskablePPO that plays both seats: ``SelfPlayMaskablePPO("MlpPolicy", SB3VecEnv(SelfPlayVectorEnv(...)))``.
+    """MaskablePPO with self-play in both seats: ``SelfPlayMaskablePPO("MlpPolicy", SB3VecEnv(SelfPlayVectorEnv(...)))``.
 
-    It differs from MaskablePPO in its advantages alone (see :func:`stoneworks.envs.advantages.self_play_advantages`).
+    Only the advantage computation differs from MaskablePPO (see
+    :func:`stoneworks.envs.advantages.self_play_advantages`).
     """
 
     def _setup_model(self) -> None:
@@ -184,5 +185,5 @@ class SelfPlayMaskablePPO(MaskablePPO):
         self.rollout_buffer_class = SelfPlayRolloutBuffer
         super()._setup_model()
         assert isinstance(self.rollout_buffer, SelfPlayRolloutBuffer)
-        if self.env is not None:  # None in a model that is loaded to play
+        if self.env is not None:  # None in a model loaded for inference
             self.rollout_buffer.env = self.env

@@ -1,8 +1,8 @@
-"""Tianshou: environments whose observations it understands, and masked networks for its policy-gradient algorithms.
+"""Tianshou adapter: environments in its observation format, and masked networks for policy-gradient algorithms.
 
-Tianshou's Q-learning algorithms mask illegal actions themselves where an observation has the keys ``"obs"`` and ``"mask"``; its
-policy-gradient algorithms do not, and need :class:`MaskedActor` and :class:`Critic`. Its ``PettingZooEnv`` wraps
-``stoneworks.envs.aec.BoardGameEnv`` as it is.
+Tianshou's Q-learning algorithms mask illegal actions if an observation has the keys ``"obs"`` and ``"mask"``. Its
+policy-gradient algorithms do not; use :class:`MaskedActor` and :class:`Critic` with them. Tianshou's ``PettingZooEnv`` wraps
+``stoneworks.envs.aec.BoardGameEnv`` without changes.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _ILLEGAL_LOGIT = -1e9
 
 
 def make_env(game: str, **arguments: Any) -> SingleAgentEnv:
-    """Return an environment with the keys that Tianshou reads: ``{"obs": ..., "mask": bool[num_actions]}``.
+    """Create an environment with Tianshou's observation keys: ``{"obs": ..., "mask": bool[num_actions]}``.
 
     Args:
-        game: the game string.
-        **arguments: of :class:`stoneworks.envs.single_agent.SingleAgentEnv`; observations are flat by default.
+        game: a game name or a game string.
+        **arguments: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`; observations are flat by default.
     """
     keys: dict[str, Any] = {"observation_key": "obs", "mask_key": "mask", "mask_dtype": "bool"}
     return SingleAgentEnv(game, **{"obs_layout": "flat", "mask_in_observation": True, **keys, **arguments})
 
 
 class MaskedActor(nn.Module):
-    """An actor for Tianshou's policy-gradient algorithms: logits, in which illegal actions have probability 0.
+    """Actor for Tianshou's policy-gradient algorithms. Returns logits in which illegal actions are masked.
 
     Attributes:
-        layers: from flat observations to logits.
+        layers: network from flat observations to logits.
     """
 
     def __init__(self, layers: nn.Module) -> None:
@@ -46,10 +46,10 @@ class MaskedActor(nn.Module):
 
 
 class Critic(nn.Module):
-    """A critic for Tianshou's policy-gradient algorithms.
+    """Critic for Tianshou's policy-gradient algorithms.
 
     Attributes:
-        layers: from flat observations to ``[batch, 1]``.
+        layers: network from flat observations to values ``[batch, 1]``.
     """
 
     def __init__(self, layers: nn.Module) -> None:
@@ -57,5 +57,5 @@ class Critic(nn.Module):
         self.layers = layers
 
     def forward(self, obs: Any, **arguments: Any) -> Tensor:
-        """Return the values."""
+        """Return the values of a batch of observations."""
         return self.layers(torch.as_tensor(obs["obs"]))

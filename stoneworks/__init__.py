@@ -1,6 +1,6 @@
 """Stoneworks: five new two-player board games for reinforcement learning.
 
-The names below are imported on first use, so ``import stoneworks`` itself is quick.
+Public names are imported lazily, on first use, to keep ``import stoneworks`` fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m stoneworks`` is the command ``stoneworks``."""
+"""Entry point of ``python -m stoneworks``, equivalent to the command ``stoneworks``."""
 
 from stoneworks.training.cli.main import main
 

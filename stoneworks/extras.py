@@ -1,4 +1,4 @@
-"""Optional dependencies: importing one that is not installed is an error that names the extra."""
+"""Error handling for optional dependencies."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class MissingDependencyError(ImportError):
 
 @contextmanager
 def require_extra(extra: str, feature: str) -> Iterator[None]:
-    """Turn a failed import in the ``with`` block into an error that names the extra.
+    """Convert a failed import in the ``with`` block to an error that names the extra to install.
 
     Args:
-        extra: the extra of stoneworks that installs what the block imports.
-        feature: what needs it, in the plural, such as ``"networks"``.
+        extra: the extra of stoneworks that installs the imported packages.
+        feature: the feature that needs the package, as a plural noun, e.g. ``"networks"``.
 
     Raises:
         MissingDependencyError: a package is not installed.

@@ -1,4 +1,4 @@
-"""Writing files that appear whole and survive a crash of the machine."""
+"""Atomic, durable file writes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, as UTF-8 where it is text. After an error it is as it was before.
+    """Write a file atomically. Text is encoded as UTF-8.
 
-    The content is on disk before the file replaces another one.
+    The content is flushed to disk before it replaces an existing file. After an error the existing file is unchanged.
 
     Raises:
-        OSError: it cannot be written; the error names ``path``.
+        OSError: the file cannot be written; the error contains ``path``.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -29,7 +29,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """Write a file and return when its content is on disk."""
+    """Write a file and flush its content to disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -37,12 +37,12 @@ def write_through(path: Path, content: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Return when the names of a folder's files are on disk. Do nothing where the system cannot do that (Windows)."""
+    """Flush a folder's directory entries to disk. Does nothing on systems without support for this (Windows)."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with contextlib.suppress(OSError):  # some file systems refuse it for folders
+        with contextlib.suppress(OSError):  # not supported by some file systems
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Public names of a package that are imported on first use, so that importing the package itself is quick."""
+"""Lazy imports of a package's public names."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` for a package (PEP 562).
+    """Return a module ``__getattr__`` (PEP 562) that imports names on first use.
 
     Args:
-        package: name of the package.
-        modules: the module of each public name, relative to the package.
+        package: the package name.
+        modules: maps each public name to its module, relative to the package.
     """
 
     def get_attribute(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Locks that keep two processes from writing the same folder."""
+"""File locks that prevent two processes from writing to the same folder."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from filelock import FileLock, Timeout
 
 
 class InUseError(RuntimeError):
-    """Raised when another process uses a folder. The message names it and the process id."""
+    """Raised when a folder is locked by another process. The message contains the folder and the process id."""
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Let nobody else lock a folder, which is made if necessary. The lock ends with the context or the process.
+    """Lock a folder, creating it if necessary. The lock is released when the context or the process ends.
 
     Raises:
-        InUseError: another process, or another part of this one, has locked it.
+        InUseError: the folder is already locked, by this process or another one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock, owner = FileLock(folder / ".lock"), folder / ".lock-owner"

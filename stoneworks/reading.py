@@ -1,8 +1,8 @@
-"""Reading files that come from outside: bounded, and with one kind of error.
+"""Validated reading of untrusted files.
 
-Each function raises the error class that its caller passes, with the path or source in the message, for everything that can be
-wrong with a file: it is missing, not a regular file (a FIFO would block for ever), too large, not UTF-8, not JSON, nested
-too deeply, or holds numbers that are not finite or have thousands of digits.
+Each function raises the error class passed by the caller, with the path or source in the message, if a file is missing, not a
+regular file (opening a FIFO would block forever), too large, not UTF-8 or not JSON, or if the JSON is nested too deeply or
+contains non-finite numbers or integers with too many digits.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-#: Bytes that a file of text may have: many times the largest that stoneworks writes.
+#: Maximum size of a text file in bytes, many times the largest that stoneworks writes.
 MAX_TEXT_BYTES = 256 * 2**20
-#: Levels of lists and objects in JSON.
+#: Maximum nesting depth of lists and objects in JSON.
 MAX_DEPTH = 40
-#: Digits of an integer in JSON. Seeds have up to 39.
+#: Maximum number of digits of an integer in JSON. Seeds have up to 39.
 MAX_DIGITS = 100
 
 
 def read_bytes(path: str | os.PathLike[str], error: type[Exception], max_bytes: int | None = None) -> bytes:
-    """Return the content of a regular file. Raises ``error`` where that is not possible."""
+    """Return the content of a regular file. Raises ``error`` on failure."""
     file = Path(path)
     try:
-        # Without O_NONBLOCK the open of a FIFO waits for a writer, also one that has replaced a file just now.
+        # Without O_NONBLOCK, opening a FIFO blocks until a writer opens it; checking the file type first would be a race.
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as opened:
             status = os.fstat(descriptor)
@@ -38,14 +38,14 @@ def read_bytes(path: str | os.PathLike[str], error: type[Exception], max_bytes: 
             return opened.read()
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}") from None
-    except ValueError as problem:  # a path with a null character
+    except ValueError as problem:  # the path contains a null character
         if isinstance(problem, error):
             raise
         raise error(f"{str(file)!r} cannot be read: {problem}") from None
 
 
 def read_text(path: str | os.PathLike[str], error: type[Exception], max_bytes: int = MAX_TEXT_BYTES) -> str:
-    """Return the text of a UTF-8 file. Raises ``error`` where that is not possible."""
+    """Return the text of a UTF-8 file. Raises ``error`` on failure."""
     try:
         return read_bytes(path, error, max_bytes).decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -53,20 +53,20 @@ def read_text(path: str | os.PathLike[str], error: type[Exception], max_bytes: i
 
 
 def read_json(path: str | os.PathLike[str], error: type[Exception]) -> dict[str, Any]:
-    """Return the object that a JSON file holds. Raises ``error`` where that is not possible."""
+    """Parse a JSON file that contains an object. Raises ``error`` on failure."""
     return parse_json(read_text(path, error), error, str(path))
 
 
 def parse_json(text: str, error: type[Exception], source: str) -> dict[str, Any]:
-    """Return the object that JSON text holds.
+    """Parse JSON text that contains an object.
 
     Args:
-        text: the text.
-        error: the class of errors.
-        source: what errors call the text.
+        text: the JSON text.
+        error: exception class to raise.
+        source: name of the text in error messages.
 
     Raises:
-        error: the text is not a JSON object, or one that is out of bounds or has a key twice.
+        error: the text is not a JSON object, exceeds a limit, or contains a duplicate key.
     """
     try:
         fields = json.loads(
@@ -81,24 +81,24 @@ def parse_json(text: str, error: type[Exception], source: str) -> dict[str, Any]
         raise error(f"{source} is not valid JSON: {reason}") from None
     if not isinstance(fields, dict):
         raise error(f"{source} must be a JSON object, got {type(fields).__name__}")
-    # Only where there are many brackets can they be nested deeply.
+    # Deep nesting requires many brackets; counting them first is cheaper.
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(fields, MAX_DEPTH):
         raise error(f"{source} is not valid: it is nested more than {MAX_DEPTH} levels deep")
     return fields
 
 
 def check_shape(value: Any, shape: Any, error: type[Exception], where: str) -> None:
-    """Check that a value from JSON has the parts that a shape describes.
+    """Check that a JSON value matches a shape.
 
     Args:
-        value: the value.
+        value: the parsed JSON value.
         shape: ``str``, ``bool``, ``int``, ``float`` (any finite number) or None (anything); ``[shape]`` for a list of such
-            values; or ``{key: shape}`` for an object with these keys and any others. Keys that end in ``?`` are optional.
-        error: the class of errors.
-        where: what errors call the value.
+            values; or ``{key: shape}`` for an object with at least these keys. A trailing ``?`` marks a key as optional.
+        error: exception class to raise.
+        where: name of the value in error messages.
 
     Raises:
-        error: a part is missing or of another type.
+        error: a key is missing, or a value has the wrong type.
     """
     if shape is None:
         return

@@ -1,7 +1,7 @@
-"""The registry of games and ``load_game``. All lists of games are based on it.
+"""The game registry and ``load_game``.
 
-Each game has one :class:`GameEntry` here. A game of another package is added with :func:`register_game`, or with an entry
-point of the group ``stoneworks.games`` that refers to a ``GameEntry``.
+Each built-in game has one :class:`GameEntry` in this module. Other packages add games with :func:`register_game` or with an
+entry point in the group ``stoneworks.games`` that refers to a ``GameEntry``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRY_POINT_GROUP = "stoneworks.games"
 
 @dataclass(frozen=True)
 class GameEntry(Entry):
-    """A game in the registry. Objects are given as ``"module:attribute"`` and imported when they are used.
+    """A registered game. Objects are given as ``"module:attribute"`` and imported on first use.
 
     Attributes:
         name: name of the game for ``load_game``.
@@ -32,8 +32,7 @@ class GameEntry(Entry):
             ``"module"`` or ``"module:attribute"``; None for the generic drawing.
         evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
             :mod:`stoneworks.models.evaluations`), in the same form; None if the game has none.
-        samples: game strings for tests, starting with a game of a few moves; together they cover all kinds of values of
-            every option.
+        samples: game strings for tests, the smallest first; together they cover all kinds of values of every option.
 
     Raises:
         RegistrationError: an attribute is invalid.
@@ -141,18 +140,18 @@ def register_game(
     evaluation: str | None = None,
     samples: tuple[str, ...] = (),
 ) -> None:
-    """Add a game to the registry of this process and of the worker processes that it starts.
+    """Register a game in this process and in the worker processes that it starts.
 
-    The game can then be loaded by name everywhere: ``load_game``, bots, environments, the arena, training. Registering
-    the same entry again has no effect. A package whose game should be available without importing the package declares
-    an entry point of the group ``stoneworks.games`` instead.
+    The game can then be loaded by name in ``load_game``, bots, environments, the arena and training. Registering the same
+    entry again has no effect. To make a game available without importing its package, declare an entry point in the
+    group ``stoneworks.games`` instead.
 
     Args:
-        name: name of the game for ``load_game``; equal to ``name`` of the class.
+        name: name of the game for ``load_game``; must equal the class attribute ``name``.
         rules: a subclass of :class:`stoneworks.envs.rules.Game`, or its location as ``"module:Class"``.
         version: see :class:`GameEntry`.
         drawing: the drawing; None for the generic one.
-        evaluation: the evaluation; None if there is none. The bots ``greedy`` and ``alphabeta`` need one.
+        evaluation: the evaluation, or None. The bots ``greedy`` and ``alphabeta`` require one.
         samples: game strings for tests.
 
     Raises:
@@ -168,7 +167,7 @@ def game_names() -> tuple[str, ...]:
 
 
 def small_games() -> tuple[str, ...]:
-    """Return the first sample of every game: game strings of games of a few moves, for tests."""
+    """Return the first sample of every game: game strings of small boards, for tests."""
     return tuple(entry.samples[0] for entry in GAMES.loadable() if entry.samples)
 
 
@@ -176,8 +175,8 @@ def game_entry(name: str) -> GameEntry:
     """Return the entry of a game.
 
     Raises:
-        UnknownGameError: there is no game with this name.
-        RegistrationError: the game of another package cannot be loaded.
+        UnknownGameError: the name is unknown.
+        RegistrationError: a game of another package cannot be loaded.
     """
     try:
         return GAMES[name]
@@ -186,16 +185,16 @@ def game_entry(name: str) -> GameEntry:
 
 
 def load_game(game: str, /, **options: object) -> Game:
-    """Return a game by its name and options, or by its game string.
+    """Load a game by name and options, or by game string.
 
     Args:
-        game: a name (``"vadus"``), or a game string (``"vadus(size=9)"``); ``str(game)`` is one.
-        **options: options, if ``game`` is only a name. The others get their defaults.
+        game: a name (``"vadus"``) or a game string (``"vadus(size=9)"``), such as ``str(game)``.
+        **options: game options, only allowed if ``game`` is a name. Missing options have their default values.
 
     Raises:
-        UnknownGameError: there is no game with this name.
-        RegistrationError: the game of another package cannot be loaded.
-        ValueError: an option is unknown, or its value is not allowed.
+        UnknownGameError: the name is unknown.
+        RegistrationError: a game of another package cannot be loaded.
+        ValueError: an option is unknown or has an invalid value.
     """
     from stoneworks.envs.rules.options import check_options
 
@@ -208,7 +207,7 @@ def load_game(game: str, /, **options: object) -> Game:
 
 
 def load_added_game(entry: GameEntry, game: str) -> Game:
-    """Return a game whose entry was added at run time, possibly in another process. Pickled games call this."""
+    """Load a game whose entry was added at run time, possibly in another process. Used to unpickle games."""
     GAMES.add(entry)
     return load_game(game)
 

@@ -1,7 +1,7 @@
-"""``Registry``: entries by name that are built in, added at run time, or declared by entry points of other packages.
+"""Registry of named entries that are built in, added at run time, or declared as entry points of other packages.
 
-Everything that other packages can add, such as games and bots, is looked up here. An entry refers to code as
-``"module:attribute"``; the module is imported when the entry is used.
+Used for games, bots and all other extension points. An entry refers to code as ``"module:attribute"``; the module is imported
+when the entry is first used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Entry:
         name: lower-case letters, digits and underscores, starting with a letter; not a Python keyword.
 
     Raises:
-        RegistrationError: an attribute is invalid. The message names it and its value.
+        RegistrationError: an attribute is invalid. The message contains its name and value.
     """
 
     name: str
@@ -42,9 +42,9 @@ class Entry:
             )
 
     def require_path(self, field: str, *, module_or_none: bool = False) -> None:
-        """Raise ``RegistrationError`` unless an attribute is ``"module:attribute"``.
+        """Raise ``RegistrationError`` unless an attribute has the form ``"module:attribute"``.
 
-        With ``module_or_none`` it may also be ``"module"`` or None.
+        With ``module_or_none``, ``"module"`` and None are also allowed.
         """
         value = getattr(self, field)
         if module_or_none and value is None:
@@ -58,7 +58,7 @@ class Entry:
             raise RegistrationError(f"{self.name}: {field} must be {allowed}, got {value!r}")
 
     def load(self, field: str) -> Any:
-        """Return the object at an attribute of the form ``"module:attribute"`` or ``"module"``.
+        """Import and return the object that an attribute ``"module:attribute"`` or ``"module"`` refers to.
 
         Raises:
             RegistrationError: the module cannot be imported, or has no such attribute.
@@ -68,26 +68,26 @@ class Entry:
 
 E = TypeVar("E", bound=Entry)
 
-#: The registry of each type of entries.
+#: Registry by entry type.
 _REGISTRIES: dict[type[Entry], Registry[Any]] = {}
 
 
 class Registry(Generic[E]):
-    """The entries of one kind.
+    """Registry of one kind of entry.
 
     Names are looked up among the built-in entries, then among those added at run time, then among the entry points of
-    installed packages. An entry point that cannot be loaded does not affect others: its name is listed, and looking it up
-    raises ``RegistrationError``.
+    installed packages. An entry point that cannot be loaded does not affect other entries: its name is listed, and
+    looking it up raises ``RegistrationError``.
     """
 
     def __init__(self, kind: str, entry_type: type[E], built_in: Iterable[E], group: str) -> None:
         """Create a registry.
 
         Args:
-            kind: kind of the entries in messages, such as ``"game"``.
+            kind: name of the kind of entry in messages, e.g. ``"game"``.
             entry_type: class of the entries.
             built_in: built-in entries.
-            group: group of the entry points; each has the name of its entry and refers to an ``entry_type``.
+            group: entry-point group; an entry point must have the same name as the ``entry_type`` instance it refers to.
         """
         self._kind = kind
         self._entry_type = entry_type
@@ -114,7 +114,7 @@ class Registry(Generic[E]):
         """Return the entry with a name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: the name is unknown.
             RegistrationError: the entry point with this name cannot be loaded.
         """
         for entries in (self._built_in, self._added, self._loaded):
@@ -137,7 +137,7 @@ class Registry(Generic[E]):
         """Add an entry. Adding the same entry again has no effect.
 
         Raises:
-            RegistrationError: the entry has a different type, or its name is taken by a different entry.
+            RegistrationError: the entry has the wrong type, or its name is used by a different entry.
         """
         if type(entry) is not self._entry_type:
             raise RegistrationError(f"a {self._kind} must be a {self._entry_type.__name__}, got {entry!r}")
@@ -150,19 +150,19 @@ class Registry(Generic[E]):
             listener(entry)
 
     def remove(self, name: str) -> None:
-        """Remove an entry that was added at run time. Raises ``KeyError`` for any other name."""
+        """Remove an entry that was added at run time. Raises ``KeyError`` for other names."""
         del self._added[name]
 
     def added(self, name: str) -> E | None:
-        """Return the entry that was added at run time under a name, or None."""
+        """Return the entry with this name that was added at run time, or None."""
         return self._added.get(name)
 
     def call_on_add(self, listener: Callable[[E], None]) -> None:
-        """Call ``listener`` with every entry that is added from now on."""
+        """Register a callback that is called with every entry added later."""
         self._listeners.append(listener)
 
     def _found(self) -> dict[str, list[metadata.EntryPoint]]:
-        """Return the entry points of installed packages by name, read once."""
+        """Return the entry points of installed packages by name. The result is cached."""
         if self._entry_points is None:
             self._entry_points = {}
             for entry_point in metadata.entry_points(group=self._group):
@@ -196,7 +196,7 @@ class Registry(Generic[E]):
 
 
 def load_attribute(path: str, what: str) -> Any:
-    """Return the object at ``"module:attribute"`` or ``"module"``.
+    """Import and return the object at ``"module:attribute"`` or ``"module"``.
 
     Args:
         path: the module and optionally, after a colon, the (possibly dotted) attribute.
@@ -217,12 +217,12 @@ def load_attribute(path: str, what: str) -> Any:
     return found
 
 
-#: What was registered as an object in this process, by its path: code typed into a notebook cannot be imported by name.
+#: Objects registered directly in this process, by path: code defined in a notebook cannot be imported by name.
 _GIVEN: dict[str, Any] = {}
 
 
 def path_of(code: object) -> object:
-    """Return ``"module:name"`` of a class or function and register it there; return anything else unchanged."""
+    """Return the path ``"module:name"`` of a class or function and store the object under it; return other values unchanged."""
     if isinstance(code, str) or not hasattr(code, "__qualname__"):
         return code
     path = f"{code.__module__}:{code.__qualname__}"
@@ -231,7 +231,7 @@ def path_of(code: object) -> object:
 
 
 def registries() -> tuple[Registry[Any], ...]:
-    """Return all registries, of games, bots and whatever else."""
+    """Return all registries."""
     return tuple(_REGISTRIES.values())
 
 
