@@ -1,8 +1,8 @@
-"""The registry of networks, their hyperparameters, and :class:`Architecture`: what a network is, without torch.
+"""The registry of networks, their hyperparameters, and :class:`Architecture`; does not import torch.
 
-A network is one :class:`NetworkEntry` here: a module that keeps the contract of
-:class:`stoneworks.models.network.BoardNetwork`, and a dataclass of its hyperparameters. A network in another package is added
-with :func:`register_network`, or by an entry point of the group ``stoneworks.networks`` that refers to a ``NetworkEntry``.
+Each network is one :class:`NetworkEntry`: a subclass of :class:`stoneworks.models.network.BoardNetwork` and a dataclass of its
+hyperparameters. Other packages add networks with :func:`register_network`, or with an entry point in the group
+``stoneworks.networks`` that refers to a ``NetworkEntry``.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ ENTRY_POINT_GROUP = "stoneworks.networks"
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Hyperparameters of a network: the base class, which each kind of network extends by its own.
+    """Base class of network hyperparameters; each kind of network defines a subclass.
 
     Attributes:
         kind: name of the network in the registry.
 
     Raises:
-        ValueError: an attribute is not allowed; the message begins with its name.
+        ValueError: if an attribute is invalid; the message starts with its name.
     """
 
     kind: str
 
 
-#: Weights that residual blocks may have in all, so that a configuration or a checkpoint cannot use up the memory.
+#: Maximum number of weights in the residual blocks; protects against configurations that exhaust memory.
 MAX_WEIGHTS = 200_000_000
 
 
@@ -42,7 +42,7 @@ class ResidualConfig(NetworkConfig):
     """Hyperparameters of the residual networks (see :class:`stoneworks.models.network.ResidualNetwork`).
 
     Attributes:
-        channels: width of the convolutions.
+        channels: number of channels of the convolutions.
         blocks: number of residual blocks.
     """
 
@@ -62,16 +62,16 @@ class ResidualConfig(NetworkConfig):
 
 @dataclass(frozen=True)
 class NetworkEntry(Entry):
-    """A network in the registry. Code is named as ``"module:attribute"`` and imported when it is used.
+    """Registry entry of a network. Classes are given as ``"module:attribute"`` and imported on first use.
 
     Attributes:
-        name: what configurations and checkpoints call it (``kind``).
-        network: its subclass of :class:`stoneworks.models.network.BoardNetwork`.
-        hyperparameters: its subclass of :class:`NetworkConfig`.
-        win_draw_loss: whether its value head predicts the probabilities of a win, a draw and a loss, which AlphaZero learns.
+        name: name in configurations and checkpoints (``kind``).
+        network: path of a subclass of :class:`stoneworks.models.network.BoardNetwork`.
+        hyperparameters: path of a subclass of :class:`NetworkConfig`.
+        win_draw_loss: whether the value head predicts win, draw and loss probabilities, as required by AlphaZero.
 
     Raises:
-        RegistrationError: an attribute is not valid.
+        RegistrationError: if an attribute is invalid.
     """
 
     network: str
@@ -84,7 +84,7 @@ class NetworkEntry(Entry):
         self.require_path("hyperparameters")
 
     def config_class(self) -> type[NetworkConfig]:
-        """Return the class of the hyperparameters. Raises :class:`RegistrationError` where it is not one."""
+        """Import and return the hyperparameter class. Raises :class:`RegistrationError` if it is not a valid one."""
         found = self.load("hyperparameters")
         if not (isinstance(found, type) and issubclass(found, NetworkConfig)):
             raise RegistrationError(
@@ -117,19 +117,19 @@ NETWORKS = Registry(
 def register_network(
     name: str, network: str | type, hyperparameters: str | type[NetworkConfig], *, win_draw_loss: bool = True
 ) -> None:
-    """Add a network to the registry of this process and of the worker processes that it starts.
+    """Register a network in this process and in the worker processes that it starts.
 
-    From then on ``network: {kind: <name>}`` in a configuration trains it, and its checkpoints are loaded by path or name.
-    Registering the same entry again does nothing.
+    A registered network can be trained with ``network: {kind: <name>}`` in a configuration, and its checkpoints can be loaded
+    by path or name. Registering the same entry again has no effect.
 
     Args:
-        name: what configurations and checkpoints call it.
-        network: a subclass of :class:`stoneworks.models.network.BoardNetwork`, or where it is, as ``"module:Class"``.
-        hyperparameters: a dataclass that extends :class:`NetworkConfig`, or where it is.
+        name: name in configurations and checkpoints.
+        network: a subclass of :class:`stoneworks.models.network.BoardNetwork`, or its path ``"module:Class"``.
+        hyperparameters: a dataclass that extends :class:`NetworkConfig`, or its path.
         win_draw_loss: see :class:`NetworkEntry`.
 
     Raises:
-        RegistrationError: an argument is not valid, or the name is taken.
+        RegistrationError: if an argument is invalid or the name is taken.
     """
     NETWORKS.add(
         NetworkEntry(name, path_of(network), path_of(hyperparameters), win_draw_loss)  # type: ignore[arg-type]
@@ -137,12 +137,12 @@ def register_network(
 
 
 def network_names() -> tuple[str, ...]:
-    """Return the names of all networks."""
+    """Return the names of all registered networks."""
     return NETWORKS.names()
 
 
 def network_entry(kind: object) -> NetworkEntry:
-    """Return the entry of a kind of network. Raises ``ValueError``, which lists the kinds, where there is none."""
+    """Return the registry entry of ``kind``. Raises ``ValueError``, listing the valid kinds, if it is unknown."""
     if kind not in NETWORKS:
         raise ValueError(f"kind must be one of {', '.join(network_names())}, got {kind!r}")
     return NETWORKS[kind]  # type: ignore[index]
@@ -150,13 +150,13 @@ def network_entry(kind: object) -> NetworkEntry:
 
 @dataclass(frozen=True)
 class Architecture:
-    """What makes two networks take the same weights: the sizes that the game demands, and the hyperparameters.
+    """Input and output sizes and hyperparameters of a network; equal architectures have interchangeable weights.
 
     Attributes:
         observation_planes: number of input planes.
         board_plane: index of the plane that marks the cells on the board.
-        action_planes: number of actions of each cell.
-        global_actions: number of actions that belong to no cell.
+        action_planes: number of actions per cell.
+        global_actions: number of actions not tied to a cell.
         config: the network's hyperparameters; ``config.kind`` is its name in the registry.
     """
 
@@ -170,16 +170,16 @@ class Architecture:
     def of_game(
         cls, game: Game, config: NetworkConfig | None = None, *, kind: str = "board_network", **hyperparameters: Any
     ) -> Architecture:
-        """Return the architecture of a network that plays ``game``.
+        """Return the architecture of a network for ``game``.
 
         Args:
             game: the game.
-            config: the network's hyperparameters; without them, ``kind`` and ``hyperparameters`` give them.
+            config: the network's hyperparameters; if None, built from ``kind`` and ``hyperparameters``.
             kind: name of the network in the registry.
-            **hyperparameters: its hyperparameters by name; the rest have their defaults.
+            **hyperparameters: hyperparameters by name; defaults apply to the rest.
 
         Raises:
-            ValueError: there is no such kind, or a hyperparameter is unknown or not allowed.
+            ValueError: if the kind is unknown or a hyperparameter is unknown or invalid.
         """
         return cls(
             observation_planes=len(game.observation_planes),
@@ -195,16 +195,16 @@ class Architecture:
         return self.config.kind
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the sizes and the hyperparameters as JSON has them."""
+        """Return the sizes and hyperparameters as a JSON-serializable dictionary."""
         sizes = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "config"}
         return sizes | asdict(self.config)
 
 
 def network_config(values: Mapping[str, Any]) -> NetworkConfig:
-    """Return hyperparameters from their values by name, ``kind`` among them.
+    """Create a ``NetworkConfig`` from hyperparameters by name, including ``kind``.
 
     Raises:
-        ValueError: there is no such kind, or a hyperparameter is unknown or not allowed; the message begins with its name.
+        ValueError: if the kind is unknown or a hyperparameter is unknown or invalid; the message starts with its name.
     """
     config_class = network_entry(values.get("kind")).config_class()
     known = [field.name for field in fields(config_class)]

@@ -1,9 +1,9 @@
-"""Checkpoints: a folder with the weights of a network, and a JSON file that says what they are.
+"""Checkpoints: folders with network weights and a JSON description.
 
-``checkpoint.json`` says which game, which version of its rules, actions and observations, and which architecture the
-weights are for, how they came to be, and the SHA-256 hash of every other file. ``model.safetensors`` holds the weights.
-``training.safetensors`` is there where training can go on from the checkpoint; nobody needs it for playing. Nothing is
-pickled. A folder appears whole: it is written beside its place and then renamed.
+``checkpoint.json`` records the game, the version of its rules, actions and observations, the architecture, the training
+metadata, and the SHA-256 hash of every other file. ``model.safetensors`` holds the weights. ``training.safetensors`` is
+optional; it holds the state for resuming training and is not needed to play. Nothing is pickled. Folders are written
+atomically: to a temporary folder, which is then renamed.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ _LIBRARIES = ("stoneworks", "torch", "numpy", "numba", "safetensors", "stable-ba
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that is damaged, or that does not fit. The message names what differs, its value, and what is allowed."""
+    """Raised when a checkpoint is damaged or incompatible. The message names the field, its value and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that has been read and found whole.
+    """A loaded and validated checkpoint.
 
     Attributes:
-        folder: where it lies.
-        game: the game it was trained on.
+        folder: path of the checkpoint.
+        game: the game that the network was trained on.
         network: the network with its weights.
-        training: how it was trained: whatever was saved with it.
-        libraries: the versions of the libraries that wrote it.
+        training: the training metadata saved with the checkpoint.
+        libraries: versions of the libraries that wrote the checkpoint.
     """
 
     folder: Path
@@ -68,7 +68,7 @@ class Checkpoint:
 
     @property
     def deterministic_policy(self) -> bool:
-        """Whether the policy alone plays its most probable action; if not, it draws from its probabilities."""
+        """Whether playing the policy without search takes the most probable action instead of sampling."""
         return bool(self.training.get("deterministic_policy", self.training.get("algorithm") == "alphazero"))
 
 
@@ -80,18 +80,18 @@ def save_checkpoint(
     training: Mapping[str, Any],
     training_state: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Write a checkpoint. A checkpoint that is there already is replaced; after an error it is as it was.
+    """Write a checkpoint, replacing an existing one; on an error, the existing one is unchanged.
 
     Args:
-        folder: where to.
+        folder: path of the checkpoint.
         game: the game that the network was trained on.
         network: the network.
-        training: how it was trained; anything that JSON can say.
-        training_state: what training needs to go on, by name.
+        training: JSON-serializable training metadata.
+        training_state: tensors by name for resuming training.
 
     Raises:
-        CheckpointError: the network does not fit the game, ``training`` is not JSON, or ``folder`` is not a
-            checkpoint.
+        CheckpointError: if the network does not fit the game, ``training`` is not JSON-serializable, or ``folder`` exists
+            and is not a checkpoint.
     """
     target = Path(folder)
     if target.exists() and not (target / METADATA_FILE).is_file() and (not target.is_dir() or any(target.iterdir())):
@@ -133,16 +133,16 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) -> Checkpoint:
-    """Read a checkpoint.
+    """Load a checkpoint.
 
     Args:
-        folder: where it lies.
-        game: the game that it is to play; None for the one it was trained on. Networks play every size: the options that
-            ``game.scale_options`` names may be others. The rest must be equal, for they are other rules.
+        folder: path of the checkpoint.
+        game: the game to play; None for the game it was trained on. Options named in ``game.scale_options``, such as the
+            board size, may differ; all other options must match.
 
     Raises:
-        CheckpointError: something is missing, damaged or foreign, or the checkpoint does not fit the game or this version
-            of stoneworks.
+        CheckpointError: if a file is missing, damaged or not part of a checkpoint, or the checkpoint is incompatible with
+            the game or with this version of stoneworks.
     """
     path = Path(folder)
     description = _read_description(path)
@@ -165,10 +165,10 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
 
 
 def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """Return what training needs to go on from a checkpoint, as it was saved.
+    """Return the training state of a checkpoint as saved.
 
     Raises:
-        CheckpointError: the checkpoint has none, or something is damaged.
+        CheckpointError: if the checkpoint has no training state or is damaged.
     """
     path = Path(folder)
     return _read_tensors(path, TRAINING_FILE, _read_description(path))
@@ -191,7 +191,7 @@ def _hash(content: bytes) -> str:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that are installed here and that training may depend on."""
+    """Return the versions of Python and of the installed libraries that training may depend on."""
     versions = {name: version for name in _LIBRARIES if (version := _version(name))}
     return {"python": platform.python_version()} | versions
 
@@ -214,7 +214,7 @@ def _old(target: Path) -> Path:
 
 
 def replace_folder(new: Path, target: Path) -> None:
-    """Rename ``new`` to ``target``. What was there is aside for a moment; :func:`recover` brings it back after a crash."""
+    """Replace ``target`` by ``new``; after a crash between the two renames, :func:`recover` restores the old folder."""
     old = _old(target)
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
@@ -230,7 +230,7 @@ def replace_folder(new: Path, target: Path) -> None:
 
 
 def recover(folder: str | os.PathLike[str]) -> None:
-    """Bring back a checkpoint whose replacement was cut off between two renames; do nothing otherwise."""
+    """Restore a checkpoint whose replacement was interrupted between the two renames; otherwise do nothing."""
     target = Path(folder)
     if not target.exists() and _old(target).exists():
         _old(target).rename(target)
@@ -346,7 +346,7 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
 
 
 def _check_numbers(problem: str, network: BoardNetwork, game: Game) -> None:
-    """Check that the network gives numbers: finite weights may be so large that what they compute is not."""
+    """Check that the network's output is finite; large finite weights can overflow."""
     random = np.random.default_rng(0)
     planes = random.integers(2, size=(2, *game.observation_shape)).astype(np.float32)
     planes[:, game.observation_planes.index(game.board_plane)] = game.grid.on_board.reshape(planes.shape[2:])

@@ -1,4 +1,4 @@
-"""``NetworkEvaluator``: evaluates positions for a search with a network, on the fastest device and data type."""
+"""``NetworkEvaluator``: batched network evaluation for searches, on the fastest device and dtype by default."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def fastest_device() -> torch.device:
-    """Return the first GPU that torch finds, or the CPU."""
+    """Return the first available GPU, or the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -47,7 +47,7 @@ class NetworkEvaluator:
     def __init__(
         self, network: BoardNetwork, *, device: torch.device | None = None, dtype: torch.dtype | None = None
     ) -> None:
-        """Copy the network. ``device`` and ``dtype`` default to the fastest ones."""
+        """Copy the network to ``device`` and ``dtype``, which default to the fastest ones."""
         self.device = fastest_device() if device is None else device
         self.dtype = fastest_dtype(self.device) if dtype is None else dtype
         self._network = copy.deepcopy(network).eval().to(self.device, self.dtype)
@@ -58,7 +58,7 @@ class NetworkEvaluator:
         self._network.load_playing_state_dict(weights)
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` of ``n`` observations."""
+        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` for ``n`` observations."""
         with torch.inference_mode():
             logits, values = self._network(torch.from_numpy(planes).to(self.device, self.dtype))
             return logits.float().cpu().numpy(), values.float().cpu().numpy()

@@ -1,8 +1,8 @@
-"""Policies trained with other libraries, in one file that plays without them.
+"""Export and loading of policies trained with other libraries.
 
-A policy is a chain of layers from an observation to one number per action: logits, or action values. The file is a
-safetensors file; its metadata says which game and which version of its actions and observations the policy is for, and the
-layers. Nothing is pickled, and the library that trained the policy is not needed to play it.
+A policy is a sequence of layers that maps an observation to one score per action: a logit or an action value. It is stored as
+a safetensors file whose metadata records the game, the version of its actions and observations, and the layers. Nothing is
+pickled, and the library that trained the policy is not needed to play it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from torch import Tensor, nn
 from stoneworks.envs.rules import Game, load_game
 
 FORMAT_VERSION = 1
-#: How an action is chosen among the legal ones: drawn from the softmax of the numbers, or the one with the largest number.
+#: How to select a legal action: sample from the softmax of the scores, or take the greatest score.
 SELECTIONS = ("sample", "argmax")
 
 _METADATA_KEY = "stoneworks_policy"
-#: The kinds of layers, with the attributes that make one.
+#: Supported layers with their constructor arguments.
 _LAYERS: dict[str, tuple[type[nn.Module], tuple[str, ...]]] = {
     "linear": (nn.Linear, ("in_features", "out_features")),
     "conv2d": (nn.Conv2d, ("in_channels", "out_channels", "kernel_size", "stride", "padding")),
@@ -41,11 +41,11 @@ _LAYERS: dict[str, tuple[type[nn.Module], tuple[str, ...]]] = {
 
 
 class ExportedPolicyError(ValueError):
-    """Raised when a policy cannot be exported or loaded. The message names what does not fit and what is allowed."""
+    """Raised when a policy cannot be exported or loaded. The message names the problem and what is allowed."""
 
 
 class ExportedPolicy(nn.Module):
-    """A policy as a network: observations ``float32[batch, planes, height, width]`` to ``float32[batch, num_actions]``.
+    """Policy module: maps observations ``float32[batch, planes, height, width]`` to ``float32[batch, num_actions]``.
 
     Attributes:
         game: the game that the policy was trained on.
@@ -60,23 +60,23 @@ class ExportedPolicy(nn.Module):
         self._flat = not isinstance(layers[0], nn.Conv2d | nn.Flatten)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, None]:
-        """Return the numbers of the actions, and None in the place of values."""
+        """Return the action scores, and None instead of values."""
         return self.layers(observations.flatten(1) if self._flat else observations), None
 
 
 def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game: Game, *, selection: str) -> None:
-    """Write a policy that ``load_bot("policy:<path>", game)`` plays.
+    """Save a policy, to be loaded with ``load_bot("policy:<path>", game)``.
 
     Args:
-        path: the file, written as a whole or not at all.
-        layers: modules applied one after the other to observations of the layout ``"flat"``, or ``"CHW"`` where the first
-            is a convolution; an ``nn.Sequential``, also a nested one, is its parts. The result is ``[batch, num_actions]``.
+        path: path of the file, written atomically.
+        layers: modules applied in sequence to observations with layout ``"flat"``, or ``"CHW"`` if the first module is a
+            convolution. ``nn.Sequential`` modules are flattened. The output is ``[batch, num_actions]``.
         game: the game that the policy was trained on.
-        selection: ``"sample"`` to draw actions from the softmax of the result (policy gradients), ``"argmax"`` to play the
-            legal action with the largest number (Q-learning).
+        selection: ``"sample"`` to sample from the softmax over legal actions (policy gradients), ``"argmax"`` to take the
+            legal action of greatest score (Q-learning).
 
     Raises:
-        ExportedPolicyError: a layer cannot be saved, or the layers do not fit the game.
+        ExportedPolicyError: if a layer is not supported or the layers do not fit the game.
     """
     if selection not in SELECTIONS:
         raise ExportedPolicyError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
@@ -113,14 +113,14 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
 
 
 def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> ExportedPolicy:
-    """Return a policy that ``save_policy`` wrote.
+    """Load a policy saved with ``save_policy``.
 
     Args:
-        path: the file.
-        game: the game that it is to play, which must be the one it was trained on; None for that one.
+        path: path of the file.
+        game: the game to play, which must be the game it was trained on; None for that game.
 
     Raises:
-        ExportedPolicyError: the file is missing or damaged, or the policy is for another game or another version of it.
+        ExportedPolicyError: if the file is missing or damaged, or the policy is for another game or version.
     """
     try:
         with safe_open(path, "pt") as file:
@@ -163,7 +163,7 @@ def _chain(layers: Iterable[nn.Module]) -> Iterator[nn.Module]:
         if isinstance(layer, nn.Sequential):
             yield from _chain(layer)
         elif isinstance(layer, nn.Identity | nn.Dropout):
-            continue  # they do nothing in play
+            continue  # no effect at inference
         else:
             _kind(layer)
             yield layer

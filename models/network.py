@@ -1,6 +1,6 @@
-"""Networks: torch modules that turn observation planes into a policy and a value.
+"""Networks: torch modules that map observation planes to a policy and a value.
 
-All are fully convolutional with global pooling, so one set of weights plays every board size of its game.
+All networks are fully convolutional with global pooling, so the same weights apply to every board size of a game.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ __all__ = [
     "make_network",
 ]
 
-#: Names of weights that begin so belong to auxiliary heads, which training alone needs.
+#: Name prefix of the weights of auxiliary heads, which are used in training only.
 AUXILIARY_PREFIX = "auxiliary."
 
 
 class BoardNetwork(nn.Module):
-    """The contract of networks: observation planes in, a policy and a value out.
+    """Base class of networks that map observation planes to a policy and a value.
 
-    A subclass is made from an :class:`Architecture` alone, and defines ``logits_and_value`` and ``forward``. Weights must not
-    depend on the board size, so that one network plays every size of its game.
+    A subclass takes an :class:`Architecture` as its only constructor argument and defines ``logits_and_value`` and ``forward``.
+    The shapes of its weights must not depend on the board size.
 
     Auxiliary heads are modules in ``auxiliary``, by name. A subclass that supports them computes their outputs in
-    ``logits_value_and_auxiliary``. They are for training only: checkpoints hold the weights of ``playing_state_dict``, and a
-    network that is loaded for playing has no auxiliary heads.
+    ``logits_value_and_auxiliary``. They are used in training only: checkpoints store ``playing_state_dict``, and a network
+    loaded for playing has no auxiliary heads.
 
     Attributes:
-        architecture: what it was made from.
-        auxiliary: the auxiliary heads.
+        architecture: the architecture of the network.
+        auxiliary: auxiliary heads by name.
     """
 
-    #: What the value head returns for each position: 1 value, or 3 logits of a win, a draw and a loss.
+    #: Number of outputs of the value head: 1 (a value) or 3 (logits of win, draw and loss).
     num_value_outputs = 3
 
     def __init__(self, architecture: Architecture) -> None:
@@ -56,23 +56,23 @@ class BoardNetwork(nn.Module):
         self.auxiliary = nn.ModuleDict()
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Evaluate positions.
+        """Evaluate a batch of positions.
 
         Args:
-            observations: ``float32[batch, planes, height, width]``, from the view of the player to move.
+            observations: ``float32[batch, planes, height, width]``, from the perspective of the player to move.
 
         Returns:
-            Logits ``float32[batch, num_distinct_actions]`` in the order of the action index, legal or not, and the expected
-            result for the player to move, ``float32[batch]`` in [-1, 1].
+            Logits ``float32[batch, num_distinct_actions]`` of all actions, legal or not, and the expected result for the
+            player to move, ``float32[batch]`` in [-1, 1].
         """
         raise NotImplementedError
 
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the policy's logits and the output of the value head, ``float32[batch, num_value_outputs]``."""
+        """Return the policy logits and the output of the value head, ``float32[batch, num_value_outputs]``."""
         raise NotImplementedError
 
     def logits_value_and_auxiliary(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Return what ``logits_and_value`` does, and the outputs of the auxiliary heads by name."""
+        """Return the outputs of ``logits_and_value`` and the outputs of the auxiliary heads by name."""
         return *self.logits_and_value(observations), {}
 
     def playing_state_dict(self) -> dict[str, Tensor]:
@@ -80,17 +80,17 @@ class BoardNetwork(nn.Module):
         return {name: weight for name, weight in self.state_dict().items() if not name.startswith(AUXILIARY_PREFIX)}
 
     def load_playing_state_dict(self, weights: Mapping[str, Tensor]) -> None:
-        """Load what ``playing_state_dict`` returned; auxiliary heads keep their weights."""
+        """Load the weights returned by ``playing_state_dict``; the weights of auxiliary heads are unchanged."""
         self.load_state_dict({**self.state_dict(), **weights})
 
 
 class ResidualNetwork(BoardNetwork):
     """A residual network with global pooling.
 
-    Everything that cells off the board hold is set to 0 after each layer, as the padding around the grid is. So a board gives
-    the same policy and value in whatever grid it lies, and its edge looks the same everywhere.
+    Features of off-board cells are set to 0 after each layer, like the padding around the grid. The policy and value
+    therefore do not depend on the size of the grid around the board.
 
-    An auxiliary head is called with the features ``[batch, channels, height, width]``, the plane of the cells on the board
+    An auxiliary head is called with the features ``[batch, channels, height, width]``, the on-board mask
     ``[batch, 1, height, width]``, and the pooled features ``[batch, 2 * channels]``.
     """
 
@@ -109,7 +109,7 @@ class ResidualNetwork(BoardNetwork):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def _initialize(self) -> None:
-        """Start with blocks that change nothing, a nearly uniform policy and values near 0."""
+        """Initialize the blocks to the identity, the policy to nearly uniform, and the values to near 0."""
         gains: dict[nn.Module | None, float] = {self.cell_policy: 0.01, self.global_policy: 0.01, self.value: 0.01}
         for module in self.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)):
@@ -148,7 +148,7 @@ class ResidualNetwork(BoardNetwork):
 
 
 class ScalarValueNetwork(ResidualNetwork):
-    """A residual network with one value in [-1, 1]."""
+    """A residual network with a scalar value head in [-1, 1]."""
 
     num_value_outputs = 1
 
@@ -159,17 +159,17 @@ class ScalarValueNetwork(ResidualNetwork):
 
 
 class WinDrawLossNetwork(ResidualNetwork):
-    """A residual network with a head for the probabilities of a win, a draw and a loss."""
+    """A residual network with a value head for win, draw and loss probabilities."""
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """See :meth:`BoardNetwork.forward`; the value is the probability of a win less that of a loss."""
+        """See :meth:`BoardNetwork.forward`; the value is P(win) - P(loss)."""
         logits, outcomes = self.logits_and_value(observations)
         win_draw_loss = torch.softmax(outcomes, 1)
         return logits, win_draw_loss[:, 0] - win_draw_loss[:, 2]
 
 
 def _use_one_thread() -> None:
-    """Let torch compute with one thread: in a forked process its others are gone, and it would wait for them for ever."""
+    """Limit torch to one thread; in a forked process, its thread pool no longer exists and torch would deadlock."""
     torch.set_num_threads(1)
 
 
@@ -178,10 +178,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def make_network(architecture: Architecture) -> BoardNetwork:
-    """Return a new network. Its weights are drawn by torch's random numbers.
+    """Create a network; the weights are initialized from torch's global random generator.
 
     Raises:
-        RegistrationError: the registered network cannot be imported, or does not extend :class:`BoardNetwork`.
+        RegistrationError: if the registered network cannot be imported or is not a subclass of :class:`BoardNetwork`.
     """
     entry = network_entry(architecture.kind)
     found = entry.load("network")
@@ -191,7 +191,7 @@ def make_network(architecture: Architecture) -> BoardNetwork:
 
 
 class ResidualBlock(nn.Module):
-    """Two convolutions; between them, what the whole board looks like is added to every cell."""
+    """Residual block of two convolutions with a global pooling bias between them."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ class ResidualBlock(nn.Module):
         self.pooled_bias = nn.Linear(2 * channels, channels, bias=False)
 
     def forward(self, features: Tensor, on_board: Tensor, inverse_num_cells: Tensor) -> Tensor:
-        """Return the next features, which are >= 0, and 0 off the board, as ``features`` are."""
+        """Return the output features; input and output are >= 0, and 0 on off-board cells."""
         pooled = mean_and_greatest(features, inverse_num_cells)
         inner = self.first(features) + self.pooled_bias(pooled)[:, :, None, None]
         inner = self.second(functional.relu(inner) * on_board)
@@ -208,8 +208,8 @@ class ResidualBlock(nn.Module):
 
 
 def mean_and_greatest(features: Tensor, inverse_num_cells: Tensor) -> Tensor:
-    """Return each channel's mean over the board and its greatest value, ``[batch, 2 * channels]``; ``features`` are >= 0."""
-    # On CPUs adaptive_max_pool2d is ten times as fast as amax.
+    """Return the mean and the maximum of each channel over the board, ``[batch, 2 * channels]``; ``features`` are >= 0."""
+    # On CPUs, adaptive_max_pool2d is ten times as fast as amax.
     return torch.cat(
         [features.sum((2, 3)) * inverse_num_cells, functional.adaptive_max_pool2d(features, 1).flatten(1)], 1
     )

@@ -1,4 +1,4 @@
-"""``ExportedPolicyBot``: plays a policy that was trained with another library (see :mod:`stoneworks.models.exported_policy`)."""
+"""``ExportedPolicyBot``: plays a policy trained with another library (see :mod:`stoneworks.models.exported_policy`)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
 
 
 class ExportedPolicyBot(PolicyBot):
-    """Plays the policy in a file, drawing actions or choosing the best one, as its ``selection`` says."""
+    """Plays a policy loaded from a file, sampling actions or taking the argmax according to its ``selection``."""
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> ExportedPolicyBot:
-        """See :meth:`Bot.from_name`; the argument is the path of the file."""
+        """See :meth:`Bot.from_name`; ``argument`` is the path of the file."""
         try:
             policy = load_policy(argument, game)
         except ExportedPolicyError as error:

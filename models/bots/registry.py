@@ -1,6 +1,6 @@
-"""The registry of bots. Everything that lists or makes bots by name reads it.
+"""The registry of bots, used wherever bots are listed or created by name.
 
-A bot is one :class:`BotEntry` here. A bot in another package is added with :func:`register_bot`, or by an entry point of the
+Each kind of bot is one :class:`BotEntry`. Other packages add bots with :func:`register_bot`, or with an entry point in the
 group ``stoneworks.bots`` that refers to a ``BotEntry``.
 """
 
@@ -19,19 +19,19 @@ ENTRY_POINT_GROUP = "stoneworks.bots"
 
 @dataclass(frozen=True)
 class BotEntry(Entry):
-    """A kind of bot in the registry.
+    """Registry entry of a kind of bot.
 
     Attributes:
-        name: what ``load_bot`` calls it; what follows a colon in a bot's name is the argument of the class's ``from_name``.
-        bot: its subclass of :class:`stoneworks.models.Bot`, as ``"module:Class"``, imported when it is used.
-        usage: the form of its names, such as ``"mcts:<simulations>"``; the name alone by default.
-        needs_evaluation: whether it plays only games that have an evaluation.
-        starts_programs: whether its argument is a command. Such names are refused in data files (see
+        name: name prefix for ``load_bot``; the text after a colon in a bot's name is passed to the class's ``from_name``.
+        bot: path ``"module:Class"`` of a subclass of :class:`stoneworks.models.Bot`, imported on first use.
+        usage: format of its names, such as ``"mcts:<simulations>"``; defaults to ``name``.
+        needs_evaluation: whether the bot requires games with an evaluation.
+        starts_programs: whether its argument is a command. Such names are rejected in data files (see
             :mod:`stoneworks.models.bots.names_in_files`).
         reads_file: whether its argument is a path.
 
     Raises:
-        RegistrationError: an attribute is not valid.
+        RegistrationError: if an attribute is invalid.
     """
 
     bot: str
@@ -52,7 +52,7 @@ class BotEntry(Entry):
             object.__setattr__(self, "usage", self.name)
 
     def bot_class(self) -> type[Bot]:
-        """Return the class. Raises ``RegistrationError`` if it cannot be imported or is not a subclass of ``Bot``."""
+        """Import and return the class. Raises ``RegistrationError`` if that fails or it is not a subclass of ``Bot``."""
         found = self.load("bot")
         if not (isinstance(found, type) and issubclass(found, Bot)):
             raise RegistrationError(f"{self.name}: bot must be a subclass of stoneworks.Bot, got {found!r}")
@@ -85,22 +85,22 @@ def register_bot(
     starts_programs: bool = False,
     reads_file: bool = False,
 ) -> None:
-    """Add a kind of bot to the registry of this process and of the worker processes that it starts.
+    """Register a kind of bot in this process and in the worker processes that it starts.
 
-    From then on its name works everywhere: ``load_bot``, the command line, the arena, ``opponent=`` of environments, matches
-    in training. Registering the same entry again does nothing. A package that wants its bot to be there without being
-    imported declares an entry point of the group ``stoneworks.bots`` instead.
+    The name can then be used in ``load_bot``, the command line, the arena, ``opponent=`` of environments, and training
+    matches. Registering the same entry again has no effect. To make a bot available without importing its package, declare
+    an entry point in the group ``stoneworks.bots`` instead.
 
     Args:
-        name: what ``load_bot`` calls it.
-        bot: a subclass of :class:`stoneworks.models.Bot`, or where it is, as ``"module:Class"``.
-        usage: see :class:`BotEntry`; as is the rest.
-        needs_evaluation: whether it plays only games that have an evaluation.
+        name: name prefix for ``load_bot``.
+        bot: a subclass of :class:`stoneworks.models.Bot`, or its path ``"module:Class"``.
+        usage: format of its names; see :class:`BotEntry`.
+        needs_evaluation: whether the bot requires games with an evaluation.
         starts_programs: whether its argument is a command.
         reads_file: whether its argument is a path.
 
     Raises:
-        RegistrationError: an argument is not valid, or the name is taken by another bot or a shipped checkpoint.
+        RegistrationError: if an argument is invalid, or the name is taken by another bot or a shipped checkpoint.
     """
     path: Any = path_of(bot)
     entry = BotEntry(name, path, usage, needs_evaluation, starts_programs, reads_file)
@@ -110,5 +110,5 @@ def register_bot(
 
 
 def bot_names() -> tuple[str, ...]:
-    """Return the names of all kinds of bots; the shipped checkpoints are bots as well (:mod:`stoneworks.models.shipped`)."""
+    """Return the names of all registered kinds of bots, without the shipped checkpoints (:mod:`stoneworks.models.shipped`)."""
     return BOTS.names()
