@@ -32,7 +32,7 @@ BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 
 def action_index(action: object) -> int:
     """Return an action as a Python integer. Raises ``TypeError`` for anything else, a boolean too."""
-    if isinstance(action, bool):
+    if isinstance(action, (bool, np.bool_)):
         raise TypeError(f"an action must be an integer, got {action}")
     return operator.index(action)  # type: ignore[arg-type]
 

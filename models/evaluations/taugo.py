@@ -229,15 +229,17 @@ def lead_of(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Write what placements change of a position to ``room``: rows for stones, strings, row words and the turn."""
+    """Write what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
     room[0, : len(state.stones)] = state.stones
     room[1, : len(state.strings)] = state.strings
     room[2, :NUM_ROW_WORDS] = state.rows[0]
     room[3, :NUM_ROW_WORDS] = state.rows[1]
-    room[4, 0] = state.current_player
-    room[4, 1] = state.last_stone
-    room[4, 2] = state.direction
-    room[4, 3] = state.consecutive_passes
+    room[4, :NUM_ROW_WORDS] = state.columns[0]
+    room[5, :NUM_ROW_WORDS] = state.columns[1]
+    room[6, 0] = state.current_player
+    room[6, 1] = state.last_stone
+    room[6, 2] = state.direction
+    room[6, 3] = state.consecutive_passes
 
 
 @kernel
@@ -247,10 +249,12 @@ def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
     state.strings[:] = room[1, : len(state.strings)]
     state.rows[0, :] = room[2, :NUM_ROW_WORDS]
     state.rows[1, :] = room[3, :NUM_ROW_WORDS]
-    state.current_player = room[4, 0]
-    state.last_stone = room[4, 1]
-    state.direction = room[4, 2]
-    state.consecutive_passes = room[4, 3]
+    state.columns[0, :] = room[4, :NUM_ROW_WORDS]
+    state.columns[1, :] = room[5, :NUM_ROW_WORDS]
+    state.current_player = room[6, 0]
+    state.last_stone = room[6, 1]
+    state.direction = room[6, 2]
+    state.consecutive_passes = room[6, 3]
 
 
 @kernel
@@ -291,7 +295,7 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
         if gains[action] > 0:
             num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
-    room = np.empty((2, 5, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
+    room = np.empty((2, 7, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
     save_position(state, room[0])
     for place in range(num_chosen):
         state.current_player = player

@@ -178,6 +178,9 @@ def test_the_vector_wrappers_of_gymnasium_work(wrap: Any, mode: str) -> None:
             observations, info = env.reset(options={"reset_mask": ended})
 
 
+@pytest.mark.skipif(
+    tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 3), reason="Gymnasium's wrapper counted one step less"
+)
 def test_episode_statistics_are_those_of_the_games() -> None:
     env = wrappers.RecordEpisodeStatistics(VectorEnv(4, "vadus(size=2)", opponent=scattered_action))
     _, info = env.reset(seed=1)

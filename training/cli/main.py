@@ -31,6 +31,7 @@ def stoneworks() -> None:
 
 for command in (
     play.games,
+    play.bots,
     train.train,
     train.report,
     train.ship,

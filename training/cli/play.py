@@ -1,4 +1,4 @@
-"""The commands ``games``, ``play`` and ``match``."""
+"""The commands ``games``, ``bots``, ``play`` and ``match``."""
 
 from __future__ import annotations
 
@@ -32,6 +32,19 @@ def games() -> None:
             " x ".join(map(str, game.observation_tensor_shape())),
         )
     Console().print(table)
+
+
+def bots() -> None:
+    """List the kinds of bots and the shipped checkpoints, which are bots as well."""
+    from stoneworks.models import shipped
+    from stoneworks.models.bots.registry import BOTS
+
+    table = Table("bot", "plays")
+    for entry in BOTS.loadable():
+        table.add_row(entry.usage, "games with an evaluation" if entry.needs_evaluation else "all games")
+    for name in shipped.names():
+        table.add_row(f"{name}, {name}@<simulations>", f"{name.partition('-')[0]}, as a checkpoint")
+    Console(markup=False).print(table)
 
 
 def play(
