@@ -1,8 +1,8 @@
-"""Plain evaluations of positions, one for each game or for games that share one, and the search of a turn with them.
+"""Hand-written evaluation functions, one per game.
 
-An evaluation is two kernels, ``evaluate`` and ``rate_actions``, as declared in
-:mod:`stoneworks.models.search.turn_search`, and ``SCALE``, which makes its values expected results. It may have the kernel
-``may_win`` of :mod:`stoneworks.models.search.turn_wins`. Kernels call those of this package and of the rules only.
+An evaluation module defines two kernels, ``evaluate`` and ``rate_actions``, as declared in
+:mod:`stoneworks.models.search.turn_search`, and ``SCALE``, which converts evaluations to expected results. The kernel
+``may_win`` of :mod:`stoneworks.models.search.turn_wins` is optional. Kernels may call only this package and the rules.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ def require_evaluation(game: Game, what: str) -> None:
 
 
 def evaluation_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the kernels of the evaluation of ``game`` by name, for ``game.compiled``.
+    """Return the evaluation kernels of ``game`` by name, for ``game.compiled``.
 
     Raises:
-        MissingEvaluationError: the game has none.
-        RegistrationError: the evaluation of another package's game cannot be loaded.
+        MissingEvaluationError: if the game has no evaluation.
+        RegistrationError: if the evaluation of a game from another package cannot be loaded.
     """
     return {name: _attribute(game, name) for name in ("evaluate", "rate_actions")}
 
 
 def may_win_kernel(game: Game) -> Callable[..., Any] | None:
-    """Return the kernel ``may_win`` of the evaluation of ``game``; None where there is none."""
+    """Return the ``may_win`` kernel of the evaluation of ``game``, or None if it has none."""
     return getattr(game_entry(game.name).load("evaluation"), "may_win", None) if has_evaluation(game) else None
 
 
 def evaluation_scale(game: Game) -> float:
     """Return the scale of the evaluation of ``game``: ``tanh(evaluation / scale)`` is the expected result in [-1, 1].
 
-    Each evaluation's module has it as ``SCALE``, fitted by :mod:`stoneworks.training.evaluation_scale`.
+    The scale is ``SCALE`` in the evaluation's module, fitted by :mod:`stoneworks.training.evaluation_scale`.
 
     Raises:
-        MissingEvaluationError: the game has no evaluation.
-        RegistrationError: the evaluation of another package's game cannot be loaded.
+        MissingEvaluationError: if the game has no evaluation.
+        RegistrationError: if the evaluation of a game from another package cannot be loaded.
     """
     return float(_attribute(game, "SCALE"))
 
 
 def _attribute(game: Game, name: str) -> Any:
-    """Return what the evaluation of ``game`` defines under a name."""
+    """Return attribute ``name`` of the evaluation of ``game``."""
     require_evaluation(game, "this bot or search")
     entry = game_entry(game.name)
     try:

@@ -1,4 +1,4 @@
-"""The evaluation of Laido: whose best wall is better (see :mod:`stoneworks.models.evaluations.walls`)."""
+"""Evaluation of Laido, based on walls (see :mod:`stoneworks.models.evaluations.walls`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCALE = 2.1
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return how much better the best wall of ``player`` is; where a swap is legal, after the better answer to it (L1)."""
+    """Return the difference in wall scores in favor of ``player``; if a swap is legal, assume the better choice (L1)."""
     standing = 0
     if state.consecutive_passes:
         standing = compare_groups(board, state.stones)
@@ -22,7 +22,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
             standing = compare_hills(board, state.stones)
     color_to_act = state.current_player ^ state.swapped
     advantage = black_advantage(board, state, color_to_act, 1, standing)
-    # White is to move with and without a swap, so the position is the same but for who plays which color.
+    # White is to move with or without a swap, so only the assignment of players to colors differs.
     if swap_is_legal(board, state):
         advantage = -abs(advantage)
     return advantage if player ^ state.swapped == 0 else -advantage
@@ -30,7 +30,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Rate points by the walls that run through them."""
+    """Rate each point by the walls through it."""
     rate_points(board, state, state.current_player ^ state.swapped, 1, ratings)
 
 

@@ -1,9 +1,9 @@
-"""The evaluation of Taigo: who has more lines of five to complete, and which of them are threats.
+"""Evaluation of Taigo: open lines of five of each player, and the threats among them.
 
-A *window* is five hexes in a straight line. It is open for a color while it holds no hex of the other one and its empty
-hexes can still be filled. What counts is how many hexes of the color an open window already has. As a tile adds
-one hex of each color (G2), a window that lacks a single hex is completed by one tile; and one tile blocks one
-such hex, since its other half is of the opponent's color.
+A *window* is five hexes in a straight line. It is open for a color if it contains no hex of the other color and its empty
+hexes can still be filled. An open window is valued by the number of hexes of the color that it contains. A tile adds one
+hex of each color (G2), so one tile completes a window that lacks a single hex, and one tile blocks one such hex with its
+half of the other color.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 165.0
-#: What an open window with 0 to 5 hexes is worth to its color. Its player may be one tile from the next number.
+#: Value of an open window with 0 to 5 hexes of its color.
 WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)
-#: How much more the windows of the player to move count.
+#: Factor on the windows of the player to move.
 WEIGHT_OF_MOVE = 1.5
-#: What it is worth, in the choice of actions to look at, to block an open window with so many hexes.
+#: Move-ordering bonus for blocking an open window with 0 to 5 hexes.
 BLOCK_VALUES = (0.0, 1.0, 5.0, 30.0, 1000.0, 0.0)
-#: In the choice of actions to look at: what a tile that makes a hole is better by, as its cone comes in the same turn.
+#: Move-ordering bonus for a tile that makes a hole, since its cone is placed in the same turn.
 BONUS_OF_HOLE = 50.0
-#: The value of a position whose player to move can complete five with the next tile.
+#: Value of a position in which the player to move can complete five with the next tile.
 CAN_COMPLETE = 1e5
-#: The value for who is not to move of more ways to complete five than the opponent can block.
+#: Value for the player not to move of having more ways to complete five than the opponent can block.
 CANNOT_BLOCK = 5e4
-#: Within a turn: five of a color stands, or a cone makes it, and decides the game at the turn's end (G5).
+#: Value, within a turn, of a five that exists or that a cone completes; it decides the game at the end of the turn (G5).
 FIVE_STANDS = 2e5
 
 _kind = kernel(kind_of)
@@ -36,7 +36,7 @@ _kind = kernel(kind_of)
 
 @kernel
 def can_complete(board: Record, state: Record, cell: int, color: int) -> bool:
-    """Return whether a tile fits with its half of ``color`` on the empty hex ``cell`` and gives the other color no five."""
+    """Return whether a tile fits with its ``color`` half on the empty hex ``cell`` without giving the other color five."""
     for direction in range(6):
         neighbor = board.neighbors[cell, direction]
         if neighbor >= 0 and state.cells[neighbor] >= 0 and not makes_five(board, state, neighbor, 1 - color):
@@ -46,15 +46,15 @@ def can_complete(board: Record, state: Record, cell: int, color: int) -> bool:
 
 @kernel
 def survey_windows(board: Record, state: Record, totals: Record, completions: Record, values: Record) -> None:
-    """Look at every window that is open for just one color.
+    """Evaluate every window that is open for exactly one color.
 
     Args:
         board: the board constants.
         state: the position.
-        totals: ``float64[2]``, written: what the open windows of dark and of light are worth.
-        completions: ``int64[2, 2]``, written: for dark and for light, up to two different hexes, else -1, each of
-            which would complete five.
-        values: ``float64[2, num_cells]``, written: what a dark hex and a light hex would be worth on each empty hex.
+        totals: output, ``float64[2]``, total value of the open windows of dark and of light.
+        completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes that complete five, padded
+            with -1.
+        values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex.
     """
     totals[:] = 0
     completions[:] = -1
@@ -70,7 +70,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                     break
                 code = state.cells[cell]
                 if code >= 0:
-                    # No tile fits where no neighbor is empty; a cone does, if it has to be placed now.
+                    # A hex without an empty neighbor fits no tile, but may take a cone that must be placed now.
                     if code == board.num_neighbors[cell] and not (code == HOLE and state.holes_to_fill > 0):
                         break
                 elif _kind(code) == DARK:
@@ -106,7 +106,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
 
 @kernel
 def cone_makes_five(board: Record, state: Record) -> bool:
-    """Return whether a cone in one of the holes to be filled now makes five for the player to move."""
+    """Return whether a cone in one of the holes to fill now completes five for the player to move."""
     mover = state.current_player
     if state.cones_left[mover] == 0:
         return False
@@ -118,7 +118,7 @@ def cone_makes_five(board: Record, state: Record) -> bool:
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return how much more the open windows of ``player`` are worth, and what threats decide."""
+    """Return the difference in open-window values in favor of ``player``, or the value of a decisive threat."""
     totals = np.empty(2, np.float64)
     completions = np.empty((2, 2), np.int64)
     values = np.empty((2, board.num_cells), np.float64)
@@ -148,7 +148,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def find_holes(board: Record, state: Record, dark_cell: int, light_cell: int, holes: Int64s) -> int:
-    """Write the hexes of which a tile would make holes, and return how many there are, 8 at most."""
+    """Write the hexes that a tile would turn into holes to ``holes`` and return their number, at most 8."""
     num_holes = 0
     for half in range(2):
         for direction in range(6):
@@ -170,15 +170,15 @@ def find_holes(board: Record, state: Record, dark_cell: int, light_cell: int, ho
 
 @kernel
 def rate_holes(board: Record, state: Record, own_cell: int, other_cell: int, holes: Int64s, worth: Float32s) -> float:
-    """Return what it is worth to who lays a tile that it makes ``holes``, when the best cones left go into them.
+    """Return the value of the holes that a tile makes for the player who places it, filled with the best remaining cones.
 
     Args:
         board: the board constants.
-        state: the position before the tile; changed, and put back.
-        own_cell: where the half of the mover's color lies.
-        other_cell: where the other half lies.
-        holes: the cells.
-        worth: ``float32[num_cells]``: what such a cone is worth in each cell without the tile.
+        state: the position before the tile; modified during the call and restored.
+        own_cell: hex of the tile half in the mover's color.
+        other_cell: hex of the other half.
+        holes: the hexes that become holes.
+        worth: ``float32[num_cells]``, value of a cone in each hex without the tile.
     """
     mover = state.current_player
     cone = mover if state.cones_left[mover] > 0 else 1 - mover
@@ -205,7 +205,7 @@ def rate_holes(board: Record, state: Record, own_cell: int, other_cell: int, hol
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Rate a tile by what its two hexes, and the cones in the holes that it makes, add to windows and take from them."""
+    """Rate each tile by the change in window values from its two hexes and from the cones in the holes that it makes."""
     num_cells = board.num_cells
     totals = np.empty(2, np.float64)
     completions = np.empty((2, 2), np.int64)
@@ -214,7 +214,7 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     mover = state.current_player
     other = 1 - mover
     holes = np.empty(8, np.int64)
-    # What a cone is worth to the mover, by cell.
+    # Value of a cone for the mover, by cell.
     worth = np.empty(num_cells, np.float32)
     for cell in range(num_cells):
         worth[cell] = values[mover, cell] if state.cones_left[mover] > 0 else -2 * values[other, cell]
@@ -230,7 +230,7 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
         light_cell = board.neighbors[cell, plane]
         own_cell = cell if mover == 0 else light_cell
         other_cell = light_cell if mover == 0 else cell
-        # Twice, as the opponent's five comes first (G5).
+        # Weighted twice, as the opponent's five takes precedence (G5).
         rating = values[mover, own_cell] - 2 * values[other, other_cell]
         num_holes = find_holes(board, state, cell, light_cell, holes)
         if num_holes > 0 and state.cones_left[0] + state.cones_left[1] > 0:
@@ -240,7 +240,7 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
 
 @kernel
 def may_win(board: Record, state: Record, action: int) -> bool:
-    """Return whether the turn may win (G5): the tile makes five of the mover's color, or a hole for a cone that may."""
+    """Return whether the turn may win (G5): the tile completes the mover's five, or makes a hole for a cone that may."""
     plane = action // board.num_cells
     if plane >= DARK_CONE_PLANE:
         return True

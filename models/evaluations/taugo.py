@@ -1,9 +1,9 @@
-"""The evaluation of Taugo: the scores as they stand, and what the next turn of either player could change of them.
+"""Evaluation of Taugo: the current scores and the estimated gains of each player's next turns.
 
-What scores is stones of one string on the perimeter, the more the better, and stones on edge points (T9). Each of a player's next
-turns is rated by about what it gains: a line in one direction as far as it goes, the strings that it joins, and the cut
-at its end or the cut that it begins with. A cut gains what it wins and what the enemy string loses, which is worst for a long one
-that falls apart. So stones liable to be cut, and lines that are still free, show in what the other player could do.
+Points are scored for the perimeter stones of each string, increasing with their number, and for stones on edge points (T9).
+Each possible next turn is rated by its approximate gain: a line in one direction to its end, the strings that it connects,
+and a cut at its start or end. The gain of a cut includes the enemy string's loss, which is largest for a long string that
+is split. Stones that can be cut and lines that are still open therefore contribute to the opponent's gains.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 310.0
-#: How many turns of each player are played out.
+#: Number of turns of each player that are played out.
 NUM_TURNS_TRIED = 16
-#: How much the gain of the best turn of the player to move counts: it can be played at once.
+#: Weight of the gain of the best turn of the player to move.
 WEIGHT_OF_NEXT_TURN = 0.9
-#: How much that of the best turn of the other player counts: it may have been answered by then.
+#: Weight of the gain of the opponent's best turn, which the player to move may still prevent.
 WEIGHT_OF_TURN_AFTER = 0.6
-#: How much less each next best turn counts than the one before it.
+#: Weight ratio between each turn and the next better one.
 WEIGHT_OF_ALTERNATIVE = 0.8
-#: What a string more is worse by.
+#: Penalty for each string.
 PRICE_OF_STRING = 0.1
-#: How much a point counts for what the opponent could do through it, where what its own player could counts 1.
+#: Weight of the opponent's gains through a point, relative to the mover's own gains.
 WEIGHT_OF_OBSTRUCTION = 0.8
-#: The value of a game that the player to move can end with a pass and win.
+#: Value of a position in which the player to move can end the game with a pass and win.
 CAN_END_AS_WINNER = 1e5
-#: What a pass as the leader is better by than a stone that changes nothing.
+#: Bonus for passing while ahead.
 BONUS_OF_LEADING_PASS = 0.001
 
 
@@ -48,7 +48,10 @@ def triangle(count: int) -> float:
 
 @kernel
 def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> None:
-    """Write each string's stones on the perimeter by its label, and for each color: its edge stones, then its strings."""
+    """Write the number of perimeter stones of each string by label to ``on_perimeter``, and the counts per color to ``standing``.
+
+    ``standing`` holds the edge stones of each color, then the strings of each color.
+    """
     on_perimeter[:] = 0
     standing[:] = 0
     for cell in range(board.num_cells):
@@ -73,16 +76,16 @@ def gain_of_cut(
     connected: int,
     num_edge_stones: float,
 ) -> float:
-    """Return about what a legal cut to ``point`` gains.
+    """Return the approximate gain of a legal cut to ``point``.
 
     Args:
         board: the board constants.
         state: the position.
-        on_perimeter: stones on the perimeter by string.
-        point: where the cut ends.
-        heading: of the cut.
-        connected: stones on the perimeter of the string that the cut starts from.
-        num_edge_stones: the mover's stones on edge points.
+        on_perimeter: number of perimeter stones by string label.
+        point: end point of the cut.
+        heading: direction of the cut.
+        connected: number of perimeter stones of the string that the cut starts from.
+        num_edge_stones: number of the mover's stones on edge points.
     """
     back = (heading + 2) % 4
     cell = board.neighbors[point, back]
@@ -96,7 +99,7 @@ def gain_of_cut(
         cell = board.neighbors[cell, back]
     left = on_perimeter[label] - num_flipped
     remaining = triangle(left)
-    if num_sides >= 2:  # it may fall apart, for all that is known in halves
+    if num_sides >= 2:  # the string may split; assume halves
         remaining = triangle(left // 2) + triangle(left - left // 2)
     gain = triangle(on_perimeter[label]) - remaining
     gain += triangle(connected + num_flipped + board.perimeter[point]) - triangle(connected)
@@ -116,7 +119,7 @@ def gain_of_line(
     connected: int,
     num_edge_stones: float,
 ) -> float:
-    """Return about what a line gains that goes on from ``start`` as far as it can; the arguments are as in ``gain_of_cut``."""
+    """Return the approximate gain of extending a line from ``start`` as far as possible; arguments as in ``gain_of_cut``."""
     last = start
     longer = connected
     cell = board.neighbors[start, direction]
@@ -134,7 +137,7 @@ def gain_of_line(
 
 @kernel
 def mark_way(board: Record, state: Record, start: int, direction: int, color: int, gain: float, ways: Float32s) -> None:
-    """Raise to ``gain`` the rating of each empty point on the way of a line or cut from ``start``, to the end of a run."""
+    """Raise the rating of each empty point on the path of a line or cut from ``start`` to at least ``gain``."""
     cell = board.neighbors[start, direction]
     while state.stones[cell] == EMPTY:
         ways[cell] = max(ways[cell], gain)
@@ -156,9 +159,9 @@ def rate_turns(
     gains: Float32s,
     ways: Float32s,
 ) -> float:
-    """Write about what a turn of ``color`` gains that begins with each action, and what one through each point does.
+    """Write the approximate gain of a turn of ``color`` by first action and by point on its path; return the greatest gain.
 
-    Returns the greatest gain. ``mask`` is room for the work.
+    ``mask`` is a work buffer.
     """
     num_cells = board.num_cells
     mask[:] = 0
@@ -190,7 +193,7 @@ def rate_turns(
                 separate += triangle(on_perimeter[label])
         gain = triangle(connected) - separate
         greatest = gain
-        if num_joined:  # else it is a stone alone (T4)
+        if num_joined:  # otherwise it is a single stone (T4)
             for direction in range(4):
                 of_line = gain + gain_of_line(
                     board, state, on_perimeter, cell, direction, color, connected, num_edge_stones
@@ -222,14 +225,14 @@ def rate_turns(
 
 @kernel
 def lead_of(board: Record, state: Record, player: int) -> float:
-    """Return by how much ``player`` leads, strings included."""
+    """Return the score lead of ``player``, including the string penalty."""
     black, white = scores(board, state)
     return black - white if player == 0 else white - black
 
 
 @kernel
 def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Write what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
+    """Save what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
     room[0, : len(state.stones)] = state.stones
     room[1, : len(state.strings)] = state.strings
     room[2, :NUM_ROW_WORDS] = state.rows[0]
@@ -244,7 +247,7 @@ def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
 
 @kernel
 def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Bring back what ``save_position`` wrote."""
+    """Restore a position saved with ``save_position``."""
     state.stones[:] = room[0, : len(state.stones)]
     state.strings[:] = room[1, : len(state.strings)]
     state.rows[0, :] = room[2, :NUM_ROW_WORDS]
@@ -261,10 +264,10 @@ def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
 def gain_of_turn(
     board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
 ) -> float:
-    """Play out the turns that begin with ``action`` and go straight on, and return what the best one gains.
+    """Play out the turns that start with ``action`` and continue straight, and return the gain of the best one.
 
-    It is left to the caller to bring the position back. ``room`` is for the position after the action; ``player``, who leads
-    by ``lead``, is to move.
+    The caller must restore the position. ``room`` is a buffer for the position after the action; ``player`` is the player to
+    move, with score lead ``lead``.
     """
     apply_action(board, state, action)
     best = lead_of(board, state, player)
@@ -285,9 +288,9 @@ def gain_of_turn(
 
 @kernel
 def outlook(board: Record, state: Record, player: int, lead: float, gains: Float32s) -> float:
-    """Return what the best turns gain that ``player``, who leads by ``lead``, could begin here: the next best count less.
+    """Return the weighted sum of the gains of the best turns of ``player``, whose score lead is ``lead``.
 
-    ``gains`` rates their beginnings. The position is changed on the way, and brought back.
+    ``gains`` rates the first actions of the turns. The position is modified during the call and restored.
     """
     chosen = np.empty(NUM_TURNS_TRIED, np.int64)
     num_chosen = 0
@@ -310,7 +313,7 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return by how much ``player`` leads, and what the next turns may change of it."""
+    """Return the score lead of ``player``, adjusted by the estimated gains of both players' next turns."""
     num_cells = board.num_cells
     to_act = state.current_player
     lead = lead_of(board, state, to_act)
@@ -349,7 +352,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Rate each action by about what its turn gains, and what turns of the opponent go through its point."""
+    """Rate each action by the approximate gain of its turn and of the opponent's turns through its point."""
     num_cells = board.num_cells
     player = state.current_player
     on_perimeter = np.empty(num_cells, np.int16)

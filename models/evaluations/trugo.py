@@ -1,9 +1,9 @@
-"""The evaluation of Trugo: pieces, and what the next turn may take of them.
+"""Evaluation of Trugo: material and the captures that the next turn may make.
 
-A group whose last open corner the other side can fill is in danger, and so are, in the waning phase, the pieces on a tile
-that may be removed. As a turn takes only one of these, the greatest danger to who is not to move counts nearly in full, and all
-others a little. Who is ahead wants the game to come to its end: in the waning phase an advantage counts the more, the fewer
-tiles are left.
+A group is in danger if the opponent can fill its last open corner; in the waning phase, so are the pieces on a tile that may
+be removed. A turn captures only one of these, so the greatest danger to the player not to move counts nearly in full and
+all others count little. In the waning phase, an advantage is worth more the fewer tiles are left, which makes the leading
+player prefer to end the game.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 15.0
-# In pieces on the board that are not pinned.
+# In units of an unpinned piece on the board.
 PINNED_BY_ENEMY = 0.5
 PINNED_BY_FRIEND = 0.8
 IN_RESERVE = 0.5
 OPEN_CORNER = 0.02
-GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # of the pieces in danger, if the other side is to move
+GREATEST_DANGER, OTHER_DANGER = 0.8, 0.25  # fractions of the pieces in danger if the opponent is to move
 DANGER_TO_WHO_ACTS = 0.1
 
-#: How much more an advantage counts when all tiles are gone.
+#: Additional weight of an advantage when no tiles are left.
 URGENCY = 3.0
-#: What it is worth to have the other side at one's mercy: less than a win, more than anything else.
+#: Value of being able to capture all of the opponent's pieces: less than a win, more than any other evaluation.
 LAST_PIECES = 1e5
 
-#: So many pieces of the opponent on the board are few enough to look for a turn that takes all of them.
+#: Maximum number of opponent pieces on the board for which to search for a turn that captures all of them.
 FEW_PIECES = 3
 
-# Columns of a table of groups.
+# Columns of the group table.
 COLOR, PIECES, NUM_OPEN, LAST_OPEN = 0, 1, 2, 3
 NUM_COLUMNS = 4
 
@@ -56,9 +56,10 @@ NO_GROUP = -1
 
 @kernel
 def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) -> int:
-    """Write the group of each corner, ``int32[corners]``, and the groups' table in one row; return their number.
+    """Write the group of each corner, ``int32[corners]``, and the flattened group table; return the number of groups.
 
-    ``PIECES`` is what a capture takes (R7). An open corner is an empty junction or none; ``LAST_OPEN`` is one of them.
+    ``PIECES`` is the number of pieces that a capture takes (R7). An open corner is an empty junction or no junction;
+    ``LAST_OPEN`` is one of the open corners.
     """
     group_of[:] = NO_GROUP
     counted_for = np.full(group_of.size, NO_GROUP, np.int32)
@@ -106,7 +107,7 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
 
 @kernel
 def surrounds(board: Record, state: Record, corner: int, group: int, group_of: Int32s) -> bool:
-    """Return whether the top piece of ``corner`` opens a corner next to ``group`` when it leaves."""
+    """Return whether moving the top piece of ``corner`` away opens a corner next to ``group``."""
     code = corner_code(state, corner)
     if code >= DOUBLE and (code >> 1 & 1) == (code & 1):
         return False
@@ -174,7 +175,7 @@ def can_fill(board: Record, state: Record, corner: int, color: int, group: int, 
 
 @kernel
 def pieces_on_tile(board: Record, state: Record, hex_: int, color: int) -> int:
-    """Return how many pieces of ``color`` stand on the corners of a tile, pinned ones included."""
+    """Return the number of pieces of ``color`` on the corners of a tile, including pinned ones."""
     number = 0
     for index in range(6):
         code = corner_code(state, corner_of_hex(board, hex_, index))
@@ -185,7 +186,7 @@ def pieces_on_tile(board: Record, state: Record, hex_: int, color: int) -> int:
 
 @kernel
 def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of: Int32s, groups: Int32s) -> float:
-    """Return what the pieces of ``color`` are worth; ``-LAST_PIECES`` if the next turn can take them all."""
+    """Return the value of the pieces of ``color``; ``-LAST_PIECES`` if the next turn can capture all of them."""
     worth = float(state.num_pieces[color])
     if state.pool > 0:
         worth += IN_RESERVE * min(state.reserve[color], state.pool)
@@ -233,7 +234,7 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
 def rate_landing(
     board: Record, state: Record, player: int, start: int, end: int, group_of: Int32s, groups: Int32s
 ) -> float:
-    """Return how promising it is for ``player`` to move a piece from ``start`` to ``end``."""
+    """Return the rating for ``player`` of moving a piece from ``start`` to ``end``."""
     rating = 0.0
     code = corner_code(state, end)
     if code >= SINGLE:
@@ -280,7 +281,7 @@ def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups
 
 @kernel
 def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: Int32s, groups: Int32s) -> float:
-    """Return how promising it is for ``player`` to lay a tile: the pieces that it brings, and what they fill."""
+    """Return the rating for ``player`` of placing a tile, from the pieces that it adds and the corners that they fill."""
     around = tiles_around(board, state, hex_)
     rating = 0.0
     for index in range(6):
@@ -301,7 +302,7 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return how much more the pieces of ``player`` are worth."""
+    """Return the difference in piece values in favor of ``player``."""
     group_of = np.empty(2 * state.contents.size, np.int32)
     groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     num_groups = find_groups(board, state, group_of, groups)
@@ -323,7 +324,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Rate tiles by the pieces that they bring or take, and moves by what they fill, pin and save."""
+    """Rate tiles by the pieces that they add or remove, and moves by what they fill, pin and save."""
     group_of = np.empty(2 * state.contents.size, np.int32)
     groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     find_groups(board, state, group_of, groups)
@@ -350,8 +351,8 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
 
 @kernel
 def may_win(board: Record, state: Record, action: int) -> bool:
-    """Return whether the turn may win (R8): the opponent has a few pieces left, which one turn may take.
+    """Return whether the turn may win (R8): the opponent has few pieces left, which one turn may capture.
 
-    A turn could take more than ``FEW_PIECES``; to look for that costs more than it finds.
+    A turn could capture more than ``FEW_PIECES`` pieces, but the search for such turns costs more than it gains.
     """
     return state.pool <= 1 and state.num_pieces[1 - state.current_player] <= FEW_PIECES

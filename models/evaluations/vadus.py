@@ -1,4 +1,4 @@
-"""The evaluation of Vadus: whose best wall is better (see :mod:`stoneworks.models.evaluations.walls`)."""
+"""Evaluation of Vadus, based on walls (see :mod:`stoneworks.models.evaluations.walls`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SCALE = 2.6
 
 @kernel
 def stones_left_in_turn(state: Record) -> int:
-    """Return how many stones the player to move may still place in this turn (V1, V2)."""
+    """Return the number of stones that the player to move may still place in this turn (V1, V2)."""
     return 1 if state.num_stones == 0 or state.second_stone else 2
 
 
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
-    """Return how much better the best wall of ``player`` is."""
+    """Return the difference in wall scores in favor of ``player``."""
     standing = compare_groups(board, state.stones) if state.consecutive_passes else 0
     advantage = black_advantage(board, state, state.current_player, stones_left_in_turn(state), standing)
     return advantage if player == 0 else -advantage
@@ -27,7 +27,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
-    """Rate points by the walls that run through them."""
+    """Rate each point by the walls through it."""
     rate_points(board, state, state.current_player, stones_left_in_turn(state), ratings)
 
 

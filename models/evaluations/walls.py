@@ -1,12 +1,11 @@
-"""Vadus and Laido: the best wall that each color has, or could still build.
+"""Evaluation of Vadus and Laido: the best walls that each color has or can still build.
 
-A wall is a path of stones between two edge points. Finished, it makes a group worth 2L - n (V4), so what counts is a long
-path with nothing beside it. One breadth-first search from all edge points, through own stones for nothing and through
-empty points at the price of a stone, gives every point its cheapest arm to the edge; wherever arms from two different
-edge points meet, they make a wall. A group with two edge stones is finished: its value can only fall, and a point
-beside it is of no use to another wall.
+A wall is a path of stones between two edge points. A finished wall is a group worth 2L - n (V4), so long paths without
+extra stones score best. One breadth-first search from all edge points, with cost 0 for own stones and 1 for empty points,
+finds the cheapest arm from every point to the edge; two arms from different edge points that meet form a wall. A group with
+two edge stones is finished: its value can only decrease, and points next to it cannot be part of another wall.
 
-One wall is easily blocked, so all of them count, the best the most: the score of a color is a soft maximum over its walls.
+A single wall is easily blocked, so the score of a color is a soft maximum over all of its walls.
 """
 
 from __future__ import annotations
@@ -17,34 +16,34 @@ from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.models.search.turn_search import Float32s
 
-#: What each stone that a wall still lacks takes off its value, but for those that its player may place in this turn.
+#: Penalty for each missing stone of a wall, except those that its player may place in this turn.
 PRICE_OF_MISSING_STONE = 0.8
-#: The higher, the less any but the best wall counts.
+#: Inverse temperature of the soft maximum over walls.
 SHARPNESS = 2.0
-#: How much the best finished wall counts once more, because it is certain.
+#: Additional weight of the best finished wall.
 WEIGHT_OF_FINISHED = 0.1
-#: How much the second-best finished wall counts.
+#: Weight of the second-best finished wall.
 WEIGHT_OF_SECOND = 0.01
-#: The value of a game that the player to move can end with a pass and win.
+#: Value of a position in which the player to move can end the game with a pass and win.
 CAN_END_AS_WINNER = 1e5
-#: What a pass as the leader is better by than a stone that changes nothing.
+#: Bonus for passing while ahead.
 BONUS_OF_LEADING_PASS = 0.001
-#: The score through a point that is on no wall: below that of any wall.
+#: Score of a point that is on no wall, below the score of any wall.
 NO_WALL = -5e4
-#: Past any path length and any number of stones of a board.
+#: Larger than any path length or number of stones on a board.
 FAR = 32000
 
-# Rows of the work arrays, each with a number for every cell.
+# Rows of the work array, one value per cell.
 GROUP, MISSING, LENGTH, STONES, ORIGIN, PARENT, ORDER, NEXT, NUM_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# Rows of the table of groups.
+# Rows of the group table.
 SIZE, NUM_EDGE_STONES, PATH_LENGTH, NUM_GROUP_ROWS = 0, 1, 2, 3
-# In the row MISSING, a point that no wall may use.
+# Value in row MISSING of a point that no wall may use.
 BARRED = -1
 
 
 @kernel
 def label_groups(board: Record, stones: Record, own: int, work: Record, groups: Record) -> int:
-    """Write the group of each own stone, its size and edge stones, and bar what is of no use. Return their number."""
+    """Label the groups of own stones with sizes and edge stones, bar unusable points, and return the number of groups."""
     num_cells = board.num_cells
     members = work[ORDER]
     for cell in range(num_cells):
@@ -75,7 +74,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
         num_groups += 1
         for done in range(size):
             stone = members[done]
-            # Beside an edge stone, another edge stone makes a path of two.
+            # Next to an edge stone, another edge stone makes a path of two.
             if num_edge_stones < 2 and not board.edge[stone]:
                 continue
             for direction in range(6):
@@ -87,7 +86,7 @@ def label_groups(board: Record, stones: Record, own: int, work: Record, groups: 
 
 @kernel
 def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Record) -> int:
-    """Find the arm with the fewest missing stones from each point to the edge, and return how many points have one."""
+    """Find the arm with the fewest missing stones from each point to the edge and return the number of points with one."""
     order, later = work[ORDER], work[NEXT]
     num_done, num_found, num_later = 0, 0, 0
     for cell in range(board.num_cells):
@@ -140,16 +139,16 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
 def survey_walls(
     board: Record, stones: Record, own: int, num_free: int, work: Record, groups: Record, scores: Float32s
 ) -> float:
-    """Return the score of color ``own``, and write the best score of an unfinished wall through each point.
+    """Return the score of color ``own`` and write the best score of an unfinished wall through each point to ``scores``.
 
-    The score of a wall is the value that its group will have, less a price for each missing stone but ``num_free``.
+    The score of a wall is the value of its finished group, minus a penalty for each missing stone beyond ``num_free``.
     """
     num_cells = board.num_cells
     num_groups = label_groups(board, stones, own, work, groups)
     num_found = grow_arms(board, stones, own, work, groups)
     order = work[ORDER]
     scores[:num_cells] = NO_WALL
-    # No wall at all counts as one of score 0, else spoiling the opponent's last hope would be worth any price.
+    # Having no wall counts as a wall of score 0; otherwise blocking the opponent's last wall would dominate everything.
     best = 0.0
     total = 1.0  # the sum over walls of exp(SHARPNESS (score - best))
     for place in range(num_found):
@@ -202,15 +201,15 @@ def survey_walls(
 
 @kernel
 def black_advantage(board: Record, state: Record, color_to_act: int, num_free: int, standing: int) -> float:
-    """Return how much better the position is for Black than for White.
+    """Return the evaluation of the position from Black's perspective.
 
     Args:
         board: the board constants.
         state: the position.
-        color_to_act: 0 where Black is to move, 1 where White is.
-        num_free: how many stones that color may still place in this turn.
-        standing: where the opponent has just passed, what a pass would end the game with: 1 a win of Black, -1 one of
-            White, 0 a draw. Else anything.
+        color_to_act: color to move, 0 for Black, 1 for White.
+        num_free: number of stones that the color to move may still place in this turn.
+        standing: result of ending the game with a pass: 1 a win for Black, -1 a win for White, 0 a draw. Used only if the
+            opponent has just passed.
     """
     num_cells = board.num_cells
     work = np.empty((NUM_ROWS, num_cells), np.int16)
@@ -231,7 +230,7 @@ def black_advantage(board: Record, state: Record, color_to_act: int, num_free: i
 
 @kernel
 def rate_points(board: Record, state: Record, color_to_act: int, num_free: int, ratings: Float32s) -> None:
-    """Write for each point how good the best walls through it are, of the color to move and of the other one."""
+    """Rate each point by the best walls of both colors through it."""
     num_cells = board.num_cells
     work = np.empty((NUM_ROWS, num_cells), np.int16)
     groups = np.empty((NUM_GROUP_ROWS, num_cells), np.int16)
