@@ -1,4 +1,4 @@
-"""AgileRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
+"""Train AgileRL's PPO on the vector environment, against itself and the bot ``random``.
 
 python examples/agilerl_ppo.py --frames 400000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -24,17 +24,17 @@ NUM_ENVS, LEARN_STEP = 64, 4096
 
 
 def make_env(game: str, opponent: object = "random") -> VectorEnv:
-    """Return the environment; AgileRL reads the mask in ``info["action_mask"]``."""
+    """Create the environment. AgileRL reads the mask from ``info["action_mask"]``."""
     return VectorEnv(NUM_ENVS, game, opponent=opponent, obs_layout="flat")
 
 
 def chain(network: nn.Module) -> nn.Sequential:
-    """Return an actor of AgileRL as its layers, from observations to logits."""
+    """Return the layers of an AgileRL actor, from observations to logits."""
     return nn.Sequential(*(module for module in network.modules() if isinstance(module, nn.Sequential)))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=400000)

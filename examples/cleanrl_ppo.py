@@ -1,4 +1,4 @@
-"""PPO in one file, in the style of CleanRL: one network plays both seats of many games at once, in one process.
+"""Single-file PPO in the style of CleanRL: self-play with one network on a vector of games.
 
 python examples/cleanrl_ppo.py --frames 400000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -23,19 +23,19 @@ NUM_ENVS, NUM_STEPS, NUM_EPOCHS, NUM_BATCHES = 64, 64, 3, 8
 
 
 def make_env(game: str) -> SelfPlayVectorEnv:
-    """Every row of its observations is the player to move; rewards are those of the player who moved."""
+    """Create the environment: rows show the perspective of the player to move; rewards are for the player who moved."""
     return SelfPlayVectorEnv(NUM_ENVS, game, obs_layout="flat")
 
 
 def network(num_inputs: int, num_outputs: int) -> nn.Sequential:
-    """Return a network of two hidden layers."""
+    """Create an MLP with two hidden layers of 128 units."""
     return nn.Sequential(
         nn.Linear(num_inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, num_outputs)
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=400_000)

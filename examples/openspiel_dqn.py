@@ -1,4 +1,4 @@
-"""OpenSpiel's DQN on a registered game, against random play; one agent plays both seats by turns.
+"""Train OpenSpiel's DQN on a registered game against random play, with alternating seats.
 
 python examples/openspiel_dqn.py --frames 100000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -23,13 +23,13 @@ from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> rl_environment.Environment:
-    """Return OpenSpiel's environment of a registered game."""
+    """Create OpenSpiel's environment of a registered game."""
     register_games()
     return rl_environment.Environment(pyspiel.load_game(f"stoneworks_{game}"))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=100000)

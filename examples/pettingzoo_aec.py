@@ -1,4 +1,4 @@
-"""A hand-written loop over PettingZoo's AEC interface: one policy plays both agents and learns from the results of games.
+"""Train with REINFORCE in a loop over PettingZoo's AEC API; one policy plays both agents.
 
 python examples/pettingzoo_aec.py --games 6000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -24,15 +24,15 @@ GAMES_PER_UPDATE = 64
 
 
 def make_env(game: str) -> AECEnv:
-    """Return the environment; ``vadus_v0.env(size=4)`` is another way to make one."""
+    """Create the environment; ``vadus_v0.env(size=4)`` is equivalent."""
     return BoardGameEnv(game, obs_layout="flat")
 
 
 def play_game(env: AECEnv, network: nn.Module) -> list[tuple[np.ndarray, np.ndarray, int, float]]:
-    """Return the game's observations, masks, actions, and the final reward of whoever acted: no agent sees another's."""
+    """Return the observations, masks and actions of a game, and for each action the final reward of its agent."""
     env.reset()
     steps, rewards = [], dict.fromkeys(env.agents, 0.0)
-    for agent in env.agent_iter():  # an agent may come several times in a row
+    for agent in env.agent_iter():  # an agent may act several times in a row
         observation, reward, termination, truncation, _ = env.last()
         rewards[agent] += reward
         if termination or truncation:
@@ -48,7 +48,7 @@ def play_game(env: AECEnv, network: nn.Module) -> list[tuple[np.ndarray, np.ndar
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--games", type=int, default=6000)

@@ -1,4 +1,4 @@
-"""RLlib's PPO by self-play on the PettingZoo environment: one masked policy plays both agents.
+"""Train RLlib's PPO with self-play on the PettingZoo environment; one masked policy plays both agents.
 
 python examples/rllib_ppo.py --frames 160000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -21,12 +21,12 @@ from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> object:
-    """Return RLlib's multi-agent environment; in a configuration it is ``"stoneworks_aec"``."""
+    """Create RLlib's multi-agent environment, registered as ``"stoneworks_aec"``."""
     return make_aec_env({"game": game})
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=160_000)

@@ -1,4 +1,4 @@
-"""sb3-contrib's MaskablePPO on one Gymnasium environment, against the bot random.
+"""Train sb3-contrib's MaskablePPO on one Gymnasium environment, against the bot ``random``.
 
 python examples/sb3_single.py --frames 120000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -20,12 +20,12 @@ from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> gymnasium.Env:
-    """One game against random; MaskablePPO calls the environment's method ``action_masks``."""
+    """Create an environment with the opponent ``random``. MaskablePPO calls its method ``action_masks``."""
     return SingleAgentEnv(game, opponent="random", obs_layout="flat")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=120_000)

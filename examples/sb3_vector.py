@@ -1,4 +1,4 @@
-"""sb3-contrib's MaskablePPO by self-play, with many games at once.
+"""Train sb3-contrib's MaskablePPO with self-play on a vector of games.
 
 python examples/sb3_vector.py --frames 400000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -19,12 +19,12 @@ from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> SB3VecEnv:
-    """64 games in which the learner plays both seats. ``VectorEnv`` in its place has opponents inside."""
+    """Create 64 self-play games. Use ``VectorEnv`` instead for games against built-in opponents."""
     return SB3VecEnv(SelfPlayVectorEnv(64, game, obs_layout="flat"))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=400_000)

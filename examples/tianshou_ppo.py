@@ -1,4 +1,4 @@
-"""Tianshou's PPO on the Gymnasium environment, against the bot random, with masks.
+"""Train Tianshou's PPO with action masking on the Gymnasium environment, against the bot ``random``.
 
 python examples/tianshou_ppo.py --frames 200000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -28,19 +28,19 @@ NUM_ENVS = 32
 
 
 def make_env(game: str) -> object:
-    """One game against random; observations are ``{"obs": ..., "mask": ...}``."""
+    """Create an environment with the opponent ``random``; observations are ``{"obs": ..., "mask": ...}``."""
     return make_tianshou_env(game, opponent="random")
 
 
 def network(num_inputs: int, num_outputs: int) -> nn.Sequential:
-    """Return a network of two hidden layers."""
+    """Create an MLP with two hidden layers of 128 units."""
     return nn.Sequential(
         nn.Linear(num_inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, num_outputs)
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=200000)

@@ -1,4 +1,4 @@
-"""TorchRL's PPO on the vector environment; the opponents are the learner itself and the bot random.
+"""Train TorchRL's PPO on the vector environment, against itself and the bot ``random``.
 
 python examples/torchrl_ppo.py --frames 250000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
@@ -27,7 +27,7 @@ NUM_ENVS, FRAMES_PER_BATCH, NUM_EPOCHS, BATCH_SIZE = 64, 4096, 3, 512
 
 
 def make_env(game: str, opponent: object = "random") -> GymWrapper:
-    """Return TorchRL's environment; TorchRL restarts games itself (``DISABLED``) and masks with booleans."""
+    """Create TorchRL's environment. TorchRL resets finished games itself (``DISABLED``) and needs boolean masks."""
     games = VectorEnv(
         NUM_ENVS,
         game,
@@ -41,14 +41,14 @@ def make_env(game: str, opponent: object = "random") -> GymWrapper:
 
 
 def network(num_inputs: int, num_outputs: int) -> nn.Sequential:
-    """Return a network of two hidden layers."""
+    """Create an MLP with two hidden layers of 128 units."""
     return nn.Sequential(
         nn.Linear(num_inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, num_outputs)
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, save the policy, and play it against random."""
+    """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
     parser.add_argument("--frames", type=int, default=250000)
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
     critic = ValueOperator(network(num_inputs, 1), in_keys=["observation"])
 
     def choose(observations: dict, masks: object) -> object:
-        """The learner as its own opponent."""
+        """Sample actions from the learner's policy, for its use as the opponent."""
         with torch.no_grad():
             logits = layers(torch.as_tensor(observations["observation"]))
         return MaskedCategorical(logits=logits, mask=torch.as_tensor(masks)).sample().numpy()

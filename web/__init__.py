@@ -1,4 +1,4 @@
-"""The page to play, watch and analyze games in a browser, and replays that need no server."""
+"""Web interface to play, watch and analyze games, and standalone HTML replays."""
 
 from stoneworks.web.replay import Replay
 

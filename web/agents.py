@@ -1,4 +1,4 @@
-"""The bots that the page offers: those that need neither a path nor a command, with their ratings."""
+"""Bots available in the web interface, with their ratings. Bots that need a path or a command are excluded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stoneworks.training.arena.ratings import rate_against
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
 
-#: Offered in this order; any other name that :func:`check_bot_name` allows may be typed.
+#: Bots listed in the interface, in this order. Any other name accepted by :func:`check_bot_name` can be typed.
 _OFFERED = (
     "random",
     "mcts:10",
@@ -38,10 +38,11 @@ _SECONDS = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)s"
 
 
 def check_bot_name(name: str, game: Game, limits: Limits) -> str:
-    """Return the name of a bot that the page may use.
+    """Validate and return a bot name from a request.
 
     Raises:
-        RequestError: a program, a path, an unknown bot, a budget beyond the limits, or an agent of another game.
+        RequestError: the name is a command or a path, the bot is unknown or trained for another game, or its search
+            budget exceeds the limits.
     """
     if playable_bots([name], game) == ():
         raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
@@ -79,10 +80,10 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
 
 
 def bots_for(game: Game) -> list[dict[str, Any]]:
-    """Return the bots that the page offers for a game, the rated ones by strength.
+    """Return the bots listed for a game, with rated bots sorted by rating.
 
-    Each has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder, or None for both, and
-    ``values``: whether it tells the value of a position in [-1, 1].
+    Each entry has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
+    rated), and ``values``: whether the bot estimates the value of a position in [-1, 1].
     """
     ratings = _ratings(str(game))
     names = list(playable_bots([*_OFFERED, *_of_other_packages()], game))
@@ -103,7 +104,7 @@ def _is_allowed_time(seconds: str | None, limits: Limits) -> bool:
 
 
 def _of_other_packages() -> tuple[str, ...]:
-    """Return the bots of other packages that take no argument: what an argument may do is not known here."""
+    """Return the bots of other packages that take no argument, since arguments of unknown bots cannot be validated."""
     return tuple(name for name in bot_names() if name not in BOTS.built_in_names() and BOTS[name].usage == name)
 
 
@@ -123,7 +124,7 @@ def _game_of_checkpoint(name: str) -> str:
 
 
 def _plays(name: str, game: Game) -> bool:
-    """Return whether the checkpoint was trained under the same rules; the options that say how large may differ."""
+    """Return whether a checkpoint was trained with the same rules; options in ``scale_options`` may differ."""
     from stoneworks.envs.rules import load_game
 
     trained = load_game(_description(name)["game"])
@@ -134,7 +135,7 @@ def _plays(name: str, game: Game) -> bool:
 
 @lru_cache(maxsize=64)
 def _ratings(game: str) -> dict[str, tuple[float, float]]:
-    """Return the rating and standard error of each rated bot: of the ladder, and of shipped agents by their final matches."""
+    """Return the rating and standard error of each ladder bot, and of shipped agents from their final matches."""
     try:
         ladder = load_ladder(game)
     except LadderError:
@@ -160,7 +161,7 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
 
 
 def _match(game: str, player: str, fields: dict[str, Any]) -> MatchResult:
-    """Return a final match as ratings take it. Which two games made a pair is not kept: both seats are sorted."""
+    """Convert a final match to the rating input. The pairing of games is not stored, so results are sorted by seat."""
     columns = [
         np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
         for wins, draws, losses in fields["by_seat"]

@@ -1,4 +1,4 @@
-"""The ASGI application: the routes of the JSON API, and the files of the page."""
+"""ASGI application: routes of the JSON API and static files."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from stoneworks.web.watch import Watch
 from stoneworks.web.workers import WorkerPool
 
 STATIC_FOLDER = Path(__file__).parent / "static"
-#: A request that waits for a change of a game is answered after so long without one.
+#: Timeout of a long-polling request for changes of a game.
 _WAIT_SECONDS = 25.0
-#: Handlers that run at the same time; most of them wait for the disk, where their writes share one commit.
+#: Number of handler threads; most of them wait for the disk, where concurrent writes share one commit.
 _MOST_THREADS = 24
 _MOST_ANALYSES = 1000
 _ADVISER = "greedy"
-#: More actions than any game has that the page shows.
+#: Upper bound on the number of actions in a game.
 _MOST_ACTIONS = 20_000
 _GAME_CHARACTERS = 200
 _ACTION_CHARACTERS = 16
@@ -54,7 +54,7 @@ _Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass
 class _Job:
-    """A running job and how many requests wait for it."""
+    """A running job and the number of requests waiting for it."""
 
     task: asyncio.Task[dict[str, Any]]
     num_waiting: int = 0
@@ -62,14 +62,14 @@ class _Job:
 
 @dataclass
 class Web:
-    """Everything behind the routes.
+    """State and request handlers of the web application.
 
     Attributes:
-        data: the folder of the database.
-        watched: the folders and files to watch.
-        hosts: names under which the server may be addressed.
-        num_workers: processes in which bots think.
-        limits: how much the server takes on.
+        data: folder of the database.
+        watched: folders and files to watch.
+        hosts: allowed values of the ``Host`` header.
+        num_workers: number of worker processes for bots.
+        limits: resource limits.
     """
 
     data: Path
@@ -88,7 +88,7 @@ class Web:
         self._analyses: OrderedDict[Any, dict[str, Any]] = OrderedDict()
 
     def application(self) -> ASGIApp:
-        """Return the ASGI application."""
+        """Create the ASGI application."""
         routes: list[Route | Mount] = [
             Route("/api/info", _get(self._info)),
             Route("/api/bots", _get(self._bots)),
@@ -163,7 +163,7 @@ class Web:
         return {"game": str(game), "bots": bots_for(game)}
 
     def _position(self, _: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        """Describe any position, with a policy as a heat map and a line as numbered stones where they are given."""
+        """Describe a position, optionally with a policy as a heat map and a line as numbered stones."""
         given = Fields(fields, ("game", "actions", "heat", "line"))
         line = self._line(given)
         game = line.state.get_game()
@@ -220,7 +220,7 @@ class Web:
         return _summary(stored) | {"nodes": _nodes(stored), "current": stored.current, "revision": stored.revision}
 
     def _changes_of_games(self) -> dict[str, Callable[[Request, dict[str, Any]], Any]]:
-        """Return the routes that change a game by what persons do on the page, by name."""
+        """Return the handlers of user actions that change a game, by name."""
         positions = self.positions
 
         def route(
@@ -283,7 +283,7 @@ class Web:
         return {"deleted": request.path_params["id"]}
 
     def _view(self, stored: StoredGame) -> dict[str, Any]:
-        """Return a game as the page of a game shows it."""
+        """Return a game as JSON for the game page."""
         line = play.line_of(stored, self.positions)
         view = _summary(stored) | {
             "revision": stored.revision,
@@ -305,7 +305,7 @@ class Web:
         return view
 
     async def _wait(self, request: Request) -> Response:
-        """Answer with the game when its revision is another than the given one, or without it after a while."""
+        """Respond with the game once its revision differs from the given one, or without it after a timeout."""
         game_id = request.path_params["id"]
         known = query_integer(request.query_params, "revision", 0, 10**12, 0)
         event = self.changes.watch(game_id)
@@ -347,7 +347,7 @@ class Web:
     # -- Thinking ----------------------------------------------------------------------------------------------------------
 
     async def _bot_turn(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        """Let the bot that is to move play its turn."""
+        """Play the turn of the bot to move."""
         game_id = request.path_params["id"]
         node = Fields(fields, ("node",)).integer("node", 0, 10**9)
 
@@ -374,7 +374,7 @@ class Web:
         return await self._shared(request, ("turn", game_id, node), make)
 
     async def _hint(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return what an adviser would play for the rest of the turn."""
+        """Return the actions that a bot suggests for the rest of the turn."""
         node = Fields(fields, ("node",)).integer("node", 0, 10**9)
 
         def prepare() -> dict[str, Any]:
@@ -389,7 +389,7 @@ class Web:
         return {"bot": _ADVISER, "actions": answer["actions"]}
 
     async def _analyze(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return what a bot says about a position (see :func:`stoneworks.web.thinking.analyze`)."""
+        """Return a bot's analysis of a position (see :func:`stoneworks.web.thinking.analyze`)."""
         given = Fields(fields, ("game", "actions", "bot"))
 
         def prepare() -> dict[str, Any]:
@@ -403,7 +403,7 @@ class Web:
         return await self._remembered(request, await run_in_threadpool(prepare))
 
     async def _values(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return the values for player 0 of some positions of a game, for its value curve."""
+        """Return the values, for player 0, of a range of positions, for the value curve."""
         given = Fields(fields, ("game", "actions", "bot", "first", "count"))
 
         def prepare() -> dict[str, Any]:
@@ -423,7 +423,7 @@ class Web:
         return await self._remembered(request, await run_in_threadpool(prepare))
 
     async def _remembered(self, request: Request, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job; that of an equal one where there was one."""
+        """Return the result of a job, from the cache if an equal job has been run."""
         key = tuple(tuple(value) if isinstance(value, list) else value for value in job.values())
         if key not in self._analyses:
             self._analyses[key] = await self._shared(request, key, lambda: self.pool.run(job))
@@ -434,7 +434,7 @@ class Web:
     async def _shared(
         self, request: Request, key: Any, make: Callable[[], Awaitable[dict[str, Any]]]
     ) -> dict[str, Any]:
-        """Return what ``make`` returns; equal requests share one job, which ends when nobody waits for it any more."""
+        """Return the result of ``make``. Equal requests share one job, which is canceled once no request waits for it."""
         job = self._jobs.get(key)
         if job is None:
             job = self._jobs[key] = _Job(asyncio.ensure_future(make()))
@@ -488,7 +488,7 @@ def _plain(handle: _Handler) -> _Handler:
 
 
 async def _disconnected(request: Request) -> None:
-    """Return when the client has gone; the body has been read before."""
+    """Wait until the client disconnects. The request body must have been read."""
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
@@ -522,7 +522,7 @@ def _nodes(stored: StoredGame) -> list[list[Any]]:
 
 
 def _turns(line: Line) -> list[list[Any]]:
-    """Return the turns of a line: the player, and the texts of the actions."""
+    """Return the turns of a line, each with its player and the texts of its actions."""
     turns: list[list[Any]] = []
     for action, player in zip(line.actions, line.movers, strict=True):
         if turns and turns[-1][0] == player:

@@ -1,4 +1,4 @@
-"""Telling waiting requests that a game has changed."""
+"""Notification of waiting requests about changes of a game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Changes:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def notify(self, game_id: str) -> None:
-        """Wake those who wait for a game."""
+        """Set the events of all requests waiting for a game."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, game_id)
 
@@ -23,14 +23,14 @@ class Changes:
             event.set()
 
     def watch(self, game_id: str) -> asyncio.Event:
-        """Return an event that the next change of a game sets; give it back with :meth:`unwatch`."""
+        """Return an event that is set at the next change of a game. Release it with :meth:`unwatch`."""
         self._loop = asyncio.get_running_loop()
         event = asyncio.Event()
         self._waiting[game_id].add(event)
         return event
 
     def unwatch(self, game_id: str, event: asyncio.Event) -> None:
-        """Forget an event."""
+        """Release an event."""
         self._waiting[game_id].discard(event)
         if not self._waiting[game_id]:
             del self._waiting[game_id]

@@ -1,13 +1,13 @@
-"""The error of a request."""
+"""Errors of web requests."""
 
 from __future__ import annotations
 
 
 class RequestError(ValueError):
-    """A request that cannot be answered. The message is shown on the page.
+    """Raised when a request is invalid or cannot be served. The message is shown to the user.
 
     Attributes:
-        status: the HTTP status of the answer.
+        status: the HTTP status code of the response.
     """
 
     def __init__(self, message: str, status: int = 400) -> None:

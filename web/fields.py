@@ -1,4 +1,4 @@
-"""Reading the fields of a request's JSON object, each with its type and bounds."""
+"""Validated access to the fields of a request's JSON object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stoneworks.web.errors import RequestError
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body. Raises :class:`RequestError` where it is something else."""
+    """Parse a request body as a JSON object. Raises :class:`RequestError` if it is not one."""
     try:
         fields = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -21,9 +21,9 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 class Fields:
-    """The fields of a request, read one by one; an unknown field is an error.
+    """The fields of a request. Unknown fields are an error.
 
-    All methods raise :class:`RequestError`, which names the field, its value and what is allowed.
+    All methods raise :class:`RequestError` with the field, its value and the allowed values.
     """
 
     def __init__(self, fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -36,11 +36,11 @@ class Fields:
         return self._fields.get(name) is not None
 
     def raw(self, name: str) -> Any:
-        """Return a field unchecked; None where it is missing."""
+        """Return a field without validation, or None if it is missing."""
         return self._fields.get(name)
 
     def text(self, name: str, most_characters: int, default: str | None = None) -> str:
-        """Return a text of up to ``most_characters``."""
+        """Return a string of at most ``most_characters`` characters."""
         value = self._fields.get(name, default)
         if not isinstance(value, str) or len(value) > most_characters or "\x00" in value or not _is_unicode(value):
             raise RequestError(
@@ -56,14 +56,14 @@ class Fields:
         return value
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
-        """Return true or false."""
+        """Return a boolean."""
         value = self._fields.get(name, default)
         if not isinstance(value, bool):
             raise RequestError(f"{name} must be true or false, got {_shortened(value)}")
         return value
 
     def texts(self, name: str, most: int, most_characters: int = 16) -> tuple[str, ...]:
-        """Return a list of up to ``most`` texts of up to ``most_characters`` each; without the field it is empty."""
+        """Return a list of at most ``most`` strings of at most ``most_characters`` each; empty if the field is missing."""
         value = self._fields.get(name, [])
         if not isinstance(value, list) or len(value) > most:
             raise RequestError(f"{name} must be a list of at most {most} texts, got {_shortened(value)}")
@@ -75,14 +75,14 @@ class Fields:
         return tuple(value)
 
     def object(self, name: str, most: int = 32) -> dict[str, Any]:
-        """Return an object of up to ``most`` fields; without the field it is empty."""
+        """Return an object with at most ``most`` fields; empty if the field is missing."""
         value = self._fields.get(name, {})
         if not isinstance(value, dict) or len(value) > most:
             raise RequestError(f"{name} must be an object of at most {most} fields, got {_shortened(value)}")
         return value
 
     def objects(self, name: str, most: int) -> list[dict[str, Any]]:
-        """Return a list of up to ``most`` objects."""
+        """Return a list of at most ``most`` objects."""
         value = self._fields.get(name)
         if not isinstance(value, list) or len(value) > most or not all(isinstance(item, dict) for item in value):
             raise RequestError(f"{name} must be a list of at most {most} objects, got {_shortened(value)}")
@@ -90,7 +90,7 @@ class Fields:
 
 
 def query_integer(query: Mapping[str, str], name: str, least: int, most: int, default: int) -> int:
-    """Return an integer of the query string. Raises :class:`RequestError` for anything else."""
+    """Return an integer from the query string. Raises :class:`RequestError` if it is not an integer."""
     text = query.get(name, str(default))
     if not (text.isascii() and text.isdecimal() and len(text) < 12) or not least <= int(text) <= most:
         raise RequestError(f"{name} must be an integer from {least} to {most}, got {_shortened(text)}")

@@ -1,4 +1,4 @@
-"""Writes to an SQLite database in groups: those that wait at the same time share one commit, and so one wait for the disk."""
+"""Group commit for SQLite: concurrent writes share one commit, and so one flush to disk."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _MOST_IN_GROUP = 64
 
 
 class GroupWriter:
-    """A thread that writes. Each write is a transaction of its own for everybody else: all of it is kept, or nothing."""
+    """A writer thread. Each write is atomic: it is committed completely or not at all."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
-        """Take the connection over; nobody else may use it until :meth:`close`."""
+        """Start the thread. It has exclusive use of the connection until :meth:`close`."""
         self._database = database
         self._waiting: queue.SimpleQueue[tuple[_Write, Future[Any]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
     def run(self, write: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Return what ``write`` returns, once it is on disk. What it raises is raised here, and nothing of it is kept."""
+        """Run ``write`` and return its result once it is on disk. If it raises, the write is rolled back and the error raised."""
         done: Future[_T] = Future()
         self._waiting.put((write, done))
         return done.result()
 
     def close(self) -> None:
-        """Finish the writes that wait, and end the thread."""
+        """Finish pending writes and stop the thread."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -60,7 +60,7 @@ class GroupWriter:
                     answers.append((done, None, error))
                 self._database.execute("RELEASE own")
             self._database.execute("COMMIT")
-        except sqlite3.Error as error:  # the disk is full, or the like
+        except sqlite3.Error as error:  # e.g. the disk is full
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             answers = [(done, None, error) for _, done in group]

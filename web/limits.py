@@ -1,4 +1,4 @@
-"""How much one server takes on."""
+"""Resource limits of the web server."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of what requests may ask for.
+    """Upper limits on requests and stored data.
 
     Attributes:
-        body_bytes: of the body of a request.
-        games: kept in the data folder.
-        nodes: positions kept of one game, its variations included.
-        comment_characters: of one comment.
-        cells: of a board's grid.
-        imported_records: in one import.
-        thinking_seconds: of one request to a bot.
-        simulations: of a search, in the name of a bot.
-        depth_turns: of an alpha-beta search, in the name of a bot.
-        waiting_requests: for a free worker process.
-        curve_positions: valued in one request.
-        file_bytes: of a watched file; larger ones are listed and not opened.
-        watched_sources: found in the watched folders.
-        rows: of a table in one answer.
+        body_bytes: size of a request body.
+        games: number of games in the data folder.
+        nodes: number of positions per game, including variations.
+        comment_characters: length of a comment.
+        cells: number of cells of a board's grid.
+        imported_records: number of records per import.
+        thinking_seconds: time per bot request.
+        simulations: number of simulations in a bot name.
+        depth_turns: alpha-beta search depth in a bot name, in turns.
+        waiting_requests: number of requests waiting for a worker process.
+        curve_positions: number of positions evaluated per request.
+        file_bytes: size of a watched file; larger files are listed but cannot be opened.
+        watched_sources: number of sources in the watched folders.
+        rows: number of table rows per response.
     """
 
     body_bytes: int = 1_000_000

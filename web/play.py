@@ -1,4 +1,4 @@
-"""Playing a stored game: acting, committing turns, undo, resignation. Each function returns the changed game or refuses."""
+"""Operations on a stored game: actions, committing turns, undo, resignation. Each function returns the changed game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def new_game(
     confirm: bool,
     title: str = "",
 ) -> NewGame:
-    """Return a game that begins with the actions of a line, all committed."""
+    """Create a game that starts with the actions of a line, all committed."""
     nodes = [START]
     for number, action in enumerate(line.actions, start=1):
         nodes.append(Node(number, number - 1, action))
@@ -52,26 +52,26 @@ def line_of(stored: StoredGame, positions: Positions, node: int | None = None) -
 
 
 def check_current(stored: StoredGame, node: int) -> None:
-    """Raise :class:`RequestError` where ``node`` is not the position on the board: somebody else has played meanwhile."""
+    """Raise :class:`RequestError` if ``node`` is not the current position, e.g. after a concurrent move."""
     if stored.current != node:
         raise RequestError("the game has changed meanwhile", 409)
 
 
 def player_to_move(stored: StoredGame, line: Line) -> int:
-    """Return the player to move. Raises :class:`RequestError` where the game is over."""
+    """Return the player to move. Raises :class:`RequestError` if the game is over."""
     if stored.reason is not None or line.state.is_terminal():
         raise RequestError("the game is over", 409)
     return line.state.current_player()
 
 
 def turn_is_complete(stored: StoredGame, line: Line) -> bool:
-    """Return whether the turn in progress is complete and waits for being committed."""
+    """Return whether the turn in progress is complete but not committed."""
     in_progress = len(stored.path(stored.current)) - len(stored.path(stored.committed))
     return in_progress > 0 and line.turn_start == len(line.actions)
 
 
 def act(stored: StoredGame, positions: Positions, node: int, action: str) -> StoredGame:
-    """Return the game after an action of a person."""
+    """Return the game after an action of a human player."""
     check_current(stored, node)
     line = line_of(stored, positions)
     if turn_is_complete(stored, line):
@@ -130,13 +130,13 @@ def play_turn(stored: StoredGame, positions: Positions, node: int, actions: Sequ
     after = _with_actions(stored, stored.current, actions)
     if turn_is_complete(after, line_of(after, positions)):
         return commit(after, positions, after.current)
-    return replace(after, committed=after.current)  # a part of a very long turn
+    return replace(after, committed=after.current)  # one chunk of a very long turn
 
 
 def undo(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
-    """Return the game without the turn in progress, or else before the last turn of a person.
+    """Undo the turn in progress or, if there is none, everything since the last turn of a human player began.
 
-    Without persons it is the last turn of all. Committed turns stay in the tree as variations.
+    Without human players, undo the last turn. Committed turns stay in the tree as variations.
     """
     check_current(stored, node)
     if stored.current != stored.committed:
@@ -154,7 +154,7 @@ def undo(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
 
 
 def resign(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
-    """Return the game lost by the person to move, or by the only person."""
+    """Resign for the human player to move, or for the only human player."""
     check_current(stored, node)
     stored = without_turn_in_progress(stored)
     player = player_to_move(stored, line_of(stored, positions))
@@ -166,39 +166,39 @@ def resign(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
 
 
 def seat(stored: StoredGame, players: tuple[str | None, str | None]) -> StoredGame:
-    """Return the game with other players. A turn in progress is taken back."""
+    """Replace the players. A turn in progress is undone."""
     stored = without_turn_in_progress(stored)
     return replace(stored, players=players)
 
 
 def add_variation(stored: StoredGame, positions: Positions, parent: int, actions: Sequence[str]) -> StoredGame:
-    """Return the game with actions after ``parent`` in its tree; the board stays as it is."""
+    """Add actions after ``parent`` to the tree, without changing the current position."""
     line = line_of(stored, positions, parent)
     positions.line(line.state.get_game(), (*line.actions, *actions))
     return replace(_with_actions(stored, parent, actions), current=stored.current)
 
 
 def comment(stored: StoredGame, node: int, text: str) -> StoredGame:
-    """Return the game with another comment at a node."""
+    """Replace the comment of a node."""
     stored.path(node)
     return replace(stored, nodes=stored.nodes | {node: replace(stored.nodes[node], comment=text)})
 
 
 def prune(stored: StoredGame, node: int) -> StoredGame:
-    """Return the game without a node and what follows it."""
+    """Remove a node and its descendants."""
     line = {0, *(step.node for step in stored.path(stored.current))}
     stored.path(node)
     if node in line:
         raise RequestError("the moves of the game itself cannot be deleted; undo goes back before them", 409)
     gone = {node}
-    for number in sorted(stored.nodes):  # parents have smaller numbers
+    for number in sorted(stored.nodes):  # parents have smaller numbers than their children
         if stored.nodes[number].parent in gone:
             gone.add(number)
     return replace(stored, nodes={number: kept for number, kept in stored.nodes.items() if number not in gone})
 
 
 def node_after(stored: StoredGame, node: int, actions: Sequence[str]) -> int:
-    """Return the node that actions lead to from ``node``; all of them must be in the tree."""
+    """Return the node reached from ``node`` by actions that must all be in the tree."""
     for action in actions:
         child = stored.child(node, action)
         assert child is not None
@@ -207,7 +207,7 @@ def node_after(stored: StoredGame, node: int, actions: Sequence[str]) -> int:
 
 
 def _with_actions(stored: StoredGame, parent: int, actions: Sequence[str]) -> StoredGame:
-    """Return the game with nodes for the actions, those that exist used again, and the last one as the current node."""
+    """Add nodes for the actions, reusing existing ones, and make the last one the current node."""
     nodes = dict(stored.nodes)
     number = max(nodes)
     at = parent
@@ -222,7 +222,7 @@ def _with_actions(stored: StoredGame, parent: int, actions: Sequence[str]) -> St
 
 
 def set_confirm(stored: StoredGame, positions: Positions, confirm: bool) -> StoredGame:
-    """Return the game with turns committed by an action of its own, or by themselves; a complete turn is committed then."""
+    """Set whether turns need confirmation. Without confirmation, a complete turn is committed immediately."""
     changed = replace(stored, confirm=confirm)
     if not confirm and turn_is_complete(changed, line_of(changed, positions)):
         return commit(changed, positions, changed.current)

@@ -1,4 +1,4 @@
-"""Positions as the page shows them: reached by replaying actions, described as JSON."""
+"""Positions for the web interface: replayed from actions, described as JSON."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _GAME_STRING_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Line:
-    """A position and how it was reached.
+    """A position and the actions that lead to it.
 
     Attributes:
-        state: the position; not to be changed.
+        state: the position; must not be modified.
         actions: the texts of the actions from the start.
         movers: the player who made each of them.
     """
@@ -36,7 +36,7 @@ class Line:
 
     @property
     def turn_start(self) -> int:
-        """Index of the first action of the turn in progress; the number of actions where none is in progress."""
+        """Index of the first action of the turn in progress; the number of actions if no turn is in progress."""
         player = self.state.current_player()
         start = len(self.actions)
         while start and self.movers[start - 1] == player:
@@ -53,7 +53,7 @@ class Line:
 
 
 class Positions:
-    """Games by their strings and positions by their actions, the recent ones kept."""
+    """LRU caches of games by game string and positions by actions."""
 
     def __init__(self, limits: Limits, most_kept: int = 4096) -> None:
         self._limits = limits
@@ -62,10 +62,10 @@ class Positions:
         self._lock = threading.Lock()
 
     def game(self, text: str, options: Mapping[str, Any] | None = None) -> Game:
-        """Return a game by its string, or by its name and options.
+        """Load a game by game string, or by name and options.
 
         Raises:
-            RequestError: there is no such game, or its board is too large for the page.
+            RequestError: the game is invalid, or its board exceeds the limits.
         """
         if len(text) > _GAME_STRING_CHARACTERS:
             raise RequestError(f"game must be a text of at most {_GAME_STRING_CHARACTERS} characters, got {len(text)}")
@@ -83,7 +83,7 @@ class Positions:
         """Return the position after the actions.
 
         Raises:
-            RequestError: an action is not one of the game, or is illegal where it is made.
+            RequestError: an action is unknown or illegal.
         """
         texts = tuple(actions)
         name = str(game)
@@ -120,13 +120,13 @@ def describe(
     shown_line: Sequence[str] = (),
     interactive: bool = True,
 ) -> dict[str, Any]:
-    """Return a position as the page shows it.
+    """Return the JSON description of a position.
 
     Args:
         line: the position.
-        heat: what to draw as a heat map, ``float64[num_cells]`` in [0, 1], NaN for none.
-        shown_line: actions that follow, drawn as numbered stones on the position that they lead to.
-        interactive: whether to list the legal actions with their places.
+        heat: heat map, ``float64[num_cells]`` in [0, 1]; NaN for no color.
+        shown_line: subsequent actions, drawn as numbered stones on the resulting position.
+        interactive: whether to include the legal actions and their places.
 
     Raises:
         RequestError: an action of ``shown_line`` is illegal.
@@ -149,14 +149,14 @@ def describe(
 
 
 def cells_of_policy(game: Game, policy: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return ``float64[num_cells]``: the sum of a policy over the actions of each cell, the greatest scaled to 1; NaN for 0."""
+    """Return the policy summed over the actions of each cell, scaled to a maximum of 1; ``float64[num_cells]``, NaN for 0."""
     of_planes = policy[: game.num_action_planes * game.grid.num_cells].reshape(game.num_action_planes, -1)
     of_cells = np.where(game.grid.on_board, of_planes.sum(axis=0), 0)
     return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan)
 
 
 def outcome_of(state: State) -> dict[str, Any] | None:
-    """Return how the game ended as JSON: the winning player, or None, and the reason; None while it goes on."""
+    """Return the winner (None for a draw) and the reason as JSON, or None if the game is not over."""
     outcome = state.outcome()
     return None if outcome is None else {"winner": outcome.winner, "reason": outcome.reason}
 
@@ -178,7 +178,7 @@ def _picture(line: Line, heat: npt.NDArray[np.float64] | None, shown_line: Seque
         drawing = draw(state, last_actions=(), numbers=numbers, fill=heat)
     else:
         drawing = draw(state, last_actions=_last_actions(line), fill=heat)
-    # The page's content security policy has no inline styles.
+    # The content security policy forbids inline styles.
     return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
 
 
@@ -203,12 +203,12 @@ def _score(state: State) -> list[Any] | None:
 
 
 def is_on_board(game: Game, action: int) -> bool:
-    """Return whether an action is made on the board."""
+    """Return whether an action refers to a place on the board."""
     return action < game.num_action_planes * game.grid.num_cells
 
 
 def _interaction(state: State) -> dict[str, Any]:
-    """Return the legal actions with the places of each, and the places that they use."""
+    """Return the legal actions with their places, and the set of all these places."""
     game = state.get_game()
     places: dict[str, list[float]] = {}
     on_board, others, icons = [], [], {}
@@ -238,7 +238,7 @@ def _presentation(
 
 
 def game_descriptions() -> list[dict[str, Any]]:
-    """Return every game with its options, for the form of a new game."""
+    """Return all games with their options, for the new-game form."""
     described = []
     for name in game_names():
         game = load_game(name)

@@ -1,4 +1,4 @@
-"""Games of the page as game records, and records as games of the page, with variations and comments."""
+"""Conversion between stored games and game records, with variations and comments."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _RESIGNED = "resigned_by"
 
 
 def record_of(stored: StoredGame, positions: Positions) -> GameRecord:
-    """Return the record of a game, to its last committed turn.
+    """Convert a stored game to a game record that ends with the last committed turn.
 
-    Its metadata has the ``title``, the player that ``resigned_by``, and the ``tree``: a list of objects with ``parent``,
-    ``action`` and ``comment`` by node, where the moves of the game come first. A resigned game counts as unfinished.
+    The metadata contains ``title``, ``resigned_by`` (a player) and ``tree``: a list of nodes with ``parent``, ``action`` and
+    ``comment``, with the moves of the game first. The record of a resigned game has no result (unfinished).
     """
     line = line_of(stored, positions, stored.committed)
     path = [0, *(node.node for node in stored.path(stored.committed))]
@@ -44,10 +44,11 @@ def record_of(stored: StoredGame, positions: Positions) -> GameRecord:
 
 
 def games_of(text: str, positions: Positions, limits: Limits) -> list[NewGame]:
-    """Return the games of records, one JSON object a line.
+    """Parse game records, one JSON object per line.
 
     Raises:
-        RequestError: a line is no record, or tells of a game that the rules do not allow; it names the line.
+        RequestError: a line is not a valid record, or its game contains an illegal action; the message contains the
+            line number.
     """
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not 1 <= len(lines) <= limits.imported_records:
@@ -56,7 +57,7 @@ def games_of(text: str, positions: Positions, limits: Limits) -> list[NewGame]:
     for number, line in lines:
         try:
             record = GameRecord.from_json(line)
-            positions.game(record.game)  # refuses boards that are too large, before anything is replayed
+            positions.game(record.game)  # rejects boards that are too large before replaying
             games.append(_game_of(record, positions, limits))
         except (RecordError, RequestError, RecursionError) as error:
             message = str(error).partition("; the position is")[0]
@@ -92,7 +93,7 @@ def _game_of(record: GameRecord, positions: Positions, limits: Limits) -> NewGam
 
 
 def _nodes_of(tree: Any, record: GameRecord, positions: Positions, limits: Limits) -> list[Node]:
-    """Return the nodes of the tree in a record's metadata, checked by replaying each of them."""
+    """Return the nodes of the tree in a record's metadata, validated by replay."""
     if not isinstance(tree, list) or not 1 <= len(tree) <= limits.nodes:
         raise RequestError(f"the tree must be a list of 1 to {limits.nodes} nodes")
     game = positions.game(record.game)

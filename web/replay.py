@@ -1,4 +1,4 @@
-"""Replays of games that need no server: one HTML file, or the output of a notebook's cell."""
+"""Standalone game replays: a single HTML file, or the output of a notebook cell."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from stoneworks.envs.rules import State, load_game
 from stoneworks.files import write_whole
 from stoneworks.training.arena.records import GameRecord, read_records
 
-#: Where a picture is cut into parts, most of which it shares with the one before.
+#: Pattern at which an SVG is split into parts; consecutive frames share most parts.
 _CUT = re.compile(r"(?=<)|(?=M-?[0-9])")
 _ID_PREFIX = re.compile(r"s[0-9a-f]{10}-")
 _NOTEBOOK_HEIGHT_PIXELS = 720
 
 
 class Replay:
-    """Games to step through, with their players and results. A notebook shows it by itself."""
+    """An interactive replay of games, with players and results. Displayed automatically in notebooks."""
 
     def __init__(self, games: State | GameRecord | str | os.PathLike[str] | Iterable[State | GameRecord]) -> None:
-        """Replay the games.
+        """Create a replay.
 
         Args:
-            games: a state, whose history is the game; a record; several of them; or the path of a file of records.
+            games: a state (its history is replayed), a record, an iterable of these, or the path of a record file.
 
         Raises:
-            ValueError: there is no game, a record is not one that the rules allow, or a state's history does not begin with
-                the start of the game.
+            ValueError: there is no game, a record contains an illegal action, or a state's history does not begin at the
+                initial state.
             OSError: the file cannot be read.
         """
         if isinstance(games, (str, os.PathLike)):
@@ -50,7 +50,7 @@ class Replay:
         self._games = [_frames_of(_record_of(game)) for game in chosen]
 
     def to_html(self) -> str:
-        """Return an HTML document that needs nothing outside it."""
+        """Return a self-contained HTML document."""
         script, style = _static("replay.js"), _static("replay.css")
         data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
@@ -64,7 +64,7 @@ class Replay:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the HTML document to a file, whole or not at all. Raises ``OSError`` where it cannot be written."""
+        """Write the HTML document to a file atomically. Raises ``OSError`` if the file cannot be written."""
         write_whole(Path(path), self.to_html())
 
     def _title(self) -> str:
@@ -73,7 +73,7 @@ class Replay:
         return f"{len(self._games)} games"
 
     def _repr_html_(self) -> str:
-        """Return a frame with the document, which keeps its scripts and styles apart from the notebook's."""
+        """Return the document in an ``iframe``, which isolates its scripts and styles from the notebook."""
         return (
             f'<iframe srcdoc="{html.escape(self.to_html(), quote=True)}" sandbox="allow-scripts" title="replay of a game"'
             f' style="width:100%;height:{_NOTEBOOK_HEIGHT_PIXELS}px;border:0"></iframe>'
@@ -84,10 +84,10 @@ class Replay:
 
 
 def numbers_in(text: str, most: int) -> list[int]:
-    """Return the numbers that a text such as ``1,4,7-9`` means.
+    """Parse a list of numbers and ranges such as ``1,4,7-9``.
 
     Raises:
-        ValueError: it is not such a text, or a number is not from 1 to ``most``.
+        ValueError: the text is malformed, or a number is not between 1 and ``most``.
     """
     numbers: list[int] = []
     for part in text.split(","):
@@ -109,7 +109,7 @@ def _record_of(game: State | GameRecord) -> GameRecord:
 
 
 def _frames_of(record: GameRecord) -> dict[str, Any]:
-    """Return a game with the picture of each of its positions, cut into parts."""
+    """Return a game with the SVG of each position, split into parts."""
     final = record.replay()
     game = load_game(record.game)
     state = game.new_initial_state()
@@ -132,16 +132,16 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
 
 
 def _parts_of(svg: str) -> list[str]:
-    """Return a picture cut before each tag and before each subpath."""
+    """Split an SVG before each tag and each subpath."""
     whole = _ID_PREFIX.sub("stone-", svg.replace(' style="max-width:100%;height:auto"', "", 1))
     return [part for part in _CUT.split(whole) if part]
 
 
 def _packed(games: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the games with every part of a picture kept once, and of each picture what differs from the one before.
+    """Deduplicate the parts of all frames, and encode each frame as its difference from the previous one.
 
-    A frame is a list of changes ``[first, last, part, ...]``: the parts from ``first`` to before ``last`` of the picture
-    before are replaced by the parts of these numbers.
+    A frame is a list of changes ``[first, last, part, ...]``: parts ``first`` to ``last`` (exclusive) of the
+    previous frame are replaced by the parts with the given indices.
     """
     number_of: dict[str, int] = {}
     packed = []

@@ -1,4 +1,4 @@
-"""The outermost layer of the server: who may ask, how much, and what every answer carries."""
+"""Security middleware: request validation, size limits and response headers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _HEADERS = {
 
 
 class Guard:
-    """Checks Host, Origin, content type and size of requests, adds headers, and turns every error into JSON.
+    """ASGI middleware that validates requests, adds security headers, and converts errors to JSON.
 
-    The check of Host keeps other names from being pointed at this address (DNS rebinding); that of Origin and of the
-    content type keep other sites' pages from writing (cross-site request forgery).
+    Checks the Host header (against DNS rebinding), Origin and content type (against cross-site request forgery), and the
+    size of requests.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], body_bytes: int) -> None:
@@ -109,7 +109,7 @@ class Guard:
 
 
 def _site(origin: str) -> str:
-    """Return the host and port of an Origin header; empty where there is none."""
+    """Return the host and port of an Origin header, or an empty string if there is none."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -117,7 +117,7 @@ def _site(origin: str) -> str:
 
 
 def _host_name(host: str) -> str:
-    """Return the name in a Host header, without its port; empty where the header is malformed."""
+    """Return the host name in a Host header without the port, or an empty string if the header is malformed."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
         urlsplit(f"//{host}").port  # noqa: B018 - raises for a malformed port

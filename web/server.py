@@ -1,4 +1,4 @@
-"""Running the application with uvicorn."""
+"""Web server based on uvicorn."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def serve(
     limits: Limits | None = None,
     started: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve the page until the process is interrupted.
+    """Run the web server until the process is interrupted.
 
     Args:
-        data: the folder that the games are kept in.
-        watched: folders and files to watch; with the data folder, all that can be read.
+        data: folder of the stored games.
+        watched: folders and files to watch. Only these and the data folder can be read.
         host: the address to listen on.
         port: the port to listen on; 0 for any that is free.
-        allowed_hosts: further names under which the server may be addressed, in the header Host.
-        num_workers: processes in which bots think; by default one for each processor but one, at most 4.
-        limits: how much the server takes on.
-        started: called with the address of the page when the server listens.
+        allowed_hosts: additional allowed values of the Host header.
+        num_workers: number of worker processes for bots; by default the number of processors minus one, at most 4.
+        limits: resource limits.
+        started: called with the server's URL once it is listening.
 
     Raises:
-        ValueError: an argument is not allowed, or a library of the extra ``web`` is missing.
+        ValueError: an argument is invalid, or a library of the extra ``web`` is missing.
         OSError: the address is in use, or the data folder cannot be written to.
     """
     try:
@@ -79,7 +79,7 @@ def serve(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol given, asyncio switches off Nagle's algorithm, which would delay every answer by 40 ms.
+    # With an explicit protocol, asyncio disables Nagle's algorithm, which would delay every response by 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -92,7 +92,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _names_of(host: str) -> tuple[str, ...]:
-    """Return the names under which an address may be addressed: itself, unless it stands for all addresses."""
+    """Return the allowed host names of a listening address: the address itself, unless it is a wildcard address."""
     try:
         return () if ipaddress.ip_address(host).is_unspecified else (host,)
     except ValueError:

@@ -1,7 +1,8 @@
-"""The games of the page in an SQLite database: what was answered is on disk.
+"""SQLite storage of games. Writes are on disk before a request is answered.
 
-A game is a tree of nodes. Node 0 is the start; every other node is an action after its parent. ``current`` is the position
-on the board, ``committed`` the end of the last committed turn: what lies between them is the turn in progress.
+A game is a tree of nodes. Node 0 is the initial position; every other node is an action applied to its parent. ``current`` is
+the position on the board and ``committed`` the end of the last committed turn; the actions between them are the turn in
+progress.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from stoneworks.web.errors import RequestError
 from stoneworks.web.group_writer import GroupWriter
 
-#: Raised with every change of the tables; ``_MIGRATIONS[n]`` leads from version n to n + 1.
+#: Schema version; ``_MIGRATIONS[n]`` migrates from version n to n + 1.
 SCHEMA_VERSION = 1
 DATABASE_FILE = "games.sqlite3"
 
@@ -55,7 +56,7 @@ _MIGRATIONS = (
 
 @dataclass(frozen=True)
 class Node:
-    """A position in the tree of a game: its number, that of its parent, the action between them, and a comment."""
+    """A node in the tree of a game: its number, its parent's number, the action that leads to it, and a comment."""
 
     node: int
     parent: int | None
@@ -65,20 +66,20 @@ class Node:
 
 @dataclass(frozen=True)
 class StoredGame:
-    """A game as it is kept.
+    """A stored game.
 
     Attributes:
-        id: of the game in the database and in addresses.
+        id: identifier of the game in the database and in URLs.
         game: the game string.
-        version: of the game's rules (``Game.version``).
-        title: given by whoever made it; may be empty.
-        players: by seat, the name of a bot, or None for a person.
-        confirm: whether a turn is committed by an action of its own.
-        current: the node on the board.
+        version: version of the game's rules (``Game.version``).
+        title: title given by the user; may be empty.
+        players: the bot name of each seat, or None for a human player.
+        confirm: whether a turn must be confirmed explicitly.
+        current: the current node.
         committed: the node after the last committed turn.
-        winner: the winning player; None for a draw or while the game goes on.
-        reason: how the game ended; None while it goes on.
-        revision: raised with every change.
+        winner: the winning player; None for a draw or an unfinished game.
+        reason: how the game ended; None if unfinished.
+        revision: incremented with every change.
         created: time of creation in seconds since 1970.
         updated: time of the last change.
         nodes: by number.
@@ -100,7 +101,7 @@ class StoredGame:
     nodes: dict[int, Node]
 
     def path(self, node: int) -> list[Node]:
-        """Return the nodes after the start that lead to ``node``. Raises :class:`RequestError` for an unknown node."""
+        """Return the path from the start (exclusive) to ``node``. Raises :class:`RequestError` for an unknown node."""
         path: list[Node] = []
         if node not in self.nodes:
             raise RequestError(f"game {self.id} has no node {node}", 404)
@@ -115,11 +116,11 @@ class StoredGame:
         return tuple(step.action for step in self.path(node))
 
     def child(self, node: int, action: str) -> Node | None:
-        """Return the node that ``action`` leads to, or None where there is none yet."""
+        """Return the child node reached by ``action``, or None if there is none."""
         return next((child for child in self.nodes.values() if child.parent == node and child.action == action), None)
 
     def children(self, node: int) -> list[Node]:
-        """Return the nodes after ``node``, the oldest first."""
+        """Return the children of ``node``, oldest first."""
         return [child for child in self.nodes.values() if child.parent == node]
 
 
@@ -133,16 +134,16 @@ class Store:
         most_nodes: int,
         changed: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Open the database, or make it.
+        """Open the database, creating it if necessary.
 
         Args:
-            folder: the data folder; made where it is missing.
-            most_games: that are kept.
-            most_nodes: that are kept of one game.
+            folder: the data folder; created if missing.
+            most_games: maximum number of games.
+            most_nodes: maximum number of nodes per game.
             changed: called with the id of a game after each of its changes.
 
         Raises:
-            ValueError: the file is not such a database, or was made by a later version.
+            ValueError: the file is not a valid database, or was created by a later version.
             OSError: the folder cannot be written to.
         """
         folder.mkdir(parents=True, exist_ok=True)
@@ -201,7 +202,7 @@ class Store:
         return int(row[0])
 
     def recent(self, first: int, count: int) -> tuple[list[StoredGame], int]:
-        """Return some games, the last changed first, each without its nodes, and the number of all games."""
+        """Return a page of games without their nodes, most recently changed first, and the total number of games."""
         with self._reading:
             rows = self._reader.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
@@ -210,14 +211,14 @@ class Store:
         return [_game_of(row, {}) for row in rows], number
 
     def all_ids(self) -> list[str]:
-        """Return the ids of all games, the oldest first."""
+        """Return the ids of all games, oldest first."""
         with self._reading:
             return [row[0] for row in self._reader.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
 
     def create(self, games: Iterable[NewGame]) -> list[StoredGame]:
-        """Keep new games, all or none. Raises :class:`RequestError` where there is no room."""
+        """Store new games atomically. Raises :class:`RequestError` if a limit would be exceeded."""
         wanted = list(games)
 
         def write(database: sqlite3.Connection) -> list[StoredGame]:
@@ -258,10 +259,10 @@ class Store:
         return self._writer.run(write)
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
-        """Replace a game by what ``make`` makes of it, in one transaction, and return it with its new revision.
+        """Replace a game by ``make(game)`` in one transaction, and return it with its new revision.
 
         Raises:
-            RequestError: there is no such game, ``make`` refused, or the tree is too large; nothing is changed.
+            RequestError: the game does not exist, ``make`` raised the error, or the tree is too large. Nothing is changed.
         """
 
         def write(database: sqlite3.Connection) -> tuple[StoredGame, bool]:
@@ -290,7 +291,7 @@ class Store:
         return stored
 
     def delete(self, game_id: str) -> None:
-        """Forget a game. Raises as :meth:`load` does."""
+        """Delete a game. Raises as :meth:`load` does."""
 
         def write(database: sqlite3.Connection) -> None:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
@@ -302,7 +303,7 @@ class Store:
 
 @dataclass(frozen=True)
 class NewGame:
-    """A game that is to be kept; the attributes are those of :class:`StoredGame`."""
+    """A game to be stored; see :class:`StoredGame` for the attributes."""
 
     game: str
     version: int

@@ -1,6 +1,6 @@
-"""What worker processes do: choose turns, analyze positions, value the positions of a game.
+"""Jobs of the worker processes: choose turns, analyze positions, evaluate the positions of a game.
 
-A job is a dictionary that JSON can say, and so is its answer. Jobs name bots that :mod:`stoneworks.web.agents` has checked.
+Jobs and their results are JSON-serializable dictionaries. Bot names have been validated by :mod:`stoneworks.web.agents`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stoneworks.models.evaluator import NetworkEvaluator
 
 _MOST_BOTS = 8
-#: Longer turns are given back in parts.
+#: Longer turns are returned in chunks.
 _MOST_ACTIONS_OF_TURN = 64
 _LINE_ACTIONS = 10
 
@@ -28,7 +28,7 @@ _evaluators: dict[str, NetworkEvaluator] = {}
 
 
 def think(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to a job: ``kind`` is ``"turn"``, ``"analyze"`` or ``"values"``."""
+    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"`` or ``"values"``."""
     game = load_game(job["game"])
     state = game.new_initial_state()
     if job["kind"] == "values":
@@ -66,11 +66,11 @@ def _turn(state: State, name: str) -> list[str]:
 
 
 def analyze(state: State, name: str) -> dict[str, Any]:
-    """Return what a bot says about a position.
+    """Analyze a position with a bot.
 
     Returns:
-        ``player``, the player to move; ``value`` in [-1, 1] for that player, or None where the bot has none; ``evaluation``,
-        a number on the bot's own scale, or None; ``actions``, a list of objects with the ``action``, its ``probability``
+        ``player``, the player to move; ``value`` in [-1, 1] for that player, or None if the bot has none; ``evaluation``,
+        a score on the bot's own scale, or None; ``actions``, a list of objects with the ``action``, its ``probability``
         in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most visited or else the most probable
         first; ``line``, the texts of the best line; ``simulations`` and ``seconds``.
     """
@@ -178,7 +178,7 @@ def _of_policy(name: str, state: State, legal: npt.NDArray[np.int64]) -> dict[st
 
 
 def _policy_line(state: State, evaluate: NetworkEvaluator) -> list[str]:
-    """Return the most probable actions one after the other."""
+    """Return the greedy line: the most probable action at each position."""
     ahead = state.clone()
     line: list[int] = []
     while len(line) < _LINE_ACTIONS // 2 and not ahead.is_terminal():
@@ -203,7 +203,7 @@ def _evaluator(name: str, game: Game) -> NetworkEvaluator:
 
 
 def _values(game: Game, actions: list[str], name: str, first: int, count: int) -> list[float | None]:
-    """Return the values for player 0 of the positions after ``first``, ``first + 1``, ... actions; None where there is none."""
+    """Return the values, for player 0, of the positions after ``first``, ``first + 1``, ... actions; None if not available."""
     state = game.new_initial_state()
     states = [state.clone()]
     for text in actions[: first + count - 1]:
@@ -225,7 +225,7 @@ def _texts(game: Game, actions: list[int]) -> list[str]:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a number that JSON can say; None for what is not a finite number."""
+    """Return a JSON-serializable number, or None if the value is not finite."""
     if isinstance(value, np.integer):
         return int(value)
     number = float(value)

@@ -1,7 +1,7 @@
-"""What can be watched: files of game records, arenas and training runs in the folders named on the command line.
+"""Watched sources: game record files, arenas and training runs in the folders given on the command line.
 
-Everything is read only. A source is found by a scan of the folders and addressed by its place in them; what the scan does
-not list cannot be read.
+Access is read-only. Sources are found by scanning the folders and identified by their relative path; files not listed by the
+scan cannot be read.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _DEPTH = 6
 _ARENA_FILE = "arena.json"
 _METRICS_FILE = "metrics.jsonl"
 _CHECKPOINT_FILE = Path("checkpoint", "checkpoint.json")
-#: What a run's folder has besides games; not looked into.
+#: Subfolders of a run that contain no games and are not scanned.
 _SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Something to watch.
+    """A watched source.
 
     Attributes:
         id: ``"<folder number>/<relative path>"``.
         kind: ``"records"``, ``"arena"`` or ``"run"``.
-        path: of the file or folder.
-        modified: time of its last change in seconds since 1970.
-        size_bytes: of a file; 0 for a folder.
+        path: path of the file or folder.
+        modified: modification time in seconds since 1970.
+        size_bytes: file size; 0 for a folder.
     """
 
     id: str
@@ -53,10 +53,10 @@ class Watch:
     """The watched folders and files."""
 
     def __init__(self, paths: Sequence[Path], limits: Limits) -> None:
-        """Take the folders and files to watch.
+        """Set the folders and files to watch.
 
         Raises:
-            ValueError: one does not exist.
+            ValueError: a path does not exist.
         """
         for path in paths:
             if not path.exists():
@@ -70,7 +70,7 @@ class Watch:
     # -- Finding -----------------------------------------------------------------------------------------------------------
 
     def sources(self) -> list[dict[str, Any]]:
-        """Return all sources, the last changed first."""
+        """Return all sources, most recently changed first."""
         found = sorted(self._scan().values(), key=lambda source: -source.modified)
         return [
             {
@@ -102,7 +102,7 @@ class Watch:
         except OSError:
             return
         for entry in entries:
-            if entry.name.startswith(".") or entry.is_symlink():  # a link may lead out of the folder
+            if entry.name.startswith(".") or entry.is_symlink():  # a link may point outside the folder
                 continue
             if entry.is_dir():
                 if depth and entry.name not in _SKIPPED:
@@ -139,7 +139,7 @@ class Watch:
     # -- Records -----------------------------------------------------------------------------------------------------------
 
     def records(self, source_id: str, query: Mapping[str, str], first: int, count: int) -> dict[str, Any]:
-        """Return a table of the games of a file, or of an arena: those that the filters of ``query`` leave.
+        """Return a table of the games in a record file or an arena that match the filters in ``query``.
 
         Filters are ``player``, a part of a name; ``result``: ``0``, ``1``, ``draw`` or ``unfinished``; ``reason``; and
         ``shortest`` and ``longest`` numbers of actions.
@@ -182,7 +182,7 @@ class Watch:
         }
 
     def record(self, source_id: str, index: int) -> dict[str, Any]:
-        """Return one game with its actions, checked by replaying it."""
+        """Return one game with its actions, validated by replay."""
         records = self._records_of(source_id)
         if not 0 <= index < len(records):
             raise RequestError(f"index must be an integer from 0 to {len(records) - 1}, got {index}", 404)
@@ -202,7 +202,7 @@ class Watch:
         return [record for file in files if not file.is_symlink() for record in self._records_in(file)]
 
     def _records_in(self, file: Path) -> list[GameRecord | str]:
-        """Return the records of a file, for a broken line what is wrong. A last line that is still being written is left out."""
+        """Return the records of a file, with an error message for each invalid line. An incomplete last line is skipped."""
         try:
             status = file.stat()
             stamp = status.st_mtime, status.st_size
@@ -223,7 +223,7 @@ class Watch:
             try:
                 records.append(GameRecord.from_json(line.decode("utf-8")))
             except (RecordError, UnicodeDecodeError, RecursionError) as error:
-                if number < len(lines):  # the last line has no end yet
+                if number < len(lines):  # the last line is incomplete
                     records.append(f"{file.name}, line {number}: {error}")
         with self._lock:
             if len(self._records) > 256:
@@ -274,7 +274,7 @@ class Watch:
     # -- Runs --------------------------------------------------------------------------------------------------------------
 
     def run(self, source_id: str) -> dict[str, Any]:
-        """Return the curves of a training run: the numbers of each iteration, and the results of its matches."""
+        """Return the metrics of a training run per iteration, and its match results."""
         source = self._source(source_id, "run")
         rows = self._metrics(source.path / _METRICS_FILE)
         names = sorted({name for row in rows for name, value in row.items() if _is_number(value)})
@@ -291,7 +291,7 @@ class Watch:
         }
 
     def _metrics(self, file: Path) -> list[dict[str, Any]]:
-        """Return the rows of ``metrics.jsonl``; a run that was resumed repeats positions, and the later rows count."""
+        """Return the rows of ``metrics.jsonl``. A resumed run may repeat iterations; the later rows are kept."""
         rows: list[dict[str, Any]] = []
         if not file.is_file() or file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
             return rows
@@ -311,7 +311,7 @@ class Watch:
         return rows
 
     def _training(self, file: Path) -> dict[str, Any]:
-        """Return what the checkpoint says of the run: its game, algorithm and matches."""
+        """Return the run's game, algorithm and matches from its checkpoint."""
         try:
             if file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
                 return {}

@@ -1,4 +1,4 @@
-"""Worker processes in which bots think: a few of them, each job bounded in time, killed when it is given up."""
+"""Pool of worker processes for bots, with a time limit per job. Canceled jobs are killed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.web.errors import RequestError
 
-#: A job that is given up may end by itself for so long before its process is killed.
+#: Grace period of a canceled job before its process is killed.
 _GRACE_SECONDS = 0.3
 
 
@@ -24,15 +24,15 @@ class WorkerError(RuntimeError):
 
 
 class WorkerPool:
-    """Worker processes; use it within one event loop."""
+    """A pool of worker processes. Must be used from a single event loop."""
 
     def __init__(self, num_workers: int, thinking_seconds: float, most_waiting: int) -> None:
-        """Start no process yet: each starts with its first job.
+        """Create the pool. Processes are started on demand.
 
         Args:
-            num_workers: processes that think at the same time.
-            thinking_seconds: the longest that one job may take.
-            most_waiting: jobs that may wait for a free process.
+            num_workers: maximum number of processes.
+            thinking_seconds: time limit per job.
+            most_waiting: maximum number of jobs waiting for a process.
         """
         self._thinking_seconds = thinking_seconds
         self._most_waiting = most_waiting
@@ -45,10 +45,10 @@ class WorkerPool:
         self._given_up: set[asyncio.Future[None]] = set()
 
     async def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job (see :mod:`stoneworks.web.thinking`). Cancelling the call gives the job up.
+        """Run a job (see :mod:`stoneworks.web.thinking`) and return its result. Canceling the call cancels the job.
 
         Raises:
-            RequestError: too many jobs wait, or this one took too long.
+            RequestError: too many jobs are waiting, or the job exceeded its time limit.
             WorkerError: the job failed.
         """
         worker = await self._free_worker()
@@ -81,7 +81,7 @@ class WorkerPool:
         if not answer.done():
             worker.kill()
             await asyncio.wait([answer])
-        answer.exception()  # it is of no interest any more
+        answer.exception()  # the result is no longer needed
         self._idle.put_nowait(worker)
 
     def close(self) -> None:
@@ -92,14 +92,14 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process, started when it is needed."""
+    """A worker process, started on demand."""
 
     def __init__(self) -> None:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job; blocks. Raises :class:`WorkerError` where there is none."""
+        """Run a job and block until its result is available. Raises :class:`WorkerError` if the job fails."""
         if self._process is None or not self._process.is_alive():
             self._start()
         connection = self._connection
@@ -115,7 +115,7 @@ class _Worker:
         return dict(answer)
 
     def kill(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -130,10 +130,10 @@ class _Worker:
 
 
 def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
-    """Answer jobs until the server is gone."""
+    """Process jobs until the connection to the server is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
-        os.nice(5)  # the page stays responsive while all processors think
+        os.nice(5)  # keeps the server responsive while all processors are busy
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from stoneworks.web.thinking import think
 
