@@ -1,4 +1,4 @@
-"""Hex (Piet Hein, 1942; John Nash, 1948): a game that is not part of stoneworks, added from outside.
+"""Hex (Piet Hein, 1942; John Nash, 1948): an example of a third-party game.
 
 Players place stones in turn; Black wins by connecting the bottom row with the top row, White the first column with the last.
 With ``swap``, player 1 may answer the first stone by changing colors instead of placing one. docs/adding-a-game.md
@@ -37,7 +37,7 @@ def reset(board, state):
 
 @kernel
 def swap_is_legal(board, state):
-    """Return whether the action to come is player 1's first."""
+    """Return whether the next action is player 1's first."""
     return board.swap and state.num_stones == 1 and not state.swapped
 
 
@@ -51,7 +51,7 @@ def legal_actions(board, state, mask):
 
 @kernel
 def connect(board, state, start):
-    """Pass the edges of a new stone on to the stones of its color that it is connected to."""
+    """Propagate the edges of a new stone to the connected stones of its color."""
     changed = np.empty(board.num_cells, np.int16)
     changed[0] = start
     num_changed = 1
@@ -61,7 +61,7 @@ def connect(board, state, start):
         stone = state.stones[cell]
         for direction in range(6):
             neighbor = board.neighbors[cell, direction]
-            # A stone of the same color that lacks an edge has it from now on.
+            # Add missing edges to neighbors of the same color.
             if neighbor >= 0 and (state.stones[neighbor] ^ stone) & COLOR == 0 and state.stones[neighbor] != stone:
                 state.stones[neighbor] = stone
                 changed[num_changed] = neighbor
@@ -96,7 +96,7 @@ def apply_action(board, state, action):
 
 @kernel
 def finish_at_random(board, state, mask, seeds, game):
-    """Play to the end at random; optional: faster than asking for the legal actions before each action."""
+    """Play a random playout to the end. Optional; faster than computing the legal actions before each action."""
     empty = np.empty(board.num_cells, np.int16)
     num_empty = 0
     for cell in range(board.num_cells):
@@ -117,7 +117,7 @@ def finish_at_random(board, state, mask, seeds, game):
 
 @kernel
 def observe(board, state, player, planes):
-    """Write the planes of ``Hex.observation_planes`` as ``player`` sees them."""
+    """Write the planes of ``Hex.observation_planes`` from the perspective of ``player``."""
     color = player ^ state.swapped
     for cell in range(board.num_cells):
         planes[0, cell] = state.stones[cell] & COLOR == color + 1
@@ -187,15 +187,15 @@ class Hex(Game):
             board["edges"][color, : size * size] = FIRST_EDGE * (place == 0) + LAST_EDGE * (place == size - 1)
 
     def max_game_length(self) -> int:
-        """Return the number of cells, and one more for the swap."""
+        """Return the maximum game length: the number of cells, plus one for the swap."""
         return self.grid.num_cells + self.options["swap"]
 
     def color_of(self, state: State, player: int) -> int:
-        """Return the color of a player: the other one's after a swap."""
+        """Return the color of a player; colors are exchanged after a swap."""
         return player ^ int(state.record["swapped"])
 
     def score(self, state: State) -> None:
-        """Return None: nothing is counted."""
+        """Return None; Hex has no score."""
 
     def state_to_text(self, state: State) -> str:
         """Return the board with X for Black and O for White, and the player to move or the winner."""

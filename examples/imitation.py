@@ -1,4 +1,4 @@
-"""A training algorithm that is not part of stoneworks: a network learns to play as another bot does.
+"""An example of a third-party training algorithm: a network imitates another bot.
 
 ``import imitation`` registers it; a configuration with ``algorithm: imitation`` then trains with it. docs/adding-a-game.md
 explains what an algorithm consists of.
@@ -30,7 +30,7 @@ STEPS_PER_GAME, BATCH_SIZE = 8, 64
 
 @dataclass(frozen=True)
 class ImitationConfig:
-    """A run: ``games`` games of the bot ``teacher`` against itself, each learned from by mini-batches."""
+    """Configuration of a run that trains on ``games`` self-play games of the bot ``teacher``, in mini-batches."""
 
     game: str
     games: int = at_least(1)
@@ -40,12 +40,12 @@ class ImitationConfig:
     learning_rate: float = above_0(default=5e-3)
 
     def check(self, source):
-        """Raise ``ValueError`` where there is no such teacher."""
+        """Raise ``ValueError`` if the teacher is unknown."""
         load_bot(self.teacher, self.game).close()
 
 
 def train(config, folder, *, resume=False, report=None, stop=None):
-    """Train until ``config.games`` games, or until the event ``stop`` is set, and write the checkpoint."""
+    """Train for ``config.games`` games or until the event ``stop`` is set, then write the checkpoint."""
     if resume:
         raise ValueError("imitation cannot resume a run; start a new one")
     began = time.monotonic()
@@ -56,7 +56,7 @@ def train(config, folder, *, resume=False, report=None, stop=None):
     optimizer = torch.optim.Adam(network.parameters(), config.learning_rate)
     played = play(game, teacher)
     done = 1
-    torch.set_num_threads(1)  # more are no faster for a network this small
+    torch.set_num_threads(1)  # more threads are no faster for a network this small
     while done < config.games and not (stop is not None and stop.is_set()):
         played = [torch.cat(pair) for pair in zip(played, play(game, teacher), strict=True)]
         for _ in range(STEPS_PER_GAME):
@@ -80,7 +80,7 @@ def train(config, folder, *, resume=False, report=None, stop=None):
 
 
 def play(game, teacher):
-    """Return the observations, actions and results, for the player to move, of a game of the teacher against itself."""
+    """Return the observations, actions and results, for the player to move, of a self-play game of the teacher."""
     state = game.new_initial_state()
     teacher.restart()
     planes, actions, players = [], [], []
