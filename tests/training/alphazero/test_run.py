@@ -347,7 +347,9 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
     assert [row["iterations"] for row in figures] == list(range(1, len(figures) + 1))
     events = EventAccumulator(str(folder / "tensorboard"))
     events.Reload()
-    iterations = [event.value for event in events.Scalars("progress/games")]
+    # Files of two sessions of the same second are read in no fixed order.
+    points = sorted(events.Scalars("progress/games"), key=lambda event: event.step)
+    iterations = [event.value for event in points]
     assert iterations == [row["games"] for row in figures]
 
 
