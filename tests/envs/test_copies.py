@@ -126,11 +126,11 @@ def test_an_opponents_answer_that_is_no_integer_is_never_made_one(answer: Any, f
 @pytest.mark.parametrize("action", [True, False, np.True_])
 def test_a_boolean_is_no_action(action: Any) -> None:
     state = load_game("vadus(size=3)").new_initial_state()
-    with pytest.raises(IllegalActionError, match=r"action must be an integer|is not a valid action"):
+    with pytest.raises(IllegalActionError, match="action must be an integer"):
         state.apply_action(action)
     env = SingleAgentEnv("vadus(size=3)", opponent="random", seat=0)
     env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match=r"action must be an integer|is not a valid action"):
+    with pytest.raises(IllegalActionError, match="action must be an integer"):
         env.step(action)
     assert state.history() == []
 
