@@ -252,9 +252,9 @@ class _Program:
         self._ended = True
         if not at_once:
             self.write("quit")
-        self._to_write.put(None)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0 if at_once else SECONDS_TO_END)
+            self._to_write.put(None)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(SECONDS_TO_END)
         # Its children are of its process group, and may be left when it has ended.
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -262,6 +262,7 @@ class _Program:
         if not self.has_ended():
             self._process.kill()
             self._process.wait()
+        self._to_write.put(None)
 
     def _last_words(self) -> str:
         try:

@@ -35,6 +35,7 @@ class SearchConfig:
         guide_playouts: random playouts per leaf, for ``guide: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
             winning side finishes the game and the losing side prolongs it.
+        solve: whether the search propagates proven results and looks for wins within the turn.
         exploration: c_init of a PUCT search.
         noise_concentration: concentration of the Dirichlet noise of a PUCT search.
     """
@@ -52,6 +53,7 @@ class SearchConfig:
     guide_share: float = between_0_and_1(default=0.4)
     guide_playouts: int = at_least(1, default=4)
     discount: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=1.0)
+    solve: bool = True
     exploration: float = above_0(default=1.25)
     noise_concentration: float = above_0(default=0.15)
 

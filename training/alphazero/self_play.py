@@ -72,6 +72,7 @@ class SelfPlay:
             guide=make_guide(config.search.guide, game, config.search.guide_playouts),
             guide_weight=config.search.guide_weight_at(0.0),
             discount=config.search.discount,
+            solve=config.search.solve,
         )
         self.num_actions_played = 0
         self.generator = np.random.default_rng(seed)
