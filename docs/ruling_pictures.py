@@ -1,7 +1,7 @@
 """The pictures of the rulings on the games' pages: a position, the actions that it shows as legal or illegal, and a caption.
 
 Run ``python docs/ruling_pictures.py`` to draw them. Green cells belong to legal actions, red cells (marked x) to illegal ones, and
-yellow cells are what the caption names.
+yellow cells are what the caption names. On corners of Trugo, + marks legal actions and x illegal ones.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ class RulingPicture:
         ruling: the ruling, such as ``T6``; with a suffix where a ruling has several pictures, such as ``T6-1``.
         game: the game string.
         moves: the actions that lead to the position.
-        legal: actions that are legal there.
-        illegal: actions that are illegal there.
+        legal: actions that are legal there. Those that are not on the board, such as a pass, are not drawn.
+        illegal: actions that are illegal there, likewise.
         named: cells to highlight.
         marks: texts by cell.
+        then: actions that would follow and end the game, if ``result`` is given.
+        result: how the game ends, as in the last line of ``str(state)``.
         caption: what the picture shows.
     """
 
@@ -39,6 +41,8 @@ class RulingPicture:
     illegal: str = ""
     named: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
+    then: str = ""
+    result: str = ""
 
     @property
     def path(self) -> str:
@@ -48,7 +52,20 @@ class RulingPicture:
     @property
     def markup(self) -> str:
         """The line of the game's page below the text of the ruling."""
-        return f'<br><img src="{self.path}" width="240" alt="Position for {self.ruling}"><br><em>{self.caption}</em>'
+        width = 320 if self.game.startswith("trugo") else 240  # the corners of its tiles are small
+        return f'<br><img src="{self.path}" width="{width}" alt="{self.description}"><br><em>{self.caption}</em>'
+
+    @property
+    def description(self) -> str:
+        """The alternative text of the picture."""
+        parts = (
+            ("Actions so far", self.moves),
+            ("Legal", self.legal),
+            ("Illegal", self.illegal),
+            ("Highlighted", self.named),
+        )
+        listed = "".join(f" {name}: {', '.join(texts.split())}." for name, texts in parts if texts)
+        return f"Position for {self.ruling}.{listed.replace('>', 'to ')}"
 
     def state(self) -> State:
         """Return the position."""
@@ -73,7 +90,9 @@ class RulingPicture:
 
 
 def _cells(game: Game, text: str) -> list[str]:
-    """Return the cells of an action: its own, and of a tile of Taigo also that of the light half."""
+    """Return the cells of an action: none of a pass, and of a tile of Taigo also that of the light half."""
+    if text in game.global_actions:
+        return []
     cells = [game.grid.cell_names[game.string_to_action(text) % game.grid.num_cells]]
     return cells + ([text.partition("-")[2]] if "-" in text else [])
 
@@ -82,11 +101,20 @@ _WALL = dict.fromkeys(["a4", "b4", "c4", "d4", "e4", "f4", "g4"], "+")
 
 RULING_PICTURES = (
     RulingPicture(
+        "V1",
+        "vadus(size=3)",
+        "",
+        "Black's first turn is one stone on any point. A pass is illegal.",
+        legal="c1 d1 e1 b2 c2 d2 e2 a3 b3 c3 d3 e3 a4 b4 c4 d4 a5 b5 c5",
+        illegal="pass",
+    ),
+    RulingPicture(
         "V2",
         "vadus(size=3)",
         "c3 a3",
         "White has placed a3 and must place a second stone on one of the green points; a pass is illegal now.",
         legal="b2 c1 d1 e1 e2 e3 d4 c5 b5 a5 a4 b4 c4 d3 b3 c2 d2",
+        illegal="pass",
     ),
     RulingPicture(
         "V3",
@@ -103,6 +131,15 @@ RULING_PICTURES = (
         marks={**_WALL, "c5": "-", "d5": "-"},
     ),
     RulingPicture(
+        "V5",
+        "vadus(size=2)",
+        "b2 a3 b3 c2 c1 b1 a2",
+        "The board is full. Black must pass, then White must pass, and the game ends.",
+        legal="pass",
+        then="pass pass",
+        result="Black (player 0) wins by groups",
+    ),
+    RulingPicture(
         "V6",
         "vadus(size=3)",
         "b5 c5 d4 b4 a4 a3 b2 e3 c1 e1 d1",
@@ -112,6 +149,30 @@ RULING_PICTURES = (
             **dict.fromkeys(["e3", "c1"], "-1"),
             **dict.fromkeys(["c5", "d4", "a3", "b2", "e1", "d1"], "2"),
         },
+    ),
+    RulingPicture(
+        "L1",
+        "laido(size=3)",
+        "b3",
+        "After the first stone, player 1 takes over Black (swap), places a white stone on a green cell, or passes.",
+        legal="swap pass c1 d1 e1 b2 c2 d2 e2 a3 c3 d3 e3 a4 b4 c4 d4 a5 b5 c5",
+        illegal="b3",
+    ),
+    RulingPicture(
+        "L2",
+        "laido(pie_rule=False,size=3)",
+        "pass b3",
+        "Without the pie rule: Black has passed on the first turn. After White's stone there is no swap.",
+        legal="pass c1 d1 e1 b2 c2 d2 e2 a3 c3 d3 e3 a4 b4 c4 d4 a5 b5 c5",
+        illegal="swap b3",
+    ),
+    RulingPicture(
+        "L3",
+        "laido(size=3)",
+        "b3 d3 c4 c2 a5 e1 d4 b2 c1",
+        "White places one stone on a green cell, or passes. Occupied cells (x) are illegal.",
+        legal="pass d1 d2 e2 a3 c3 e3 a4 b4 b5 c5",
+        illegal="b3 d3 c4 c2 a5 e1 d4 b2 c1",
     ),
     RulingPicture(
         "L4",
@@ -205,6 +266,22 @@ RULING_PICTURES = (
         illegal="b1",
     ),
     RulingPicture(
+        "T8",
+        "taugo(size=4)",
+        "c3 end d5 end c4",
+        "Black has placed c4, the first stone of a line. The action end stops the line here; it is not a pass.",
+        legal="b4 c5 d4 end",
+    ),
+    RulingPicture(
+        "T8-2",
+        "taugo(size=4)",
+        "c3 end",
+        "White has passed. The action end is now a pass by Black, the second in a row, and ends the game.",
+        legal="end",
+        then="end",
+        result="White (player 1) wins by score",
+    ),
+    RulingPicture(
         "T9",
         "taugo(size=4)",
         "c4 b2 end c2 end end c3 end end d3 end Sc1",
@@ -240,8 +317,21 @@ RULING_PICTURES = (
         "f7-g7 f8-e8 f9-g9 f10-e10",
         "Light has just completed a row of five dark hexes (+): Dark wins.",
         marks=dict.fromkeys(["f6", "f7", "f8", "f9", "f10"], "+"),
+        result="Dark (player 0) wins by five",
     ),
-    RulingPicture("G6", "taigo(radius=1)", "a3-a2 b1-c1", "One hex of the window is free. The game is a draw."),
+    RulingPicture(
+        "G6",
+        "taigo(radius=1)",
+        "a3-a2 b1-c1",
+        "One hex of the window is free. The game is a draw.",
+        result="draw",
+    ),
+    RulingPicture(
+        "R1",
+        "trugo(radius=2,tiles=9)",
+        "c3/0 d3/1 b3/2",
+        "Tiles in the rotations 2, 0 and 1. White corners meet white ones and blue corners blue ones in every rotation.",
+    ),
     RulingPicture(
         "R2",
         "trugo(radius=2,tiles=9)",
@@ -264,6 +354,14 @@ RULING_PICTURES = (
         illegal="xc3",
     ),
     RulingPicture(
+        "R5",
+        "trugo(radius=3,tiles=12)",
+        "d4/0 c4/1 c3/0 e4/2 b4/0 f4/1 a4/1 f3/2 b3/0 b4v >b3^",
+        "White can pick c3^ (+). The piece on b3^ is pinned under a blue one, and the piece on f3^ has no destination.",
+        legal="c3^",
+        illegal="b3^ f3^",
+    ),
+    RulingPicture(
         "R6",
         "trugo(radius=4,tiles=18)",
         "e5/0 e6/1 d6/2 f5/2 e4/0 d5/1 f4/0 f6/1 c6/0 d4/1 e4^",
@@ -276,6 +374,31 @@ RULING_PICTURES = (
         "d4/0 e3/1 e4/1 c4/1 d3/2 d2/2 e3^ >d4v e2/0 d4v",
         "The picked white piece pins a blue one on d4v. It moves to e3^ (+), and the surrounded blue piece is captured.",
         legal=">e3^",
+    ),
+    RulingPicture(
+        "R8",
+        "trugo(radius=2,tiles=6)",
+        "c3/1 c4/1 b4/0 c5/1 a4/0 b3/0",
+        "The waning phase. Removing the green tile removes the last blue piece, and White wins.",
+        legal="xb3",
+        then="xb3",
+        result="White (player 0) wins by pieces",
+    ),
+    RulingPicture(
+        "R9",
+        "trugo(max_turns=4,radius=2,tiles=9)",
+        "c3/0 c4/1 b4/2",
+        "The fourth of at most four turns. A tile on the green hexagon ends the game, which is truncated.",
+        legal="d3/0",
+        then="d3/0",
+        result="the game was truncated",
+    ),
+    RulingPicture(
+        "R10",
+        "trugo(radius=1,tiles=6)",
+        "b2/0 c2/1 b3/2 a3/0 a2/1",
+        "Five of six tiles are in a window of seven hexagons. There is room for the last tile on the green ones.",
+        legal="b1/0 c1/0",
     ),
 )
 

@@ -270,10 +270,22 @@ def test_a_picture_of_a_ruling_is_up_to_date_below_its_ruling_and_true(picture: 
     for text in picture.illegal.split():
         assert text in state.game.action_texts
         assert text not in legal
+    if picture.result:
+        final = picture.state()
+        for text in picture.then.split():
+            final.apply_action(final.string_to_action(text))
+        assert final.is_terminal()
+        assert picture.result in str(final).splitlines()[-1]
     page = (ROOT / "docs" / f"{state.game.name}.md").read_text(encoding="utf-8")
     ruling = picture.ruling.partition("-")[0]
     of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
     assert picture.markup in of_ruling
+
+
+def test_every_ruling_has_a_picture(page: GamePage) -> None:
+    letter, number = RULINGS[page.game.name]
+    pictured = {picture.ruling.partition("-")[0] for picture in ruling_pictures()}
+    assert {f"{letter}{i + 1}" for i in range(number)} <= pictured
 
 
 def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
