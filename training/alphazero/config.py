@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.architecture import NETWORKS, NetworkConfig, ResidualConfig, network_entry
+from stoneworks.models.architecture import NETWORKS, Architecture, NetworkConfig, ResidualConfig, network_entry
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.guides import GUIDES
@@ -154,7 +154,9 @@ class AlphaZeroConfig:
     """A run of AlphaZero self-play. Only positions with a full search are counted as training positions.
 
     Attributes:
-        game: the game string.
+        game: the game string; the checkpoint, the matches and the network's architecture are for this game.
+        games: share of training positions by game string, for self-play of several games with one network, e.g. several
+            board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum.
         positions: total number of training positions. The run ends with complete games, so there may be a few more.
         algorithm: ``alphazero``.
         init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
@@ -179,6 +181,7 @@ class AlphaZeroConfig:
     game: str
     positions: int = at_least(1)
     algorithm: str = number("alphazero", lambda value: value == "alphazero", default="alphazero")
+    games: dict[str, float] = field(default_factory=dict)
     init_from: str = ""
     seed: int = at_least(0, default=0)
     positions_per_iteration: int = at_least(1, default=2048)
@@ -197,6 +200,12 @@ class AlphaZeroConfig:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     matches: MatchesConfig = field(default_factory=MatchesConfig)
 
+    def shares(self) -> dict[str, float]:
+        """Return the share of the training positions of each game, by canonical game string; the sum is 1."""
+        games = self.games or {self.game: 1.0}
+        total = sum(games.values())
+        return {str(load_game(game)): share / total for game, share in games.items()}
+
     @staticmethod
     def game_defaults(game: Game) -> dict[str, Any]:
         """Return defaults that depend on the game: some bots and the guide need an evaluation."""
@@ -205,6 +214,7 @@ class AlphaZeroConfig:
 
     def check(self, source: str) -> None:
         """Raise :class:`ConfigError` if values are inconsistent with each other."""
+        self._check_games(source)
         if self.search.fast_simulations > self.search.simulations:
             raise ConfigError(
                 f"{source}: search.fast_simulations must be at most search.simulations, {self.search.simulations}, "
@@ -217,3 +227,21 @@ class AlphaZeroConfig:
             raise ConfigError(
                 f"{source}: search.guide must be playouts or none, got 'evaluation': {self.game} has no evaluation"
             )
+
+    def _check_games(self, source: str) -> None:
+        """Raise :class:`ConfigError` if ``games`` cannot be played by one network or lack ``game``."""
+        game = load_game(self.game)
+        architecture = Architecture.of_game(game, self.network)
+        names = []
+        for name in self.games:
+            try:
+                other = load_game(name)
+            except ValueError as error:
+                raise ConfigError(f"{source}: games: {error}") from None
+            if type(other) is not type(game) or Architecture.of_game(other, self.network) != architecture:
+                raise ConfigError(f"{source}: games must be {game.name} with the planes of {game}, got {name!r}")
+            names.append(str(other))
+        if names and str(game) not in names:
+            raise ConfigError(f"{source}: games must contain game, {game}, got {', '.join(names)}")
+        if len(set(names)) < len(names):
+            raise ConfigError(f"{source}: games must be different, got {', '.join(self.games)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import threading
 import time
@@ -22,13 +21,12 @@ from stoneworks.models.checkpoint import METADATA_FILE, CheckpointError, load_ch
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.shipped import find
+from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.metrics import tensorboard_scalars
-from stoneworks.training.alphazero.positions import BatchMaker, check_positions, position_dtype
-from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
+from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
 from stoneworks.training.alphazero.sources import (
-    Clocks,
     GameSource,
     OwnSelfPlay,
     SelfPlayProcesses,
@@ -113,7 +111,7 @@ def train(
 ) -> TrainingResult:
     """Train until ``config.positions`` or until ``stop`` is set. See :func:`stoneworks.training.runs.run.train_run`.
 
-    The folder also contains ``positions/``, the replay buffer.
+    The folder also contains ``positions/``, the replay buffers.
 
     Raises:
         SelfPlayError: a self-play process failed.
@@ -132,7 +130,6 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     def __init__(self, config: AlphaZeroConfig, folder: Path, resume: bool) -> None:
         super().__init__(config, folder, resume)
         self.learner = Learner(self._initial_network(), config.learner, *device_and_dtype(config))
-        self.batches = BatchMaker(self.game, config.learner.search_value_share, config.search.discount)
         self.generator = np.random.default_rng(self.seed(_LEARNING))
         self.games = 0
         self.iterations = 0
@@ -144,14 +141,14 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             self.generator.bit_generator.state = training["random_state"]
             self.games = training["games"]
             self.iterations = training["iterations"]
-        positions = self.earlier.training["positions"] if self.earlier is not None else 0
-        self.buffer = ReplayBuffer(
-            folder / "positions",
-            position_dtype(self.game),
-            config.learner.buffer_bytes,
-            positions,
-            functools.partial(check_positions, self.game),
-        )
+        self.buffers = ReplayBuffers(folder / "positions", config, self._num_added_before())
+
+    def _num_added_before(self) -> Mapping[str, int]:
+        """Return the number of positions at the checkpoint by game string."""
+        if self.earlier is None:
+            return {}
+        training = self.earlier.training
+        return training.get("positions_by_game") or {str(self.game): training["positions"]}
 
     def _initial_network(self) -> BoardNetwork:
         """Return the initial network of a new run; a resumed run replaces its weights."""
@@ -176,7 +173,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     @property
     def done(self) -> int:
         """See :attr:`Run.done`."""
-        return self.buffer.num_added
+        return sum(self.buffers.num_added.values())
 
     @property
     def network(self) -> BoardNetwork:
@@ -187,6 +184,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         """See :meth:`Run.training`."""
         return {
             "games": self.games,
+            "positions_by_game": self.buffers.num_added,
             "iterations": self.iterations,
             "gradient_steps": self.learner.num_steps,
             "random_state": self.generator.bit_generator.state,
@@ -252,8 +250,8 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         played = source.collect(config.positions_per_iteration, stop)
         if stop.is_set():
             return None
-        self._before_iteration = self.buffer.num_added
-        self.buffer.add(np.concatenate([game.positions for game in played]))
+        self._before_iteration = self.done
+        self.buffers.add(played)
         self.games += len(played)
         self.iterations += 1
         played_by = time.perf_counter()
@@ -262,7 +260,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         end = time.perf_counter()
         self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
         busy = max(1e-9, self_play_seconds + end - played_by)
-        new = self.buffer.num_added - self._before_iteration
+        new = self.done - self._before_iteration
         winners = np.array([game.winner for game in played])
         return AlphaZeroStatus(
             done=self.done,
@@ -286,13 +284,10 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     def _learn(self) -> Losses | None:
         """Take the gradient steps that are due, which keeps their number proportional to the number of positions."""
         settings = self.config.learner
-        due = int(self.buffer.num_added * settings.samples_per_position / settings.batch_size)
-        window = max(settings.min_window, int(settings.window_share * self.buffer.num_added))
+        due = int(self.done * settings.samples_per_position / settings.batch_size)
         steps = []
         while self.learner.num_steps < due:
-            positions = self.buffer.sample(settings.batch_size, window, self.generator)
-            batch = self.batches.make(positions, self.generator)
-            steps.append(self.learner.step(batch, self.progress))
+            steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
         if not steps:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})

@@ -40,6 +40,7 @@ class PlayedGame:
     """A finished self-play game.
 
     Attributes:
+        game: the game string.
         positions: training positions (see :func:`stoneworks.training.alphazero.positions.position_dtype`).
         actions: all actions of the game.
         num_opening_actions: number of random actions at the start.
@@ -47,6 +48,7 @@ class PlayedGame:
         resigned: whether the loser resigned.
     """
 
+    game: str
     positions: npt.NDArray[np.void]
     actions: tuple[int, ...]
     num_opening_actions: int
@@ -60,6 +62,7 @@ class SelfPlay:
     Attributes:
         search: the search, with its timers.
         num_actions_played: number of actions chosen by the search so far, over all games.
+        num_positions: number of training positions so far, those of unfinished games included.
     """
 
     def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
@@ -75,6 +78,7 @@ class SelfPlay:
             solve=config.search.solve,
         )
         self.num_actions_played = 0
+        self.num_positions = 0
         self.generator = np.random.default_rng(seed)
         self._game = game
         self._config = config
@@ -105,6 +109,7 @@ class SelfPlay:
             for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
                 position["actions_left"] = len(self._actions[row])  # actions so far; converted in _finish
                 self._positions[row].append(position)
+            self.num_positions += len(self._states)
         actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
 
         self._play_weakly(actions)
@@ -163,6 +168,7 @@ class SelfPlay:
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
         played = PlayedGame(
+            str(self._game),
             positions,
             tuple(self._actions[row]),
             self._num_opening_actions[row],

@@ -8,21 +8,20 @@ import os
 import queue
 import signal
 import threading
-import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
 
-from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
+from stoneworks.training.alphazero.self_play import PlayedGame
 
 with require_extra("train", "training runs"):
     import torch
@@ -31,30 +30,6 @@ with require_extra("train", "training runs"):
 
 class SelfPlayError(RuntimeError):
     """Raised when a self-play process ends unexpectedly. The message contains its last output."""
-
-
-@dataclass
-class Clocks:
-    """Time and counts of self-play, summed over processes.
-
-    Attributes:
-        network_seconds: time in the network.
-        search_seconds: time in the search, without the network.
-        other_seconds: time in the rest of self-play.
-        num_simulations: number of simulations.
-        num_actions: number of actions chosen by a search.
-    """
-
-    network_seconds: float = 0.0
-    search_seconds: float = 0.0
-    other_seconds: float = 0.0
-    num_simulations: int = 0
-    num_actions: int = 0
-
-    def add(self, other: Clocks) -> None:
-        """Add the time and counts of ``other``."""
-        for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
 
 class GameSource(Protocol):
@@ -84,23 +59,6 @@ def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEva
     return NetworkEvaluator(network, device=device, dtype=dtype)
 
 
-def _timed_step(self_play: SelfPlay) -> tuple[list[PlayedGame], Clocks]:
-    """Play one action in each game; return the finished games, and the time and counts of this step."""
-    search = self_play.search
-    before = search.network_seconds, search.search_seconds, search.num_simulations_done, self_play.num_actions_played
-    begin = time.perf_counter()
-    played = self_play.step()
-    seconds = time.perf_counter() - begin
-    in_network, in_search = search.network_seconds - before[0], search.search_seconds - before[1]
-    return played, Clocks(
-        in_network,
-        in_search,
-        seconds - in_network - in_search,
-        search.num_simulations_done - before[2],
-        self_play.num_actions_played - before[3],
-    )
-
-
 class OwnSelfPlay:
     """Plays in this process, during :meth:`collect` only. Unfinished games continue in the next call."""
 
@@ -109,7 +67,7 @@ class OwnSelfPlay:
     ) -> None:
         self.clocks = Clocks()
         self._evaluator = make_evaluator(network, config)
-        self._self_play = SelfPlay(load_game(config.game), self._evaluator, config, seed)
+        self._self_play = MixedSelfPlay(self._evaluator, config, seed)
         self._self_play.set_progress(progress)
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
@@ -117,7 +75,7 @@ class OwnSelfPlay:
         played: list[PlayedGame] = []
         missing = num_positions
         while missing > 0 and not stop.is_set():
-            over, clocks = _timed_step(self._self_play)
+            over, clocks = self._self_play.step()
             self.clocks.add(clocks)
             played += over
             missing -= sum(len(game.positions) for game in over)
@@ -227,7 +185,7 @@ def _play_for_ever(
         arrays, progress = weights.get()
         network.load_state_dict(_as_tensors(arrays))
         evaluator = make_evaluator(network, config)
-        self_play = SelfPlay(load_game(config.game), evaluator, config, seed)
+        self_play = MixedSelfPlay(evaluator, config, seed)
         self_play.set_progress(progress)
         waiting: list[PlayedGame] = []
         clocks = Clocks()
@@ -236,7 +194,7 @@ def _play_for_ever(
                 arrays, progress = weights.get_nowait()
                 evaluator.load_weights(_as_tensors(arrays))
                 self_play.set_progress(progress)
-            over, of_step = _timed_step(self_play)
+            over, of_step = self_play.step()
             waiting += over
             clocks.add(of_step)
             if waiting:

@@ -167,6 +167,8 @@ def _checked(kind: Any, value: Any, item: dataclasses.Field[Any], source: str, k
         if not isinstance(value, (list, tuple)) or not all(isinstance(part, str) for part in value):
             raise ConfigError(f"{source}: {key} must be a list of strings, got {shown(value)}")
         return tuple(value)
+    if kind == dict[str, float]:
+        return _shares(value, source, key)
     holds = item.metadata.get("holds", lambda _: True)
     if not _is_a(kind, value) or not holds(value):
         allowed = item.metadata.get("allowed", "")
@@ -181,6 +183,15 @@ def _is_a(kind: type, value: Any) -> bool:
     if not isinstance(value, (int, float) if kind is float else int):
         return False
     return -_INTEGER_BOUND < value < _INTEGER_BOUND if isinstance(value, int) else math.isfinite(value)
+
+
+def _shares(values: Any, source: str, key: str) -> dict[str, float]:
+    if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
+        raise ConfigError(f"{source}: {key} must be names with numbers, got {shown(values)}")
+    for name, value in values.items():
+        if not _is_a(float, value) or value <= 0:
+            raise ConfigError(f"{source}: {key}.{shown(name, str)} must be a number > 0, got {shown(value)}")
+    return {name: float(value) for name, value in values.items()}
 
 
 def _network(values: Any, item: dataclasses.Field[Any], source: str, key: str) -> NetworkConfig:

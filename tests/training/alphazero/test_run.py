@@ -50,7 +50,9 @@ TINY: dict[str, Any] = {
 
 
 def tiny(**changes: Any) -> AlphaZeroConfig:
-    values = {name: {**TINY[name], **value} if isinstance(value, dict) else value for name, value in changes.items()}
+    values = {
+        name: {**TINY.get(name, {}), **value} if isinstance(value, dict) else value for name, value in changes.items()
+    }
     config = parse_config({**TINY, **values}, "test")
     assert isinstance(config, AlphaZeroConfig)
     return config
@@ -442,3 +444,35 @@ def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays
     finally:
         source.close()
     assert not any(process.is_alive() for process in source._processes)
+
+
+def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) -> None:
+    games = {"vadus(size=2)": 3, "vadus(size=3)": 1}
+    config = tiny(positions=400, games=games)
+    train(config, tmp_path, stop=(stop := StopAfter(3)).event, report=stop)
+    train(config, tmp_path, resume=True)
+    added = saved(tmp_path)["positions_by_game"]
+    assert sum(added.values()) == saved(tmp_path)["positions"] >= 400
+    assert 0.1 < added["vadus(size=3)"] / sum(added.values()) < 0.45
+    for name in games:
+        files = sorted((tmp_path / "positions" / name).iterdir())
+        assert sum(len(np.load(file)) for file in files) == added[name]
+        assert np.load(files[0]).dtype == position_dtype(load_game(name))
+        load_checkpoint(tmp_path / "checkpoint", load_game(name))
+
+
+@pytest.mark.parametrize(
+    ("games", "named"),
+    [
+        ({"vadus(size=3)": 1}, r"games must contain game, vadus\(size=2\)"),
+        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got 'laido\(size=3\)'"),
+        ({"vadus(size=2)": 1, "vadus(size=1000)": 1}, "games: .*1000"),
+        ({"vadus(size=2)": 0}, r"games\.vadus\(size=2\) must be a number > 0, got 0"),
+        ({"vadus(size=2)": "much"}, "must be a number > 0, got 'much'"),
+        ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),
+        ([1], "games must be names with numbers"),
+    ],
+)
+def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        parse_config({**TINY, "games": games}, "test")

@@ -1,0 +1,53 @@
+"""Self-play of all games of a run, e.g. of several board sizes, with one network."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from stoneworks.envs.rules import load_game
+from stoneworks.models.search.network_search import Evaluate
+from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+
+
+class MixedSelfPlay:
+    """Plays the games of ``config.shares()``; each step is taken in the game that lacks most of its share of positions."""
+
+    def __init__(self, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+        """Begin ``config.self_play.num_games`` concurrent games of each game."""
+        shares = config.shares()
+        seeds = [seed] if len(shares) == 1 else seed.spawn(len(shares))
+        self._parts = [
+            (share, SelfPlay(load_game(game), evaluate, config, own_seed))
+            for (game, share), own_seed in zip(shares.items(), seeds, strict=True)
+        ]
+
+    def set_progress(self, progress: float) -> None:
+        """Set the guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
+        for _, self_play in self._parts:
+            self_play.set_progress(progress)
+
+    def step(self) -> tuple[list[PlayedGame], Clocks]:
+        """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
+        _, self_play = min(self._parts, key=lambda part: part[1].num_positions / part[0])
+        search = self_play.search
+        before = (
+            search.network_seconds,
+            search.search_seconds,
+            search.num_simulations_done,
+            self_play.num_actions_played,
+        )
+        begin = time.perf_counter()
+        played = self_play.step()
+        seconds = time.perf_counter() - begin
+        in_network, in_search = search.network_seconds - before[0], search.search_seconds - before[1]
+        return played, Clocks(
+            in_network,
+            in_search,
+            seconds - in_network - in_search,
+            search.num_simulations_done - before[2],
+            self_play.num_actions_played - before[3],
+        )
