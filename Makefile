@@ -66,7 +66,7 @@ test-wheel: setup  ## the built package in empty environments: rules alone, with
 	cd build && ../.venv-train/bin/python ../tests/installed/train.py
 
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 ci: test docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
 
