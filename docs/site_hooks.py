@@ -15,13 +15,16 @@ from typing import Any
 import nbformat
 from mkdocs.structure.files import File
 from nbconvert import MarkdownExporter
-from nbconvert.preprocessors import ExecutePreprocessor
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
+from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 #: A link of a page in docs/ to a file outside of it.
 LINK = re.compile(r"\]\(\.\./([\w./-]+\.(?:py|yaml|toml|md))\)")
 NOTEBOOK_LINK = re.compile(r"\]\(\.\./examples/(\w+)\.ipynb\)")
 CELL_TIMEOUT_SECONDS = 600
+#: Of an output in several formats, the first of these is shown.
+OUTPUT_FORMATS = ["image/svg+xml", "image/png", "text/plain"]
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -47,7 +50,11 @@ def _notebook_files(path: Path) -> Iterator[tuple[str, str | bytes]]:
     notebook = nbformat.read(path, as_version=4)
     if os.environ.get("EXECUTE_NOTEBOOKS") == "1":
         ExecutePreprocessor(timeout=CELL_TIMEOUT_SECONDS).preprocess(notebook, {})
-    page, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
+    for cell in notebook.cells:  # progress and warnings go to standard error
+        cell["outputs"] = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})
+    exporter = MarkdownExporter(config=Config({"NbConvertBase": {"display_data_priority": OUTPUT_FORMATS}}))
+    page, resources = exporter.from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
     title, _, rest = page.strip().partition("\n")
     download = f"Download the notebook: [{path.name}](../source/examples/{path.name})"
     yield f"notebooks/{path.stem}.md", f"{title}\n\n{download}\n{rest}\n"

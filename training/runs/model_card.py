@@ -142,7 +142,7 @@ def shipped_table() -> str:
         description = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
         final_matches = json.loads((folder / shipped.MATCHES_FILE).read_text(encoding="utf-8"))
         training = description["training"]
-        scores = "; ".join(
+        scores = "<br>".join(
             f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"
             for row in final_matches["matches"]
         )
