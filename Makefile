@@ -37,7 +37,7 @@ types: setup links
 pytest: setup
 	$(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --dist worksteal --cov --cov-report term
 
-test-browser: setup  ## the page in Debian's Chromium (apt-get install chromium)
+test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser
 
 INTEGRATIONS := torch rllib agilerl
