@@ -61,6 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
         ent_coef=0.0,
         update_epochs=3,
         num_envs=NUM_ENVS,
+        # AgileRL 2.58's GAE reads each step's end from the step after it; its Monte Carlo returns are correct.
+        rollout_buffer_config={"use_gae": False},
     )
     env.set_policy(lambda observations, masks: agent.get_action(observations, action_mask=masks.astype(np.int8))[0])
     env.reset(seed=options.seed)

@@ -53,6 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
         learn_every=8,
         update_target_network_every=200,
         epsilon_decay_duration=max(1, options.frames // 10),
+        epsilon_decay_schedule_str="linear",  # "exp" stops at 0.4: end + (start - end) / e
         epsilon_start=1.0,
         epsilon_end=0.05,
         discount_factor=1.0,
