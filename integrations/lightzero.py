@@ -32,7 +32,8 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
 
     The configuration keys are ``game`` (a game string), ``opponent`` (a bot name) and ``battle_mode``. The learner's seat
     alternates between games. An observation is ``{"observation": float32[planes, height, width], "action_mask":
-    int8[num_actions], "board": the same planes, "current_player_index": the learner's seat, "to_play": -1}``.
+    int8[num_actions], "board": the same planes, "current_player_index": the learner's seat, "to_play": -1, "timestep": the
+    number of the learner's actions so far}``.
     """
 
     config: Mapping[str, Any] = {
@@ -64,7 +65,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         self._seed = 0
         self._num_started = 0
         self._state: State = self.game.new_initial_state()
-        self._seat = 0
+        self._seat = self._num_actions = 0
         self.observation_space = spaces.Box(0, 1, self.game.observation_shape, np.float32)
         self.action_space = spaces.Discrete(self.game.num_actions)
         self.reward_space = spaces.Box(-1, 1, (1,), np.float32)
@@ -86,6 +87,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
             raise ValueError("init_state must be None: there is no self-play mode")
         self._seat = self._num_started % 2 if start_player_index is None else int(start_player_index)
         self._num_started += 1
+        self._num_actions = 0
         self._state = self.game.new_initial_state()
         self._bot.restart()
         self._let_opponent_act()
@@ -95,6 +97,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         """Apply an action and the opponent's reply. Raises ``IllegalActionError`` if the action is illegal."""
         if not self._state.try_apply_action(int(action)):
             raise IllegalActionError(self._state.why_illegal(int(action)))
+        self._num_actions += 1
         self._let_opponent_act()
         done = self._state.is_terminal()
         reward = np.array(self._state.returns()[self._seat], np.float32)
@@ -127,4 +130,5 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
             "board": planes.copy(),
             "current_player_index": self._seat,
             "to_play": -1,
+            "timestep": self._num_actions,
         }

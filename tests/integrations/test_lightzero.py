@@ -18,13 +18,15 @@ def test_every_game_is_played_in_both_seats(game: str) -> None:
     env.seed(1)
     for seat in (0, 1):
         observation = env.reset()
-        done = False
+        done, num_actions = False, 0
         while not done:
             assert env.observation_space.contains(observation["observation"])
             assert observation["to_play"] == -1
+            assert observation["timestep"] == num_actions
             assert observation["current_player_index"] == seat
             np.testing.assert_array_equal(np.flatnonzero(observation["action_mask"]), env.legal_actions)
             observation, reward, done, info = env.step(env.random_action())
+            num_actions += 1
             assert done or reward == 0
         assert info["eval_episode_return"] == reward
         assert abs(float(reward)) <= 1

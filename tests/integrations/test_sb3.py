@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("sb3_contrib")
+
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
