@@ -40,7 +40,7 @@ pytest: setup
 test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser
 
-INTEGRATIONS := torch rllib agilerl
+INTEGRATIONS := torch rllib agilerl pufferlib
 
 test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
 
@@ -48,6 +48,12 @@ test-integrations-%:
 	python3 -m venv .venv-$*
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-$* install --requirement tests/integrations/requirements/$*.txt --editable .
 	.venv-$*/bin/python -m pytest tests/integrations
+
+test-integrations-pufferlib:  # built without its own games, which it would download from GitHub; importing it writes a link into the current folder
+	python3 -m venv .venv-pufferlib
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-pufferlib install --requirement tests/integrations/requirements/pufferlib.txt --editable .
+	NO_OCEAN=1 PYTHONPATH=$(CURDIR)/tests/integrations/requirements/pufferlib_setup python3 -m pip --quiet --disable-pip-version-check --python .venv-pufferlib install --no-deps --no-build-isolation pufferlib==3.0.0
+	mkdir -p build && cd build && ../.venv-pufferlib/bin/python -m pytest ../tests/integrations
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
