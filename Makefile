@@ -40,7 +40,7 @@ pytest: setup
 test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser
 
-INTEGRATIONS := torch rllib agilerl pufferlib
+INTEGRATIONS := torch rllib agilerl pufferlib lightzero
 
 test-integrations: $(INTEGRATIONS:%=test-integrations-%)  ## the examples and adapters against the real libraries, one environment per group
 
@@ -54,6 +54,14 @@ test-integrations-pufferlib:  # built without its own games, which it would down
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-pufferlib install --requirement tests/integrations/requirements/pufferlib.txt --editable .
 	NO_OCEAN=1 PYTHONPATH=$(CURDIR)/tests/integrations/requirements/pufferlib_setup python3 -m pip --quiet --disable-pip-version-check --python .venv-pufferlib install --no-deps --no-build-isolation pufferlib==3.0.0
 	mkdir -p build && cd build && ../.venv-pufferlib/bin/python -m pytest ../tests/integrations
+
+test-integrations-lightzero:  # its requirements contradict torch's and ours; gym 0.25.1 is built only by an old setuptools
+	python3 -m venv .venv-lightzero
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install 'setuptools<66' 'wheel<0.46'
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install --no-build-isolation gym==0.25.1
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install --requirement tests/integrations/requirements/lightzero.txt --editable .
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install --no-deps DI-engine==0.5.3 LightZero==0.2.0
+	.venv-lightzero/bin/python -m pytest tests/integrations
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from stoneworks.envs.rules.registry import registries
@@ -30,3 +33,43 @@ def registrations_forgotten() -> Iterator[None]:
     yield
     for registry in registries():
         registry._added = before.get(registry, {})
+
+
+def _arrays_in(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            for item in value.tolist():
+                yield from _arrays_in(item)
+        else:
+            yield value
+    elif hasattr(value, "__array__"):  # torch.Tensor: an array over the same memory
+        yield np.asarray(value)
+    elif hasattr(value, "values"):  # dict, TensorDict
+        for item in value.values():
+            yield from _arrays_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _arrays_in(item)
+    elif hasattr(value, "__dataclass_fields__"):
+        for name in value.__dataclass_fields__:
+            yield from _arrays_in(getattr(value, name))
+
+
+@pytest.fixture
+def arrays_in() -> Callable[[Any], Iterator[np.ndarray]]:
+    """Return a function that yields every array of numbers in what an environment handed out."""
+    return _arrays_in
+
+
+@pytest.fixture
+def assert_nothing_changes() -> Callable[[Iterable[Any]], None]:
+    """Return a function that plays to the end and asserts that no array handed out on the way changed afterwards."""
+
+    def check(played: Iterable[Any]) -> None:
+        kept = [(handed_out, copy.deepcopy(list(_arrays_in(handed_out)))) for handed_out in played]
+        assert sum(len(arrays) for _, arrays in kept) > 10
+        for handed_out, before in kept:
+            for array, as_it_was in zip(_arrays_in(handed_out), before, strict=True):
+                np.testing.assert_array_equal(array, as_it_was)
+
+    return check

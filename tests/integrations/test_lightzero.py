@@ -1,6 +1,13 @@
-"""LightZero: all games as its environment, in the mode against a bot."""
+"""LightZero: the example, and all games as its environment, in the mode against a bot."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +18,16 @@ from ding.utils import ENV_REGISTRY
 
 from stoneworks.envs.rules import IllegalActionError
 from stoneworks.integrations.lightzero import LightZeroEnv
+
+
+def test_a_short_training_plays_against_random(tmp_path: Path, repository: Path) -> None:
+    script = repository / "examples" / "lightzero_muzero.py"
+    command = [sys.executable, str(script), "--game", "vadus(size=3)", "--frames", "50", "--folder", "run"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "against random" in done.stdout
+    assert list((tmp_path / "run" / "ckpt").iterdir())
 
 
 def test_every_game_is_played_in_both_seats(game: str) -> None:
@@ -30,6 +47,21 @@ def test_every_game_is_played_in_both_seats(game: str) -> None:
             assert done or reward == 0
         assert info["eval_episode_return"] == reward
         assert abs(float(reward)) <= 1
+
+
+def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., None]) -> None:
+    env = LightZeroEnv({"game": "vadus(size=3)"})
+
+    def play() -> Iterator[Any]:
+        for _ in range(2):
+            yield env.reset()
+            done = False
+            while not done:
+                step = env.step(env.random_action())
+                yield tuple(step)
+                done = step.done
+
+    assert_nothing_changes(play())
 
 
 def test_what_cannot_be_right_is_refused() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -121,3 +124,16 @@ def test_observations_of_the_rl_environment_are_the_planes() -> None:
         step = env.step([action])
         state.apply_action(action)
     assert step.rewards == state.returns()
+
+
+def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., None]) -> None:
+    env = rl_environment.Environment(load_game("vadus(size=2)"))
+
+    def play() -> Iterator[Any]:
+        for _ in range(2):
+            step = env.reset()
+            while not step.last():
+                yield step.observations["info_state"], env.get_state.observation_tensor(0)
+                step = env.step([step.observations["legal_actions"][step.observations["current_player"]][0]])
+
+    assert_nothing_changes(play())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,3 +78,18 @@ def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
             data[group, "action"] = MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
         step, data = env.step_and_maybe_reset(data)
         assert torch.isfinite(step["next", "player_0", "reward"]).all()
+
+
+def test_nothing_handed_out_changes_later(
+    example: Callable[[str], ModuleType], assert_nothing_changes: Callable[..., None]
+) -> None:
+    env, policy = example("torchrl_ppo").make_env("vadus(size=3)"), choose("action_mask")
+
+    def play() -> Iterator[Any]:
+        data = env.reset()
+        for _ in range(15):
+            yield data["observation"], data["action_mask"]
+            step, data = env.step_and_maybe_reset(policy(data))
+            yield step["next", "observation"], step["next", "action_mask"], step["next", "reward"]
+
+    assert_nothing_changes(play())
