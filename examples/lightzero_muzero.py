@@ -2,7 +2,7 @@
 
 LightZero writes its logs and checkpoints to ``--folder``. The trained model searches with 10 simulations per action.
 
-python examples/lightzero_muzero.py --frames 6000 --folder lightzero
+python examples/lightzero_muzero.py --frames 4000 --folder lightzero
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train a model, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=6000)
+    parser.add_argument("--frames", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", default="lightzero")
     options = parser.parse_args(arguments)
