@@ -46,7 +46,7 @@ class GreedyBot(Bot):
         """See :meth:`Bot.step_batch`."""
         check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
-        return self._search_positions(batch.states[rows])[1]
+        return self.search(batch.states[rows])[1]
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
         """Return ``float32[num_distinct_actions]``: for each action, the value of the best turn that starts with it.
@@ -55,14 +55,20 @@ class GreedyBot(Bot):
         """
         return self._search_position(state)[0][0]
 
-    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
-        return self._search_positions(np.array([state.record], self._game.state_dtype))
+    def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """Search from ``[n]`` records of non-terminal positions of the bot's game.
 
-    def _search_positions(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        Returns:
+            The values of all actions, ``float32[n, num_distinct_actions]`` (see :meth:`action_values`), and the actions to
+            play, ``int64[n]``.
+        """
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.integers(0, 2**64, len(states), np.uint64)
         self._search(self._game.board, states, *self._limits, seeds, values, actions)
         return values, actions
+
+    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        return self.search(np.array([state.record], self._game.state_dtype))

@@ -32,6 +32,8 @@ class SearchConfig:
             hand-written evaluation of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
         guide_weight: initial weight of the guide, in [0, 1]; the network has the rest.
         guide_share: share of the run over which the weight of the guide decreases linearly to 0.
+        teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
+            search with the network; the game needs an evaluation.
         guide_playouts: random playouts per leaf, for ``guide: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
             winning side finishes the game and the losing side prolongs it.
@@ -51,6 +53,7 @@ class SearchConfig:
     )
     guide_weight: float = between_0_and_1(default=1.0)
     guide_share: float = between_0_and_1(default=0.4)
+    teacher_share: float = between_0_and_1(default=0.0)
     guide_playouts: int = at_least(1, default=4)
     discount: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=1.0)
     solve: bool = True
@@ -223,10 +226,13 @@ class AlphaZeroConfig:
         if not network_entry(self.network.kind).win_draw_loss:
             allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")
-        if self.search.guide == "evaluation" and not has_evaluation(load_game(self.game)):
-            raise ConfigError(
-                f"{source}: search.guide must be playouts or none, got 'evaluation': {self.game} has no evaluation"
-            )
+        if not has_evaluation(load_game(self.game)):
+            for holds, required in (
+                (self.search.guide != "evaluation", "search.guide must be playouts or none, got 'evaluation'"),
+                (self.search.teacher_share == 0, f"search.teacher_share must be 0, got {self.search.teacher_share}"),
+            ):
+                if not holds:
+                    raise ConfigError(f"{source}: {required}: {self.game} has no evaluation")
 
     def _check_games(self, source: str) -> None:
         """Raise :class:`ConfigError` if ``games`` cannot be played by one network or lack ``game``."""

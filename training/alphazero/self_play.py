@@ -12,9 +12,10 @@ from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray, UInt64
 from stoneworks.envs.rules.random_numbers import random_legal_action
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
 from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.network_search import Evaluate, NetworkSearch
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
+from stoneworks.training.alphazero.teacher import Teacher
 from stoneworks.training.arena.match import random_opening
 
 #: Value of the weak player in games without one.
@@ -73,7 +74,6 @@ class SelfPlay:
             max_games=config.self_play.num_games,
             max_simulations=config.search.simulations,
             guide=make_guide(config.search.guide, game, config.search.guide_playouts),
-            guide_weight=config.search.guide_weight_at(0.0),
             discount=config.search.discount,
             solve=config.search.solve,
         )
@@ -84,6 +84,8 @@ class SelfPlay:
         self._config = config
         self._dtype = position_dtype(game)
         self._apply = game.compiled(apply_actions)
+        if config.search.teacher_share > 0:
+            self._teacher = Teacher(game, int(self.generator.integers(2**63)))
         num_games = config.self_play.num_games
         self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
         self._positions: list[list[np.void]] = [[] for _ in range(num_games)]
@@ -94,23 +96,24 @@ class SelfPlay:
         self._weaknesses = np.zeros(num_games)
         for row in range(num_games):
             self._start(row)
+        self.set_progress(0.0)
 
     def set_progress(self, progress: float) -> None:
-        """Set the guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
+        """Set teacher and guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
+        self._is_taught = progress < self._config.search.teacher_share
         self.search.guide_weight = self._config.search.guide_weight_at(progress)
 
     def step(self) -> list[PlayedGame]:
         """Play one action in each game and return the finished games; new games replace them."""
-        settings = self._config.search
-        learned = self.generator.random() < settings.full_share
-        simulations = settings.simulations if learned else settings.fast_simulations
-        result = self.search.run(self._states, simulations, self.generator)
+        learned, result = self._search()
         if learned:
             for row, position in enumerate(make_positions(self._game, self._states, result.policies, result.values)):
                 position["actions_left"] = len(self._actions[row])  # actions so far; converted in _finish
                 self._positions[row].append(position)
             self.num_positions += len(self._states)
-        actions = self._draw_by_visits(result.visits, result.actions) if settings.policy == "puct" else result.actions
+        actions = result.actions
+        if self._config.search.policy == "puct" and not self._is_taught:
+            actions = self._draw_by_visits(result.visits, actions)
 
         self._play_weakly(actions)
 
@@ -126,6 +129,15 @@ class SelfPlay:
             self._finish(row, None if over[row] else 1 - int(players[row]))
             for row in np.flatnonzero(over | resigning).tolist()
         ]
+
+    def _search(self) -> tuple[bool, SearchResult]:
+        """Return whether the positions are used for training, and the result of the search."""
+        if self._is_taught:
+            return True, self._teacher.run(self._states)
+        settings = self._config.search
+        full = bool(self.generator.random() < settings.full_share)
+        simulations = settings.simulations if full else settings.fast_simulations
+        return full, self.search.run(self._states, simulations, self.generator)
 
     def _play_weakly(self, actions: npt.NDArray[np.int64]) -> None:
         """Replace actions of weak players by random ones, with the probability drawn for the game."""
