@@ -14,7 +14,6 @@ from stoneworks.envs.batch_env import BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
-from stoneworks.envs.rules.records import check_tags
 from stoneworks.envs.single_agent import check_seat
 
 
@@ -248,7 +247,7 @@ class VectorEnv(BatchEnv):
         if (records["current_player"] != saved.seats)[going_on].any():
             raise ValueError("the saved positions must have the learner to move in each game that goes on")
         opponent_of_game = self._opponents.indices(saved.opponents)
-        check_tags(self.game, records)
+        self.game.check_tags(records)
         self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
         self._seats[:] = saved.seats
         self._num_started[:] = saved.num_started

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from stoneworks.envs.rules.batch import Batch
     from stoneworks.envs.rules.errors import IllegalActionError, RecordError, RegistrationError, UnknownGameError
     from stoneworks.envs.rules.game import Game, Symmetry
-    from stoneworks.envs.rules.games import GameEntry, game_names, load_game, register_game
+    from stoneworks.envs.rules.games import GameEntry, game_names, register_game
+    from stoneworks.envs.rules.loading import load_game
     from stoneworks.envs.rules.state import Outcome, State
     from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER
 
@@ -44,7 +45,7 @@ _MODULES = {
     "Symmetry": "game",
     "UnknownGameError": "errors",
     "game_names": "games",
-    "load_game": "games",
+    "load_game": "loading",
     "register_game": "games",
 }
 

@@ -16,9 +16,9 @@ from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
-from stoneworks.envs.rules.games import load_game
+from stoneworks.envs.rules.header import TAG
+from stoneworks.envs.rules.loading import load_game
 from stoneworks.envs.rules.random_numbers import independent_seeds
-from stoneworks.envs.rules.records import TAG, blank_records, check_records
 from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import NO_ACTION
 
@@ -73,7 +73,7 @@ class Batch:
         self.num_games = int(num_games)
         self.auto_reset = bool(auto_reset)
         self._num_threads = int(num_threads)
-        self._states = blank_records(game, self.num_games)
+        self._states = game.blank_records(self.num_games)
         self._planes = np.zeros((num_games, *game.flat_observation_shape), np.float32)
         self._masks = np.zeros((num_games, game.num_distinct_actions()), np.int8)
         self._current_players = np.zeros(num_games, np.int8)
@@ -134,7 +134,7 @@ class Batch:
         if trusted:
             given[TAG] = self.game.record_tag
         else:
-            check_records(self.game, given)
+            self.game.check_records(given)
         self._states[chosen] = given
         self._rewards[chosen] = 0
         over = self._states["ending"][chosen] != 0

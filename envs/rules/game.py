@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import kernels, records, templates
-from stoneworks.envs.rules.errors import IllegalActionError
-from stoneworks.envs.rules.games import GAMES, game_entry, load_added_game, load_game
+from stoneworks.envs.rules import kernels, templates
+from stoneworks.envs.rules.errors import IllegalActionError, RecordError
+from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
+from stoneworks.envs.rules.header import TAG
 from stoneworks.envs.rules.options import Option, check_options
+from stoneworks.envs.rules.templates import Kernels
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
-
-#: Fields at the start of every state record. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
-#: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of the reason in ``Game.reasons``.
-#: ``game_tag`` identifies the game of the record (see :mod:`stoneworks.envs.rules.records`); kernels do not write it.
-STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1"), ("game_tag", "u4")]
-
-#: Fields at the start of the board constants of every game.
-BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 
 
 def action_index(action: object) -> int:
@@ -102,6 +97,8 @@ class Game(ABC):
     colors: ClassVar[tuple[str, str]]
     num_action_planes: ClassVar[int]
     action_help: ClassVar[str]
+    #: The four kernels and, optionally, ``finish_at_random`` (see :func:`templates.rules_kernels`).
+    kernels: ClassVar[Kernels]
 
     grid: Grid
     board: npt.NDArray[np.void]
@@ -115,20 +112,22 @@ class Game(ABC):
         """Version of the rules, observations and action indices, from the game's registry entry."""
         return game_entry(self.name).version
 
-    # -- What a game's module defines ------------------------------------------------------------------------------
+    def _blank_board(self, dtype: np.dtype[Any]) -> npt.NDArray[np.void]:
+        """Return board constants that are 0 except for those of ``BOARD_HEADER``. Requires ``grid``."""
+        board: npt.NDArray[np.void] = np.zeros(1, dtype)
+        board["num_cells"] = self.grid.num_cells
+        board["num_actions"] = self.num_distinct_actions()
+        return board
 
-    @property
-    @abstractmethod
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels and any optional ones, by name (see :mod:`stoneworks.envs.rules.templates`)."""
+    # -- What a game's module defines ------------------------------------------------------------------------------
 
     @abstractmethod
     def max_game_length(self) -> int:
         """Return an upper bound on the number of actions of a game."""
 
-    @abstractmethod
     def score(self, state: State) -> tuple[Any, Any] | None:
         """Return the score of color 0 and color 1, or None if the game has no score."""
+        return None
 
     @abstractmethod
     def state_to_text(self, state: State) -> str:
@@ -207,15 +206,58 @@ class Game(ABC):
         """Return the number of distinct sequences of ``depth`` actions from the initial position; finished games have none."""
         return self.new_initial_state().perft(depth)
 
+    # -- Records -----------------------------------------------------------------------------------------------------
+
     @cached_property
     def record_tag(self) -> int:
-        """The value of the field ``game_tag`` in records of the game."""
-        return records.record_tag(self)
+        """The value of the field ``game_tag`` in records of the game, from 1 to 2**32 - 1."""
+        digest = hashlib.sha256(f"{self} {self.version}".encode()).digest()
+        return int.from_bytes(digest[:4], "little") or 1
 
     @property
     def can_check_records(self) -> bool:
-        """Whether the game has a kernel ``check_record`` and so accepts external records."""
-        return "check_record" in self.kernels
+        """Whether the game's registry entry has a record check, so that the game accepts external records."""
+        return game_entry(self.name).record_check is not None
+
+    def blank_records(self, number: int) -> npt.NDArray[np.void]:
+        """Return ``number`` records of zeros with the game's tag, for the kernel ``reset`` to fill."""
+        records: npt.NDArray[np.void] = np.zeros(number, self.state_dtype)
+        records[TAG] = self.record_tag
+        return records
+
+    def check_tags(self, records: npt.NDArray[np.void]) -> None:
+        """Check the tags of records ``[n]`` of ``state_dtype``. Raises ``RecordError`` for a record of another game."""
+        foreign = np.flatnonzero(records[TAG] != self.record_tag)
+        if foreign.size:
+            raise RecordError(
+                f"{self}: record {foreign[0]} is a position of another game, other options or another version"
+            )
+
+    def check_records(self, records: npt.NDArray[np.void]) -> None:
+        """Check that records ``[n]`` are valid positions of the game.
+
+        Raises:
+            RecordError: a record is invalid (the message names the first one and its field), or the game has no record
+                check.
+        """
+        if getattr(records, "dtype", None) != self.state_dtype:
+            raise RecordError(f"{self}: the records have a different dtype; expected game.state_dtype")
+        self.check_tags(records)
+        if not self.can_check_records:
+            raise RecordError(
+                f"{self} has no record check, so external records cannot be checked; "
+                "load records that you trust with trusted=True"
+            )
+        found: int = self.first_wrong_record(self.board, np.array(records))  # writable, as kernels require
+        if found < 0:
+            return
+        row, number = divmod(found, templates.MAX_FIELDS)
+        name = (self.state_dtype.names or ())[number - 1]
+        value = records[name][row]
+        shown = f" = {value}" if np.ndim(value) == 0 else ""
+        raise RecordError(
+            f"{self}: record {row} is not a valid position: field {name}{shown} contradicts the other fields"
+        )
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
 
@@ -369,6 +411,11 @@ class Game(ABC):
         """See :func:`templates.fill_observation_and_mask`."""
         return self.compiled(templates.fill_observation_and_mask)
 
+    @cached_property
+    def first_wrong_record(self) -> Callable[..., Any]:
+        """See :func:`templates.first_wrong_record`. Only for games that can check records."""
+        return self.compiled(templates.first_wrong_record, {"check_record": game_entry(self.name).load("record_check")})
+
     # -- Identity ----------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
@@ -391,8 +438,20 @@ class Game(ABC):
         return hash(str(self))
 
     def __reduce__(self) -> tuple[Callable[..., Game], tuple[Any, ...]]:
-        entry = GAMES.added(self.name)
-        return (load_game, (str(self),)) if entry is None else (load_added_game, (entry, str(self)))
+        return _unpickle, (GAMES.added(self.name), self.name, tuple(self.options.items()))
+
+
+@lru_cache(maxsize=64)
+def make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
+    """Return the game with these options, the same object for the same arguments."""
+    return game_class(**dict(options))
+
+
+def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any], ...]) -> Game:
+    """Return a game. ``entry`` is given if the game was registered at run time, possibly in another process."""
+    if entry is not None:
+        GAMES.add(entry)
+    return make_game(game_entry(name).load("rules"), options)
 
 
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}

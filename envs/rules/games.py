@@ -1,4 +1,4 @@
-"""The game registry and ``load_game``.
+"""The game registry.
 
 Each built-in game has one :class:`GameEntry` in this module. Other packages add games with :func:`register_game` or with an
 entry point in the group ``stoneworks.games`` that refers to a ``GameEntry``.
@@ -7,7 +7,6 @@ entry point in the group ``stoneworks.games`` that refers to a ``GameEntry``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stoneworks.envs.rules.errors import RegistrationError, UnknownGameError
@@ -15,7 +14,7 @@ from stoneworks.envs.rules.game_strings import parse_game_string
 from stoneworks.envs.rules.registry import Entry, Registry, path_of
 
 if TYPE_CHECKING:
-    from stoneworks.envs.rules.game import Game
+    from collections.abc import Callable
 
 ENTRY_POINT_GROUP = "stoneworks.games"
 
@@ -32,6 +31,8 @@ class GameEntry(Entry):
             ``"module"`` or ``"module:attribute"``; None for the generic drawing.
         evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
             :mod:`stoneworks.models.evaluations`), in the same form; None if the game has none.
+        record_check: the kernel ``check_record`` (see :mod:`stoneworks.envs.rules.record_checks`), as ``"module:attribute"``;
+            None if the game does not accept external records.
         samples: game strings for tests, the smallest first; together they cover all kinds of values of every option.
 
     Raises:
@@ -42,6 +43,7 @@ class GameEntry(Entry):
     version: int = 0
     drawing: str | None = None
     evaluation: str | None = None
+    record_check: str | None = None
     samples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -49,6 +51,8 @@ class GameEntry(Entry):
         self.require_path("rules")
         self.require_path("drawing", module_or_none=True)
         self.require_path("evaluation", module_or_none=True)
+        if self.record_check is not None:
+            self.require_path("record_check")
         if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
             raise RegistrationError(f"{self.name}: version must be an integer >= 0, got {self.version!r}")
         if not isinstance(self.samples, tuple):
@@ -61,23 +65,6 @@ class GameEntry(Entry):
             if named != self.name:
                 raise RegistrationError(f"{self.name}: samples must be game strings of {self.name}, got {sample!r}")
 
-    def game_class(self) -> type[Game]:
-        """Return the class of the rules.
-
-        Raises:
-            RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
-        """
-        from stoneworks.envs.rules.game import Game
-
-        found = self.load("rules")
-        if not (isinstance(found, type) and issubclass(found, Game)):
-            raise RegistrationError(f"{self.name}: rules must be a subclass of stoneworks.Game, got {found!r}")
-        if getattr(found, "name", None) != self.name:
-            raise RegistrationError(
-                f"{self.name}: the class {self.rules} must have the name {self.name!r}, got {getattr(found, 'name', None)!r}"
-            )
-        return found
-
 
 _BUILT_IN = (
     GameEntry(
@@ -85,6 +72,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.vadus:Vadus",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.vadus",
+        record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_vadus_record",
         samples=("vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
     ),
     GameEntry(
@@ -92,6 +80,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.laido:Laido",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.laido",
+        record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_laido_record",
         samples=("laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
     ),
     GameEntry(
@@ -99,6 +88,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.taugo.game:Taugo",
         drawing="stoneworks.envs.drawing.taugo",
         evaluation="stoneworks.models.evaluations.taugo",
+        record_check="stoneworks.envs.rules.record_checks.taugo:check_record",
         samples=("taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
     ),
     GameEntry(
@@ -106,6 +96,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.taigo:Taigo",
         drawing="stoneworks.envs.drawing.taigo",
         evaluation="stoneworks.models.evaluations.taigo",
+        record_check="stoneworks.envs.rules.record_checks.taigo:check_record",
         samples=(
             "taigo(cones=2,radius=3,tiles=12)",
             "taigo(cones=1,radius=2)",
@@ -118,6 +109,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.trugo.game:Trugo",
         drawing="stoneworks.envs.drawing.trugo",
         evaluation="stoneworks.models.evaluations.trugo",
+        record_check="stoneworks.envs.rules.record_checks.trugo:check_record",
         samples=(
             "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
             "trugo(radius=1,tiles=6)",
@@ -133,11 +125,12 @@ GAMES = Registry("game", GameEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 def register_game(
     name: str,
-    rules: str | type[Game],
+    rules: str | type,
     *,
     version: int = 0,
     drawing: str | None = None,
     evaluation: str | None = None,
+    record_check: str | Callable[..., Any] | None = None,
     samples: tuple[str, ...] = (),
 ) -> None:
     """Register a game in this process and in the worker processes that it starts.
@@ -152,13 +145,16 @@ def register_game(
         version: see :class:`GameEntry`.
         drawing: the drawing; None for the generic one.
         evaluation: the evaluation, or None. The bots ``greedy`` and ``alphabeta`` require one.
+        record_check: the kernel that validates external records, or its location as ``"module:kernel"``; None if the game
+            does not accept them.
         samples: game strings for tests.
 
     Raises:
         RegistrationError: an argument is invalid, or the name is taken.
     """
-    path: Any = path_of(rules)
-    GAMES.add(GameEntry(name, path, version, drawing, evaluation, samples))
+    rules_path: Any = path_of(rules)
+    check_path: Any = path_of(record_check)
+    GAMES.add(GameEntry(name, rules_path, version, drawing, evaluation, check_path, samples))
 
 
 def game_names() -> tuple[str, ...]:
@@ -182,36 +178,3 @@ def game_entry(name: str) -> GameEntry:
         return GAMES[name]
     except KeyError:
         raise UnknownGameError(f"unknown game {name!r}; known games: {', '.join(game_names())}") from None
-
-
-def load_game(game: str, /, **options: object) -> Game:
-    """Load a game by name and options, or by game string.
-
-    Args:
-        game: a name (``"vadus"``) or a game string (``"vadus(size=9)"``), such as ``str(game)``.
-        **options: game options, only allowed if ``game`` is a name. Missing options have their default values.
-
-    Raises:
-        UnknownGameError: the name is unknown.
-        RegistrationError: a game of another package cannot be loaded.
-        ValueError: an option is unknown or has an invalid value.
-    """
-    from stoneworks.envs.rules.options import check_options
-
-    name, in_string = parse_game_string(game)
-    if in_string and options:
-        raise ValueError(f"{game!r} contains options; give options either in the game string or as keywords, not both")
-    game_class = game_entry(name).game_class()
-    checked = check_options(name, game_class.option_types, in_string or options)
-    return _make_game(game_class, tuple(checked.items()))
-
-
-def load_added_game(entry: GameEntry, game: str) -> Game:
-    """Load a game whose entry was added at run time, possibly in another process. Used to unpickle games."""
-    GAMES.add(entry)
-    return load_game(game)
-
-
-@lru_cache(maxsize=64)
-def _make_game(game_class: type[Game], options: tuple[tuple[str, Any], ...]) -> Game:
-    return game_class(**dict(options))

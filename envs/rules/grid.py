@@ -131,6 +131,33 @@ def hexhex(radius: int) -> Grid:
     )
 
 
+def rhombus(size: int) -> Grid:
+    """Return ``size`` rows of ``size`` pointy-top hexes, each row half a hex to the right of the one below, as for Hex.
+
+    The symmetries are the identity and the half turn; the reflections swap the two pairs of opposite sides.
+    """
+    row, column = (axis.ravel() for axis in np.mgrid[0:size, 0:size])
+    cells = np.arange(size * size)
+
+    def cell_at(column: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)
+        return np.where(inside, row * size + column, NO_NEIGHBOR)
+
+    neighbors = np.stack([cell_at(column + dq, row + dr) for dq, dr in HEX_DIRECTIONS], axis=1)
+    return Grid(
+        height=size,
+        width=size,
+        on_board=np.ones(size * size, np.bool_),
+        neighbors=neighbors.astype(np.int16),
+        positions=np.stack([column + row / 2, row * np.sqrt(3) / 2], axis=1),
+        distance_from_center=(abs(2 * column - size + 1) // 2 + abs(2 * row - size + 1) // 2).astype(np.int16),
+        symmetries=(
+            GridSymmetry("identity", cells, np.arange(6)),
+            GridSymmetry("rotate 180", cells[::-1].copy(), (np.arange(6) + 3) % 6),
+        ),
+    )
+
+
 def square(side: int, *, edge_points: bool = False) -> Grid:
     """Return a board of ``side x side`` cells with neighbors N, E, S, W.
 

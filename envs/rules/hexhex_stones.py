@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import hexhex
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, fill_group_values
-from stoneworks.envs.rules.kernels import Int8s, Int16s, Record, UInt64s, capacity, kernel
+from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.kernels import Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
-from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, apply_action
-from stoneworks.envs.rules.text_board import hex_board_text
+from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -57,10 +56,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
 @kernel
 def clear_stones(board: Record, state: Record) -> None:
     """Make ``state`` an empty board with player 0 to move."""
-    state.current_player = 0
-    state.winner = NO_WINNER
-    state.ending = 0
-    state.truncated = 0
+    start_game(state)
     state.consecutive_passes = 0
     state.second_stone = 0
     state.swapped = 0
@@ -69,49 +65,6 @@ def clear_stones(board: Record, state: Record) -> None:
     for cell in range(board.num_cells):
         if board.on_board[cell]:
             state.stones[cell] = EMPTY
-
-
-@kernel
-def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
-    """Write the empty cells to the front of ``cells`` (``int16[>= num_cells]``) and return their number."""
-    num_empty = 0
-    for cell in range(board.num_cells):
-        cells[num_empty] = cell
-        num_empty += state.stones[cell] == EMPTY
-    return num_empty
-
-
-def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Play to the end at random, like the default kernel but from a list of the empty cells.
-
-    Both games specialize it with their ``apply_action`` and ``count_legal_globals``; the legal global actions are the first ones.
-    """
-    empty = np.empty(board.num_cells, np.int16)
-    num_empty = list_empty_cells(board, state, empty)
-    played = 0
-    while not state.ending:
-        choice = random_below(seeds, game, num_empty + count_legal_globals(board, state))
-        if choice >= num_empty:
-            apply_action(board, state, board.num_cells + choice - num_empty)
-        else:
-            apply_action(board, state, empty[choice])
-            num_empty -= 1
-            empty[choice] = empty[num_empty]
-        played += 1
-    return played
-
-
-def count_legal_globals(board: Record, state: Record) -> int:
-    """Return the number of legal global actions. Each game has its own kernel of this name."""
-    raise NotImplementedError
-
-
-@kernel
-def end_game(state: Record, winner: int, ending: int) -> None:
-    """Mark the game as over."""
-    state.current_player = TERMINAL_PLAYER
-    state.winner = winner
-    state.ending = ending
 
 
 class HexhexStonesGame(Game):
@@ -125,10 +78,8 @@ class HexhexStonesGame(Game):
         self.grid = hexhex(self.options["size"] - 1)
         room = capacity(self.grid.num_cells)
         self.state_dtype = state_dtype(room)
-        self.board = np.zeros(1, board_dtype(room))
+        self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
-        board["num_cells"] = self.grid.num_cells
-        board["num_actions"] = self.num_distinct_actions()
         board["pie_rule"] = self.options.get("pie_rule", False)
         board["on_board"][cells] = self.grid.on_board
         board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_center == self.options["size"] - 1)
@@ -157,16 +108,9 @@ class HexhexStonesGame(Game):
         return f"{picture}\n{self._status(state)}"
 
     def _status(self, state: State) -> str:
-        outcome = state.outcome()
-        if outcome is not None:
-            if outcome.winner is None:
-                return "the game is a draw"
-            return f"{self.colors[self.color_of(state, outcome.winner)]} (player {outcome.winner}) wins by {outcome.reason}"
-        player = state.current_player()
-        color = self.color_of(state, player)
-        status = f"{self.colors[color]} ({'XO'[color]}, player {player}) to move"
+        status = status_text(state)
         if state.record["second_stone"]:
             status += ", second stone of the turn"
-        if state.record["consecutive_passes"]:
+        if state.record["consecutive_passes"] == 1:
             status += ", the opponent has passed"
         return status

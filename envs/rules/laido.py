@@ -5,23 +5,23 @@ Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The ruli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from stoneworks.envs.rules import hexhex_stones
+from stoneworks.envs.rules import stone_placement
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE, compare_groups
+from stoneworks.envs.rules.header import end_game
 from stoneworks.envs.rules.hexhex_stones import (
     SIZE_OPTION,
     HexhexStonesGame,
     clear_stones,
-    end_game,
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
 from stoneworks.envs.rules.stone_planes import observe_stones
-from stoneworks.envs.rules.templates import NO_WINNER
+from stoneworks.envs.rules.templates import NO_WINNER, Kernels, rules_kernels
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -106,7 +106,9 @@ def count_legal_globals(board: Record, state: Record) -> int:
 
 
 finish_at_random = specialized_kernel(
-    hexhex_stones.finish_at_random, "laido", {"apply_action": apply_action, "count_legal_globals": count_legal_globals}
+    stone_placement.finish_at_random,
+    "laido",
+    {"apply_action": apply_action, "count_legal_globals": count_legal_globals},
 )
 
 
@@ -137,20 +139,7 @@ class Laido(HexhexStonesGame):
     )
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
-
-    @property
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, ``finish_at_random`` and ``check_record``."""
-        from stoneworks.envs.rules.record_checks.hexhex_stones import check_laido_record
-
-        return {
-            "reset": reset,
-            "legal_actions": legal_actions,
-            "apply_action": apply_action,
-            "observe": observe,
-            "finish_at_random": finish_at_random,
-            "check_record": check_laido_record,
-        }
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
 
     def color_of(self, state: State, player: int) -> int:
         """Return the color of ``player``, which changes with a swap (L1)."""

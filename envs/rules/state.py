@@ -11,7 +11,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game, action_index
-from stoneworks.envs.rules.records import TAG, blank_records, check_records, check_tags
+from stoneworks.envs.rules.header import TAG
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
@@ -33,7 +33,7 @@ class State:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._records = blank_records(game, 1)
+        self._records = game.blank_records(1)
         game.reset_state(game.board, self._records)
         self._current_player = int(self._records["current_player"][0])
         self._history: list[int] = []
@@ -194,7 +194,7 @@ class State:
         if trusted:
             state._records[TAG] = game.record_tag
         else:
-            check_records(game, state._records)
+            game.check_records(state._records)
         state._current_player = int(state._records["current_player"][0])
         state._history = []
         return state
@@ -320,7 +320,7 @@ class State:
 
 def _restore(game: Game, record: bytes, history: list[int]) -> State:
     records = np.frombuffer(record, game.state_dtype)
-    check_tags(game, records)
+    game.check_tags(records)
     # Without a kernel that checks it, the record is believed: whoever wrote the pickle could run any code anyway.
     state = State.from_record(game, records[0], trusted=not game.can_check_records)
     state._history = list(history)

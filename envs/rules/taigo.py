@@ -6,7 +6,7 @@ one color in a row win; the opponent's row takes precedence. The rulings G1 to G
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.bits import lowest_bit
-from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game, Symmetry
+from stoneworks.envs.rules.game import Game, Symmetry
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
+from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
-from stoneworks.envs.rules.text_board import hex_board_text
+from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, rules_kernels
+from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -193,10 +194,7 @@ def end_turn(state: Record) -> None:
 @kernel
 def reset(board: Record, state: Record) -> None:
     """Start a game with its first tile (G1)."""
-    state.current_player = 0
-    state.winner = NO_WINNER
-    state.ending = 0
-    state.truncated = 0
+    start_game(state)
     state.open_pairs = board.num_pairs
     state.tiles_left = board.tiles
     state.cones_left[0] = board.cones[0]
@@ -437,6 +435,7 @@ class Taigo(Game):
     action_help: ClassVar[str] = (
         "expected the dark and light cell of a tile, such as j10-k10, or a cone, such as j11+D or j11+L"
     )
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
@@ -444,11 +443,9 @@ class Taigo(Game):
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
         self.state_dtype = state_dtype(room)
-        self.board = np.zeros(1, board_dtype(room))
+        self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], np.arange(self.grid.num_cells)
         on_window, neighbors = self.grid.on_board, self.grid.neighbors
-        board["num_cells"] = self.grid.num_cells
-        board["num_actions"] = self.num_distinct_actions()
         board["num_pairs"] = (neighbors != NO_NEIGHBOR).sum() // 2
         board["tiles"] = tiles
         board["cones"] = [cones + extra for extra in self.options["handicap"]]
@@ -467,20 +464,6 @@ class Taigo(Game):
         ]
         board["num_false_steps"] = len(false_steps)
         board["false_steps"][: len(false_steps)] = false_steps
-
-    @property
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, ``finish_at_random`` and ``check_record``."""
-        from stoneworks.envs.rules.record_checks.taigo import check_record
-
-        return {
-            "reset": reset,
-            "legal_actions": legal_actions,
-            "apply_action": apply_action,
-            "observe": observe,
-            "finish_at_random": finish_at_random,
-            "check_record": check_record,
-        }
 
     def max_game_length(self) -> int:
         """Return an upper bound on the length of a game: tiles and cones are used as far as there is room.
@@ -569,12 +552,10 @@ class Taigo(Game):
         return f"{picture.strip(chr(10))}\n{self._status(state)}; {supply}"
 
     def _status(self, state: State) -> str:
+        action = "to fill a hole" if state.record["holes_to_fill"] else "to place a tile"
+        status = status_text(state, symbols="DL", action=action)
         outcome = state.outcome()
-        if outcome is not None:
-            if outcome.winner is None:
-                why = {"draw": "the last tile has been placed", "no_place": "the window has no place for a tile"}
-                return f"the game is a draw: {why[outcome.reason]}"
-            return f"{self.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
-        player = state.current_player()
-        action = "fill a hole" if state.record["holes_to_fill"] else "place a tile"
-        return f"{self.colors[player]} ({'DL'[player]}, player {player}) to {action}"
+        if outcome is not None and outcome.winner is None:
+            why = {"draw": "the last tile has been placed", "no_place": "the window has no place for a tile"}
+            status += f": {why[outcome.reason]}"
+        return status

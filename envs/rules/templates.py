@@ -7,6 +7,9 @@ do not raise; callers must validate their arguments.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from stoneworks.envs.rules.kernels import (
@@ -23,6 +26,9 @@ from stoneworks.envs.rules.kernels import (
     UInt64s,
 )
 from stoneworks.envs.rules.random_numbers import random_legal_action
+
+#: Kernels by name.
+Kernels: TypeAlias = Mapping[str, Callable[..., Any]]
 
 #: ``current_player`` after the end of the game (OpenSpiel's ``PlayerId.TERMINAL``).
 TERMINAL_PLAYER = -4
@@ -76,11 +82,31 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     return played
 
 
+def rules_kernels(module: Mapping[str, Any]) -> Kernels:
+    """Return the kernels of the rules among the names of a game's module: the four and, if present, ``finish_at_random``.
+
+    Args:
+        module: the names of the module, ``globals()``.
+
+    Raises:
+        TypeError: one of the four is missing.
+    """
+    required = ("reset", "legal_actions", "apply_action", "observe")
+    for name in required:
+        if name not in module:
+            raise TypeError(f"{module.get('__name__')}: the rules must define the kernel {name}")
+    return {name: module[name] for name in (*required, "finish_at_random") if name in module}
+
+
+# -- Of the registry entry ---------------------------------------------------------------------------------------------
+
+
 def check_record(board: Record, state: Record) -> int:
     """Return 0 if ``state`` is a valid position, else the number of its first invalid field.
 
     Fields are numbered from 1 in the order of the dtype. The record may contain arbitrary data, so values must be checked
-    before they are used as indices. Games without a kernel of this name do not accept external records.
+    before they are used as indices. The kernel is the ``record_check`` of the game's registry entry; games without one do not
+    accept external records.
     """
     raise NotImplementedError
 

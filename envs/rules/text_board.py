@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from stoneworks.envs.rules.grid import Grid, column_name
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
 
 
 def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
@@ -71,3 +75,22 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
     ]
     lines.append(" ".join([" " * margin, *(letter.rjust(room) for letter in letters)]))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def status_text(state: State, *, symbols: str = "XO", action: str = "to move") -> str:
+    """Return the player to move (``"Black (X, player 0) to move"``) or the result (``"Black (player 0) wins by score"``).
+
+    Args:
+        state: the position.
+        symbols: the letters of color 0 and color 1 in the diagram.
+        action: what the player to move is to do.
+    """
+    game = state.get_game()
+    outcome = state.outcome()
+    if outcome is None:
+        player = state.current_player()
+        color = state.color_of(player)
+        return f"{game.colors[color]} ({symbols[color]}, player {player}) {action}"
+    if outcome.winner is None:
+        return "the game was truncated" if state.is_truncated() else "the game is a draw"
+    return f"{game.colors[state.color_of(outcome.winner)]} (player {outcome.winner}) wins by {outcome.reason}"

@@ -6,21 +6,21 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-from stoneworks.envs.rules import hexhex_stones
+from stoneworks.envs.rules import stone_placement
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
+from stoneworks.envs.rules.header import end_game
 from stoneworks.envs.rules.hexhex_stones import (
     SIZE_OPTION,
     HexhexStonesGame,
     clear_stones,
-    end_game,
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.stone_planes import observe_stones
-from stoneworks.envs.rules.templates import NO_WINNER
+from stoneworks.envs.rules.templates import NO_WINNER, Kernels, rules_kernels
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
@@ -77,7 +77,9 @@ def count_legal_globals(board: Record, state: Record) -> int:
 
 
 finish_at_random = specialized_kernel(
-    hexhex_stones.finish_at_random, "vadus", {"apply_action": apply_action, "count_legal_globals": count_legal_globals}
+    stone_placement.finish_at_random,
+    "vadus",
+    {"apply_action": apply_action, "count_legal_globals": count_legal_globals},
 )
 
 
@@ -108,20 +110,7 @@ class Vadus(HexhexStonesGame):
     )
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, or pass"
-
-    @property
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, ``finish_at_random`` and ``check_record``."""
-        from stoneworks.envs.rules.record_checks.hexhex_stones import check_vadus_record
-
-        return {
-            "reset": reset,
-            "legal_actions": legal_actions,
-            "apply_action": apply_action,
-            "observe": observe,
-            "finish_at_random": finish_at_random,
-            "check_record": check_vadus_record,
-        }
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
 
     def max_game_length(self) -> int:
         """Return the length of a game with a pass before every turn except the first, and two passes at the end."""

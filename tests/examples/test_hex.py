@@ -228,7 +228,7 @@ print(state.serialize().split(), stoneworks.game_names()[-1])
 
 def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
     done = subprocess.run([sys.executable, str(hex_module.__file__)], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "Black (X, player 0) has won"
+    assert done.stdout.splitlines()[-1] == "Black (player 0) wins by connection"
 
 
 TINY_RUNS = {

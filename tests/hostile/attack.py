@@ -86,7 +86,6 @@ def attack_records(number: int, seed: int) -> Counts:
 
 def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) -> None:
     from stoneworks.envs.rules import Batch, RecordError, State, load_game
-    from stoneworks.envs.rules.records import check_records
     from stoneworks.models import load_bot
 
     random = np.random.default_rng(seed)
@@ -112,7 +111,7 @@ def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) ->
                 return False
             target.step(target.random_actions())
             try:
-                check_records(game, target.states)
+                game.check_records(target.states)
             except RecordError:  # what follows a position is one
                 return False
         return True

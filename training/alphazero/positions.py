@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, templates
-from stoneworks.envs.rules.records import check_records
 from stoneworks.extras import require_extra
 
 with require_extra("train", "training runs"):
@@ -75,7 +74,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
     """
     records = np.ascontiguousarray(positions["state"])
     if game.can_check_records:
-        check_records(game, records)
+        game.check_records(records)
     probabilities = positions["probabilities"]
     for name, holds in (
         ("ending", records["ending"] == 0),

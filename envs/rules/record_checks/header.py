@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.game import STATE_HEADER
+from stoneworks.envs.rules.header import STATE_HEADER, field_numbers
 from stoneworks.envs.rules.kernels import Record, kernel
-from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 
 _FIELDS = field_numbers(np.dtype(STATE_HEADER))

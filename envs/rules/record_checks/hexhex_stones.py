@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stoneworks.envs.rules import laido, vadus
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, WHITE, compare_groups
+from stoneworks.envs.rules.header import field_numbers
 from stoneworks.envs.rules.hexhex_stones import state_dtype
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.record_checks.header import CURRENT_PLAYER, check_header, check_result
-from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.templates import NO_WINNER
 
 _FIELDS = field_numbers(state_dtype(1))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stoneworks.envs.rules.header import field_numbers
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.record_checks.header import ENDING, check_header, check_result
-from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.taigo import (
     BY_FIVE,
     CONE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE
+from stoneworks.envs.rules.header import field_numbers
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.record_checks.header import check_header, check_result
-from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.taugo.game import BY_SCORE, DRAWN, scores, state_dtype
 from stoneworks.envs.rules.taugo.lines import EAST, NONE, NORTH, WEST, line_can_go_on
 from stoneworks.envs.rules.taugo.strings import NO_STRING

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from stoneworks.envs.rules.header import field_numbers
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.record_checks.header import ENDING, TRUNCATED, WINNER, check_header
-from stoneworks.envs.rules.records import field_numbers
 from stoneworks.envs.rules.templates import NO_WINNER
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import has_open_neighbor, surrounded_group

@@ -7,16 +7,17 @@ listed in docs/taugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.bits import num_bits
-from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
+from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
@@ -44,8 +45,8 @@ from stoneworks.envs.rules.taugo.lines import (
 )
 from stoneworks.envs.rules.taugo.row_words import lowest_column, with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
-from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, TERMINAL_PLAYER
-from stoneworks.envs.rules.text_board import square_board_text
+from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, rules_kernels
+from stoneworks.envs.rules.text_board import square_board_text, status_text
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -119,10 +120,7 @@ def scores(board: Record, state: Record) -> tuple[float, float]:
 @kernel
 def reset(board: Record, state: Record) -> None:
     """Start a game."""
-    state.current_player = 0
-    state.winner = NO_WINNER
-    state.ending = 0
-    state.truncated = 0
+    start_game(state)
     state.consecutive_passes = 0
     state.direction = NONE
     state.last_stone = NONE
@@ -463,6 +461,7 @@ class Taugo(Game):
         "black_to_act",
     )
     action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
@@ -470,12 +469,11 @@ class Taugo(Game):
         self.grid = square(size, edge_points=True)
         room = capacity(self.grid.num_cells)
         self.state_dtype = state_dtype(room)
-        self.board = np.zeros(1, board_dtype(room))
+        self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         num_neighbors = (self.grid.neighbors != NO_NEIGHBOR).sum(axis=1)
         intersection = num_neighbors == 4
         edge_point = num_neighbors == 1
-        board["num_cells"] = self.grid.num_cells
         board["width"] = self.grid.width
         board["row"][cells] = np.arange(self.grid.num_cells) // self.grid.width
         board["column"][cells] = np.arange(self.grid.num_cells) % self.grid.width
@@ -483,26 +481,11 @@ class Taugo(Game):
         rows = slice(1, self.grid.height + 1)
         board["points"][rows] = self.grid.on_board.reshape(self.grid.height, -1) @ bits
         board["intersections"][rows] = intersection.reshape(self.grid.height, -1) @ bits
-        board["num_actions"] = self.num_distinct_actions()
         board["on_board"][cells] = self.grid.on_board
         board["intersection"][cells] = intersection
         board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
         board["outward"][cells] = (self.grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1)
         board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
-
-    @property
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, ``finish_at_random`` and ``check_record``."""
-        from stoneworks.envs.rules.record_checks.taugo import check_record
-
-        return {
-            "reset": reset,
-            "legal_actions": legal_actions,
-            "apply_action": apply_action,
-            "observe": observe,
-            "finish_at_random": finish_at_random,
-            "check_record": check_record,
-        }
 
     def max_game_length(self) -> int:
         """Return 3 N^2 + 8 N + 2 for N intersections per side.
@@ -535,19 +518,13 @@ class Taugo(Game):
         return f"{picture}\n{self._status(state)}"
 
     def _status(self, state: State) -> str:
-        outcome = state.outcome()
-        if outcome is not None:
-            if outcome.winner is None:
-                return "the game is a draw"
-            return f"{self.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
-        player = state.current_player()
-        status = f"{self.colors[player]} ({'XO'[player]}, player {player}) to move"
+        status = status_text(state)
         record = state.record
         if record["last_stone"] != NONE:
             status += f", line in progress from {self.grid.cell_names[record['last_stone']]}"
             if record["direction"] != NONE:
                 status += f" heading {'NESW'[record['direction']]}"
-        if record["consecutive_passes"]:
+        if record["consecutive_passes"] == 1:
             status += ", the opponent has passed"
         return status
 

@@ -7,7 +7,7 @@ as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.bits import num_bits
-from stoneworks.envs.rules.game import BOARD_HEADER, STATE_HEADER, Game
+from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
+from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
 from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
@@ -105,10 +106,7 @@ def state_dtype(room: int) -> np.dtype[Any]:
 @kernel
 def reset(board: Record, state: Record) -> None:
     """Start a game."""
-    state.current_player = 0  # R2
-    state.winner = NO_WINNER
-    state.ending = 0
-    state.truncated = 0
+    start_game(state)  # R2
     state.turns = 0
     state.picked = NOTHING_PICKED
     state.pool = board.num_tiles
@@ -428,6 +426,7 @@ class Trugo(Game):
         "expected a tile and its rotation, such as h8/0, a tile to remove, xh8, a piece to pick, h8^ or h8v, "
         "or its destination, >h8^ or >h8v"
     )
+    kernels: ClassVar[Kernels] = rules_kernels(globals())
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
@@ -441,10 +440,8 @@ class Trugo(Game):
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
         self.state_dtype = state_dtype(room)
-        self.board = np.zeros(1, board_dtype(room))
+        self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
-        board["num_cells"] = self.grid.num_cells
-        board["num_actions"] = self.num_distinct_actions()
         board["num_tiles"] = tiles
         board["pieces_each"] = self.options["pieces"]
         board["max_turns"] = self.options["max_turns"]
@@ -457,20 +454,6 @@ class Trugo(Game):
         board["hex_of_cell"][cells] = hexes
         board["cell_of_hex"] = -1
         board["cell_of_hex"][hexes] = np.where(self.grid.on_board, np.arange(self.grid.num_cells), -1)
-
-    @property
-    def kernels(self) -> Mapping[str, Callable[..., Any]]:
-        """The four kernels, ``finish_at_random`` and ``check_record``."""
-        from stoneworks.envs.rules.record_checks.trugo import check_record
-
-        return {
-            "reset": reset,
-            "legal_actions": legal_actions,
-            "apply_action": apply_action,
-            "observe": observe,
-            "finish_at_random": finish_at_random,
-            "check_record": check_record,
-        }
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         name = self.grid.cell_names[cell]

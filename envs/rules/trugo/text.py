@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stoneworks.envs.rules.grid import column_name
+from stoneworks.envs.rules.text_board import status_text
 from stoneworks.envs.rules.trugo.plane import BOTTOM, TOP
 from stoneworks.envs.rules.trugo.position import TrugoPosition
 
@@ -78,13 +79,7 @@ def _status(state: State, position: TrugoPosition) -> str:
         else "waning"
     )
     left += f"; {position.turns} of at most {game.options['max_turns']} turns played"
-    outcome = state.outcome()
-    if outcome is not None:
-        if outcome.winner is None:
-            return f"{left}\nthe game was truncated"
-        return f"{left}\n{game.colors[outcome.winner]} (player {outcome.winner}) wins by {outcome.reason}"
-    player = state.current_player()
-    status = f"{left}\n{game.colors[player]} ({PIECES[player]}, player {player}) to move"
+    status = f"{left}\n{status_text(state, symbols=PIECES)}"
     if position.picked is not None:
         kind, cell = position.picked
         status += f", with the piece on {game.grid.cell_names[cell]}{'^v'[kind]} picked"

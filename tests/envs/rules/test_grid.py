@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex
+from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex, rhombus
 
 STEPS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
 RADII = (1, 2, 3, 8, 15)
@@ -144,6 +144,37 @@ def test_six_symmetries_are_rotations_and_six_reflections() -> None:
     assert images["rotate 60"] == tuple(corners[1:] + corners[:1])
     for name, image in images.items():
         assert (image in mirrored) == name.startswith("reflect")
+
+
+# -- Rhombuses ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_a_rhombus_is_the_cells_of_a_square_with_the_six_steps_of_hexes(size: int) -> None:
+    grid = rhombus(size)
+    assert (grid.height, grid.width, int(grid.on_board.sum())) == (size, size, size * size)
+    for cell in range(size * size):
+        row, column = divmod(cell, size)
+        steps = [(column + dq, row + dr) for dq, dr in STEPS.values()]
+        inside = [0 <= column < size and 0 <= row < size for column, row in steps]
+        expected = [r * size + q if on else NO_NEIGHBOR for (q, r), on in zip(steps, inside, strict=True)]
+        assert grid.neighbors[cell].tolist() == expected
+        for (dq, dr), neighbor in zip(STEPS.values(), expected, strict=True):
+            if neighbor != NO_NEIGHBOR:
+                step = grid.positions[neighbor] - grid.positions[cell]
+                assert step == pytest.approx([dq + dr / 2, dr * math.sqrt(3) / 2])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_a_rhombus_maps_onto_itself_by_a_half_turn(size: int) -> None:
+    grid = rhombus(size)
+    assert [symmetry.name for symmetry in grid.symmetries] == ["identity", "rotate 180"]
+    for symmetry in grid.symmetries:
+        for cell, image in enumerate(symmetry.cells):
+            assert grid.distance_from_center[image] == grid.distance_from_center[cell]
+            of_neighbors = [n if n == NO_NEIGHBOR else symmetry.cells[n] for n in grid.neighbors[cell]]
+            assert grid.neighbors[image][symmetry.directions].tolist() == of_neighbors
+    assert grid.symmetries[1].cells[0] == size * size - 1
 
 
 # -- The picture in letters ---------------------------------------------------------------------------------------------

@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game
-from stoneworks.envs.rules.records import check_records
+from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game, register_game
+from stoneworks.envs.rules.record_checks.hexhex_stones import check_vadus_record
 
 Positions = Callable[..., Iterator[State]]
 
@@ -47,17 +46,17 @@ def with_flipped_bits(
 
 def is_refused(game: Game, record: npt.NDArray[np.void]) -> bool:
     try:
-        check_records(game, record)
+        game.check_records(record)
     except RecordError:
         return True
     return False
 
 
 def test_every_position_of_random_games_passes(game: Game, positions_of_random_game: Positions) -> None:
-    check_records(game, positions_of_games(game, 40, 1))
+    game.check_records(positions_of_games(game, 40, 1))
     for weight in (0.0, 0.1, 0.6):
         records = [state.record for state in positions_of_random_game(game, 7, weight)]
-        check_records(game, np.array(records, game.state_dtype))
+        game.check_records(np.array(records, game.state_dtype))
 
 
 def test_a_record_with_flipped_bits_is_refused_or_plays_on_as_any_position(game: Game) -> None:
@@ -75,7 +74,7 @@ def test_a_record_with_flipped_bits_is_refused_or_plays_on_as_any_position(game:
         while batch.current_players[0] >= 0:
             assert batch.action_masks.any()
             batch.step(batch.random_actions())
-            check_records(game, batch.states)
+            game.check_records(batch.states)
             num_played += 1
         assert num_played <= game.max_game_length()
         State.from_record(game, record[0]).score()
@@ -102,11 +101,11 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         with pytest.raises(
             RecordError, match="another game" if field == "game_tag" else "record 0 is not a valid position"
         ):
-            check_records(game, record)
+            game.check_records(record)
     scalar = records[:2].copy()
     scalar["ending"][1] = 99
     with pytest.raises(RecordError, match=r"record 1 is not a valid position: field ending = 99"):
-        check_records(game, scalar)
+        game.check_records(scalar)
 
 
 @pytest.mark.parametrize(
@@ -142,16 +141,25 @@ def test_a_damaged_pickle_of_a_state_is_refused(positions_of_random_game: Positi
         pickle.loads(bytes(content))
 
 
-class GameWithoutCheck(type(load_game("vadus"))):  # type: ignore[misc]
-    """Vadus as a game would be that has no kernel ``check_record``."""
+class OtherVadus(type(load_game("vadus"))):  # type: ignore[misc]
+    """Vadus under the name of another game."""
 
-    @property
-    def kernels(self) -> Any:
-        return {name: kernel for name, kernel in super().kernels.items() if name != "check_record"}
+    name = "other_vadus"
+
+
+def test_a_game_of_another_package_is_registered_with_its_record_check() -> None:
+    register_game("other_vadus", OtherVadus, record_check=check_vadus_record)
+    game = load_game("other_vadus(size=3)")
+    record = game.new_initial_state().record
+    assert State.from_record(game, record) == game.new_initial_state()
+    record["swapped"] = 1
+    with pytest.raises(RecordError, match="field swapped = 1"):
+        State.from_record(game, record)
 
 
 def test_a_game_that_cannot_check_takes_trusted_records_alone() -> None:
-    game = GameWithoutCheck(size=3)
+    register_game("other_vadus", OtherVadus)
+    game = load_game("other_vadus(size=3)")
     record = game.new_initial_state().record
     with pytest.raises(RecordError, match="trusted=True"):
         State.from_record(game, record)

@@ -15,6 +15,7 @@ import pytest
 import stoneworks
 from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
 from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.loading import game_class
 from stoneworks.models import Bot, BotEntry, UnknownBotError
 
 VADUS = "stoneworks.envs.rules.vadus:Vadus"
@@ -50,6 +51,7 @@ class FirstBot(Bot):
         ({"version": "1"}, "version must be an integer >= 0, got '1'"),
         ({"drawing": "a:b:c"}, "drawing"),
         ({"evaluation": 3}, "evaluation"),
+        ({"record_check": "module"}, "record_check must be 'module:attribute', got 'module'"),
         ({"samples": ["other(size=3)"]}, "samples must be a tuple"),
         ({"samples": ("vadus(size=3)",)}, "samples must be game strings of other, got 'vadus.size=3.'"),
         ({"samples": ("other(",)}, "'other.' is not a valid game string"),
@@ -134,10 +136,11 @@ def test_an_unknown_game_lists_the_known_ones() -> None:
 def test_every_game_has_what_an_entry_promises(repository: Path) -> None:
     for name in GAMES.built_in_names():
         entry = GAMES[name]
-        assert entry.game_class().name == name
+        assert game_class(entry).name == name
         assert load_game(name).version == entry.version
         assert hasattr(entry.load("drawing"), "compose")
         assert hasattr(entry.load("evaluation"), "rate_actions")
+        assert load_game(name).can_check_records
         options = [load_game(sample).options for sample in entry.samples]
         for option, default in load_game(name).options.items():
             values = {str(of_sample[option]) for of_sample in options}

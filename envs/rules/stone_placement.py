@@ -1,0 +1,46 @@
+"""Random playouts of games in which a stone goes on any empty cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stoneworks.envs.rules.groups import EMPTY
+from stoneworks.envs.rules.kernels import Int8s, Int16s, Record, UInt64s, kernel
+from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.templates import apply_action
+
+
+@kernel
+def list_empty_cells(board: Record, state: Record, cells: Int16s) -> int:
+    """Write the empty cells to the front of ``cells`` (``int16[>= num_cells]``) and return their number."""
+    num_empty = 0
+    for cell in range(board.num_cells):
+        cells[num_empty] = cell
+        num_empty += state.stones[cell] == EMPTY
+    return num_empty
+
+
+def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+    """Play to the end at random, like the default kernel but from a list of the empty cells.
+
+    A game specializes it with its own ``apply_action`` and ``count_legal_globals``. The global actions that are legal must be
+    the first ones, empty cells have the code ``EMPTY`` in ``state.stones``, and a stone never leaves its cell.
+    """
+    empty = np.empty(board.num_cells, np.int16)
+    num_empty = list_empty_cells(board, state, empty)
+    played = 0
+    while not state.ending:
+        choice = random_below(seeds, game, num_empty + count_legal_globals(board, state))
+        if choice >= num_empty:
+            apply_action(board, state, board.num_cells + choice - num_empty)
+        else:
+            apply_action(board, state, empty[choice])
+            num_empty -= 1
+            empty[choice] = empty[num_empty]
+        played += 1
+    return played
+
+
+def count_legal_globals(board: Record, state: Record) -> int:
+    """Return the number of legal global actions. Each game has its own kernel of this name."""
+    raise NotImplementedError
