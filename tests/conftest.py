@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,6 +19,12 @@ from stoneworks.envs.rules.registry import registries
 def repository() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def facts_of_games(repository: Path) -> dict[str, dict[str, Any]]:
+    """What is known of each built-in game, by its name (see tests/testdata/README.md)."""
+    return json.loads((repository / "tests" / "testdata" / "games.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session", autouse=True)

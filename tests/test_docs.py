@@ -18,8 +18,6 @@ from stoneworks.envs.rules.options import BooleanOption, IntegerOption, IntegerP
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-#: The letter of a game's rulings, and how many there are.
-RULINGS = {"vadus": ("V", 6), "laido": ("L", 5), "taugo": ("T", 9), "taigo": ("G", 6), "trugo": ("R", 10)}
 
 
 # -- Pages of games ------------------------------------------------------------------------------------------------------
@@ -110,14 +108,16 @@ def test_a_page_lists_the_reasons_of_results(page: GamePage) -> None:
     assert tuple(page.table("reason", "meaning")) == page.game.reasons
 
 
-def test_a_page_states_every_ruling_once(page: GamePage) -> None:
-    letter, number = RULINGS[page.game.name]
+def test_a_page_states_every_ruling_once(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
+    letter, number = facts_of_games[page.game.name]["rulings"]
     assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == [f"{letter}{i + 1}" for i in range(number)]
 
 
-def test_every_ruling_is_cited_by_a_test_of_the_rules(page: GamePage) -> None:
+def test_every_ruling_is_cited_by_a_test_of_the_rules(
+    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
+) -> None:
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "envs" / "rules").glob("test_*.py"))
-    letter, number = RULINGS[page.game.name]
+    letter, number = facts_of_games[page.game.name]["rulings"]
     missing = [f"{letter}{i + 1}" for i in range(number) if not re.search(rf"\b{letter}{i + 1}\b", tests)]
     assert missing == []
 

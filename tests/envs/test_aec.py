@@ -16,24 +16,9 @@ from pettingzoo.test import api_test, render_test, seed_test
 from stoneworks import envs
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
+from stoneworks.envs.rules.games import game_entry, small_games
 
-SMALL_GAMES = {
-    "vadus": {"size": 4},
-    "laido": {"size": 4},
-    "taugo": {"size": 4},
-    "taigo": {"radius": 3},
-    "trugo": {"radius": 3, "tiles": 9},
-}
-#: Games that random play ends soon, never truncated, and so small that both players win some of a few.
-TINY_GAMES = {
-    "vadus": {"size": 2},
-    "laido": {"size": 2},
-    "taugo": {"size": 3},
-    "taigo": {"radius": 3},
-    "trugo": {"radius": 2, "tiles": 6},
-}
-#: A legal first action that is illegal for whoever is next.
-FIRST_ACTIONS = {"vadus": "d4", "laido": "d4", "taugo": "d4", "taigo": "d5-e5", "trugo": "d4/0"}
+SMALL_GAMES = {game.partition("(")[0]: load_game(game).options for game in small_games()}
 
 
 def make(name, **arguments):
@@ -166,8 +151,9 @@ def test_observations_belong_to_the_caller():
 @pytest.mark.parametrize("name", game_names())
 def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
     winners = set()
+    samples = game_entry(name).samples
     for seed in range(30):
-        env = make(name, **TINY_GAMES[name])
+        env = make(name, **load_game(samples[seed % len(samples)]).options)
         env.reset()
         rng = np.random.default_rng(seed)
         state = env.game.new_initial_state()
@@ -178,7 +164,7 @@ def test_rewards_reach_the_right_agents_once_and_sum_to_zero(name):
         totals = dict.fromkeys(env.possible_agents, 0.0)
         for agent in env.agent_iter():
             _, reward, termination, truncation, _ = env.last()
-            assert (termination, truncation) == (True, False)
+            assert (termination, truncation) == (not state.is_truncated(), state.is_truncated())
             totals[agent] += reward
             env.step(None)
         assert list(totals.values()) == state.returns()
@@ -202,7 +188,9 @@ def test_a_player_with_two_actions_in_a_turn_stays_selected_and_gets_no_reward_b
 def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
     env = make(name)
     env.reset()
-    action = env.game.string_to_action(FIRST_ACTIONS[name])
+    state = env.game.new_initial_state()
+    action = next(action for action in state.legal_actions() if not state.child(action).legal_actions_mask()[action])
+    assert state.child(action).current_player() == 1, "the opponent plays it again, which is illegal"
     env.step(action)
     env.step(action)
     assert env.rewards == {"player_0": 1.0, "player_1": -1.0}

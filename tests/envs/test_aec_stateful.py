@@ -21,9 +21,9 @@ from hypothesis.stateful import (
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, State, load_game
+from stoneworks.envs.rules.games import small_games
 
 AGENTS = ("player_0", "player_1")
-GAMES = ("vadus(size=2)", "laido(size=2)", "taigo(cones=1,radius=2)", "taugo(size=3)", "trugo(radius=1,tiles=6)")
 
 
 class Environment(RuleBasedStateMachine):
@@ -128,7 +128,7 @@ class Environment(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("illegal_action", ["lose", "raise"])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", small_games())
 def test_any_sequence_of_uses_shows_the_state(game: str, illegal_action: str) -> None:
     run_state_machine_as_test(
         lambda: Environment(game, illegal_action),

@@ -13,10 +13,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
 from stoneworks.envs.rules import State
+from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
-
-GAMES = ["vadus(size=2)", "laido(size=3)", "taugo(size=3)", "taigo(radius=2)", "trugo(max_turns=6,radius=2,tiles=7)"]
 
 
 def scattered_action(state: State) -> int:
@@ -79,7 +78,7 @@ def episodes(env: Any, num_steps: int) -> list[list[list[Any]]]:
 
 
 @pytest.mark.parametrize("kind", [VectorEnv, SelfPlayVectorEnv])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", small_games())
 def test_the_games_are_the_same_in_every_mode(game: str, kind: type) -> None:
     same_step, *others = (episodes(make(kind, game, autoreset_mode=mode), 150) for mode in AutoresetMode)
     num_ended = 0

@@ -10,25 +10,17 @@ import pytest
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.players import PolicyNeededError
 from stoneworks.envs.rules import IllegalActionError, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
-
-GAMES = [
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=3)",
-    "taigo(radius=2)",
-    "trugo(radius=2,tiles=5)",
-    "trugo(max_turns=6,radius=2,tiles=7)",
-]
 
 
 def random_legal(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     return (generator.random(masks.shape) * (masks != 0)).argmax(1)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [*small_games(), "trugo(radius=2,tiles=5)"])
 def test_every_row_is_the_player_to_move(game: str) -> None:
     env = SelfPlayVectorEnv(4, game)
     states = [load_game(game).new_initial_state() for _ in range(4)]

@@ -14,7 +14,6 @@ from pettingzoo.test import api_test  # noqa: E402
 
 import stoneworks  # noqa: E402
 import stoneworks.envs  # noqa: E402
-from stoneworks.envs import laido_v0, taigo_v0, taugo_v0, trugo_v0, vadus_v0  # noqa: E402
 from stoneworks.envs.drawing import draw  # noqa: E402
 
 assert "site-packages" in (stoneworks.__file__ or ""), "the installed package was tested"
@@ -30,7 +29,8 @@ def command(*arguments: str, expected: int = 0) -> subprocess.CompletedProcess[s
     return done
 
 
-for module in (vadus_v0, laido_v0, taugo_v0, taigo_v0, trugo_v0):
+for name in stoneworks.game_names():
+    module = getattr(stoneworks.envs, f"{name}_v{stoneworks.load_game(name).version}")
     api_test(module.env(), num_cycles=20)
 
 env = gymnasium.make("stoneworks/Vadus-v0", size=4, opponent="greedy")

@@ -13,16 +13,15 @@ from types import ModuleType
 import pytest
 
 from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models import load_bot
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-#: The smallest boards with which every game has something to play.
-FIVE_GAMES = ("vadus(size=3)", "laido(size=3)", "taugo(size=3)", "taigo(radius=3)", "trugo(radius=2,tiles=5)")
 
 
-@pytest.fixture(params=FIVE_GAMES)
+@pytest.fixture(params=small_games())
 def game(request: pytest.FixtureRequest) -> str:
-    """Each of the five games, as a game string."""
+    """Each game on a small board, as a game string."""
     return request.param
 
 

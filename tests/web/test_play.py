@@ -10,15 +10,10 @@ from typing import Any
 import pytest
 
 from stoneworks import load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.training.arena.records import GameRecord
 
-SMALL_GAMES = [
-    "vadus(size=3)",
-    "laido(size=3)",
-    "taugo(size=4)",
-    "taigo(radius=3,tiles=8)",
-    "trugo(radius=3,tiles=6,max_turns=20)",
-]
+SMALL_GAMES = small_games()
 
 
 def new_game(post: Any, game: str, players: list[str | None], **fields: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
-from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.games import GAMES, small_games
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,7 @@ def num_circles(svg: str, name: str) -> int:
     return svg.split(f'class="{name}"')[1].split("</g>")[0].count("<circle") if f'class="{name}"' in svg else 0
 
 
-@pytest.mark.parametrize(
-    "game", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=2,tiles=6)"]
-)
+@pytest.mark.parametrize("game", small_games())
 def test_every_game_can_be_drawn_at_any_time(game: str) -> None:
     state = load_game(game).new_initial_state()
     while not state.is_terminal() and state.move_number() < 20:

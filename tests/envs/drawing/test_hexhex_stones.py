@@ -19,6 +19,7 @@ import pytest
 from stoneworks.envs.drawing import draw, lettering, pieces, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State, game_names, load_game
+from stoneworks.envs.rules.games import game_entry
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -27,8 +28,6 @@ def played(game_string: str, moves: str = "") -> State:
     return load_game(game_string).deserialize_state("\n".join(moves.split()))
 
 
-#: Where it is not ``size``.
-SIZE_OPTIONS = {"taigo": "radius"}
 VADUS = played("vadus(size=4)", "d4 e4 e3 c4 c5")
 LAIDO = played("laido(size=4)", "d4 swap e4 c4")
 BOTH = pytest.mark.parametrize("state", [VADUS, LAIDO], ids=["vadus", "laido"])
@@ -75,11 +74,9 @@ def rgb(color: str) -> list[int]:
 # -- The board and its stones --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("size", [3, 5, 9])
-def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(name: str, size: int) -> None:
-    options = {"radius": size, "tiles": 7} if name == "trugo" else {SIZE_OPTIONS.get(name, "size"): size}
-    state = load_game(name, **options).new_initial_state()
+@pytest.mark.parametrize("game", [sample for name in game_names() for sample in (*game_entry(name).samples, name)])
+def test_every_game_is_drawn_as_well_formed_svg_that_is_equal_each_time(game: str) -> None:
+    state = load_game(game).new_initial_state()
     drawing = draw(state)
     assert ElementTree.fromstring(drawing.svg).tag == f"{SVG}svg"
     assert draw(state) == drawing

@@ -29,7 +29,12 @@ def read_test_data(name: str) -> list[dict[str, Any]]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test with an argument ``game_record`` or ``perft_line`` one run per line of the test data."""
+    """Give a test one run per line of the test data, or per game that can be exhausted, by the name of its argument."""
+    if "exhaustible_game" in metafunc.fixturenames:
+        facts = json.loads((HERE.parents[1] / "testdata" / "games.json").read_text(encoding="utf-8"))
+        metafunc.parametrize(
+            "exhaustible_game", [game for of_game in facts.values() for game in of_game["exhaustible"]]
+        )
     for argument, name in (("game_record", "records.jsonl"), ("perft_line", "perft.jsonl")):
         if argument in metafunc.fixturenames:
             lines = read_test_data(name)

@@ -10,17 +10,13 @@ import pytest
 
 from stoneworks.envs.rules import Game, game_names, load_game
 
-DEFAULTS = {
-    "vadus": {"size": 9},
-    "laido": {"pie_rule": True, "size": 9},
-    "taigo": {"cones": 5, "handicap": (0, 0), "radius": 12, "tiles": 40},
-    "taugo": {"size": 16},
-    "trugo": {"max_turns": 400, "pieces": 25, "radius": 10, "stacking": True, "tiles": 36},
-}
 
+def test_the_defaults_of_every_game(facts_of_games: dict[str, dict[str, Any]]) -> None:
+    def listed(options: dict[str, Any]) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
-def test_the_defaults_of_every_game() -> None:
-    assert {name: load_game(name).options for name in game_names()} == DEFAULTS
+    defaults = {name: listed(load_game(name).options) for name in game_names()}
+    assert defaults == {name: facts["defaults"] for name, facts in facts_of_games.items()}
 
 
 def test_names_keywords_and_strings_lead_to_the_same_game() -> None:
@@ -112,7 +108,7 @@ def test_an_unknown_option_is_refused_naming_it_and_the_options(call: str, optio
         load_game(call, **options)
     message = str(caught.value)
     assert all(name in message for name in options)
-    assert all(name in message for name in DEFAULTS[call])
+    assert all(name in message for name in load_game(call).options)
 
 
 @pytest.mark.parametrize(

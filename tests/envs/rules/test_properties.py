@@ -12,17 +12,6 @@ import pytest
 
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
-#: Small enough to visit every position. (Taugo is missing: its smallest board is too large for that.)
-EXHAUSTIBLE_GAMES = (
-    "vadus(size=2)",
-    "laido(size=2)",
-    "laido(pie_rule=False,size=2)",
-    "taigo(cones=0,handicap=(1,0),radius=2,tiles=4)",
-    "trugo(max_turns=5,radius=1,tiles=4)",
-)
-
-NUM_SYMMETRIES = {"vadus": 12, "laido": 12, "taugo": 8, "taigo": 12, "trugo": 6}
-
 NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
 
 Positions = Callable[..., Iterator[State]]
@@ -49,10 +38,14 @@ def everything_about(state: State) -> tuple[Any, ...]:
     )
 
 
-def test_every_game_is_in_the_sample(sampled_games: tuple[str, ...]) -> None:
+def test_every_game_is_in_the_sample_and_in_the_test_data(
+    sampled_games: tuple[str, ...], facts_of_games: dict[str, dict[str, Any]]
+) -> None:
     assert {game.split("(")[0] for game in sampled_games} == set(game_names())
-    assert {game.split("(")[0] for game in EXHAUSTIBLE_GAMES} == set(game_names()) - {"taugo"}
-    assert set(NUM_SYMMETRIES) == set(game_names())
+    assert set(facts_of_games) == set(game_names())
+    assert [name for name, facts in facts_of_games.items() if not facts["exhaustible"]] == ["taugo"], (
+        "its board is too large"
+    )
 
 
 # -- Actions and players -----------------------------------------------------------------------------------------------
@@ -225,9 +218,8 @@ def test_no_random_game_is_longer_than_the_greatest_length(game: Game, positions
         assert state.move_number() == len(state.history()) <= game.max_game_length()
 
 
-@pytest.mark.parametrize("game_string", EXHAUSTIBLE_GAMES)
-def test_the_greatest_length_is_reached_and_never_passed(game_string: str) -> None:
-    game = load_game(game_string)
+def test_the_greatest_length_is_reached_and_never_passed(exhaustible_game: str) -> None:
+    game = load_game(exhaustible_game)
     longest: dict[bytes, int] = {}
 
     def longest_from(state: State) -> int:
@@ -433,9 +425,11 @@ def test_playing_the_image_of_a_game_gives_the_image_of_every_position(
             assert state.score() == image.score()
 
 
-def test_symmetries_are_different_permutations_and_the_first_is_the_identity(game: Game) -> None:
+def test_symmetries_are_different_permutations_and_the_first_is_the_identity(
+    game: Game, facts_of_games: dict[str, dict[str, Any]]
+) -> None:
     symmetries = game.symmetries
-    assert len(symmetries) == NUM_SYMMETRIES[game.name]
+    assert len(symmetries) == facts_of_games[game.name]["num_symmetries"]
     for permuted, size in (
         ("cells", game.grid.num_cells),
         ("actions", game.num_distinct_actions()),

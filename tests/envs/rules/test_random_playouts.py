@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game, templates
+from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import specialized_kernel
 from stoneworks.envs.rules.random_numbers import independent_seeds
 
@@ -70,9 +71,7 @@ def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, 
     assert (np.abs(shares - exact) <= 5 * standard_errors + 2 / NUM_PLAYOUTS).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["vadus(size=4)", "laido(size=4)", "taugo(size=6)", "taigo(radius=4)", "trugo(tiles=8)"]
-)
+@pytest.mark.parametrize("name", small_games())
 def test_a_kernel_of_the_game_plays_as_the_common_kernel_does(name: str) -> None:
     """Lengths and results have the same distribution, from the start and from the middle of a game."""
     game = load_game(name)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.cli.main import main
@@ -84,7 +85,7 @@ def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None
     ], "pictures of the report before are gone"
 
 
-@pytest.mark.parametrize("name", ["taugo(size=3)", "taigo(radius=2,tiles=3)", "trugo(radius=2,tiles=4)"])
+@pytest.mark.parametrize("name", [game for game in small_games() if load_game(game).num_action_planes > 1])
 def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
     name: str, alphazero_run: Path, tmp_path: Path
 ) -> None:
