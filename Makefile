@@ -17,7 +17,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[test]'
 	touch $@
 
-demo: setup  ## train an agent from nothing, measure it, and show a game of it
+demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
 	$(PYTHON) -m stoneworks.training.demo
 
 test: lint types pytest  ## all checks and tests

@@ -27,26 +27,26 @@ from stoneworks.training.text import percent
 CONFIG = "vadus-5-ppo"
 NUM_PAIRS = 100
 #: Minimum score of the agent against random play on the board size it was trained on.
-PROMISED_SCORE = 0.95
+MINIMUM_SCORE = 0.95
 
 
 def run(folder: Path, overrides: list[str], console: Console) -> int:
-    """Run the demonstration in ``folder`` and return the exit code: 0, or 1 if the agent misses the promised score."""
+    """Run the demonstration in ``folder`` and return the exit code: 0, or 1 if the agent misses the expected score."""
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
     game = load_game(config.game)
-    console.print(f"An agent learns {game} from nothing, by playing against itself and the bots.", highlight=False)
-    console.print("Ctrl-C stops it; started again, it goes on from there.")
+    console.print(f"Training an agent on {game} from scratch, against itself and the bots.", highlight=False)
+    console.print("Press Ctrl-C to stop; run the command again to resume.")
     result = train_with_display(config, folder, resume=True, console=console)
     if not result.finished:
         console.print(
-            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; {result.checkpoint} has them.",
+            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; the checkpoint is {result.checkpoint}.",
             highlight=False,
         )
         return 130
 
     console.print(
-        f"It plays {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening."
+        f"Playing {NUM_PAIRS} pairs of games against each bot; both games of a pair start from the same random opening."
     )
     table = Table("against", "score", "95 % interval", "won, drawn, lost", "games", "distinct")
     matches = {}
@@ -73,14 +73,16 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
         ),
         (folder / "game.jsonl", "the record of that game"),
         (folder / "games.jsonl", f"the records of all {len(records)} games"),
-        (folder / "tensorboard", "curves of the training: tensorboard --logdir"),
+        (folder / "tensorboard", "training curves: tensorboard --logdir"),
     ):
         console.print(f"{path}: {what}", highlight=False, soft_wrap=True)
-    console.print(f"That took {(time.monotonic() - began) / 60:.1f} minutes.", highlight=False)
+    console.print(f"Total time: {(time.monotonic() - began) / 60:.1f} minutes.", highlight=False)
     score = matches["random"].score
-    if score < PROMISED_SCORE:
-        promised = f"{100 * PROMISED_SCORE:.0f} %"
-        console.print(f"The agent scores {percent(score)} against random; promised are {promised}.", highlight=False)
+    if score < MINIMUM_SCORE:
+        expected = f"{100 * MINIMUM_SCORE:.0f} %"
+        console.print(
+            f"The agent scored {percent(score)} against random; expected at least {expected}.", highlight=False
+        )
         return 1
     return 0
 
@@ -108,7 +110,7 @@ def _game_to_show(matches: dict[str, MatchResult]) -> GameRecord:
 
 
 def main(
-    folder: Annotated[Path, typer.Option(help="Where everything goes.")] = Path("runs/demo"),
+    folder: Annotated[Path, typer.Option(help="Output folder.")] = Path("runs/demo"),
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value of the configuration; may be repeated.")
     ] = None,

@@ -321,7 +321,7 @@ class State:
 def _restore(game: Game, record: bytes, history: list[int]) -> State:
     records = np.frombuffer(record, game.state_dtype)
     game.check_tags(records)
-    # Without a kernel that checks it, the record is believed: whoever wrote the pickle could run any code anyway.
+    # Without a record check the record is trusted: the author of a pickle can run any code anyway.
     state = State.from_record(game, records[0], trusted=not game.can_check_records)
     state._history = list(history)
     return state

@@ -43,4 +43,4 @@ def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
         inside = False
     if not inside:
         allowed = "paths are not allowed there" if folder is None else f"paths must lead into {folder}"
-        raise UntrustedNameError(f"{source} has the player {name!r}; {allowed}, unless you trust the file and say so")
+        raise UntrustedNameError(f"{source} has the player {name!r}; {allowed}, unless you mark the file as trusted")

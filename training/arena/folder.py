@@ -72,7 +72,7 @@ class ArenaFolder:
 
     def file_of(self, chunk: Chunk) -> Path:
         """Return the path of the file with the games of a chunk."""
-        return self._games / f"pairing-{chunk.pairing:03d}-portion-{chunk.number:05d}.jsonl"
+        return self._games / f"pairing-{chunk.pairing:03d}-chunk-{chunk.number:05d}.jsonl"
 
     def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
         """Write the games of a chunk (see :func:`records_of_chunk`)."""
@@ -115,7 +115,7 @@ def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
 def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
     """Return the games of a chunk as they are stored: with the player names of the arena, and their place in it.
 
-    Their metadata contains ``pairing``, ``portion`` (the number of the chunk), ``pair`` (within the pairing) and
+    Their metadata contains ``pairing``, ``chunk`` (the number of the chunk), ``pair`` (within the pairing) and
     ``score``, that of player 0.
     """
     names = settings.pairings[chunk.pairing]
@@ -125,7 +125,7 @@ def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult)
         score = float(result.scores[pair, seat])
         place = {
             "pairing": chunk.pairing,
-            "portion": chunk.number,
+            "chunk": chunk.number,
             "pair": chunk.number * settings.chunk_pairs + pair,
             "score": score if seat == 0 else 1 - score,
         }

@@ -55,10 +55,10 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     total = training["config"][amount]
     yield "## How it was trained\n"
     yield (
-        f"By {story.title} self-play from nothing: {training[amount]:,} {amount} (of {total:,} planned), "
+        f"By {story.title} self-play from scratch: {training[amount]:,} {amount} (of {total:,} planned), "
         f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"The network has {network_in_words(checkpoint.network)}; the file has "
-        f"{size:,} bytes. The configuration stands at the end.\n"
+        f"{size:,} bytes. The configuration is at the end.\n"
     )
     yield "## How well it plays\n"
     yield (
@@ -71,7 +71,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     yield from _targets(final_matches["matches"])
     yield from _ratings(final_matches["ratings"])
     if training["match_results"]:
-        yield "## The course of training\n"
+        yield "## Training progress\n"
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
         yield _curve(training["match_results"], amount)
     yield "## Known weaknesses\n"

@@ -359,7 +359,7 @@ class AnalysisPage {
           const address = location.origin + this.link();
           try {
             await navigator.clipboard.writeText(address);
-            toast("The link is on the clipboard.");
+            toast("Link copied.");
           } catch {
             toast(address);
           }

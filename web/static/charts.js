@@ -31,7 +31,7 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
   const points = lines.flatMap((line) => line.xs.map((x, index) => [x, line.ys[index], line.low?.[index], line.high?.[index]])).filter(([, y]) => y !== null && y !== undefined);
   const picture = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
   const allX = lines.flatMap((line) => line.xs);
-  if (!allX.length) return h("p", { class: "faint" }, "There is nothing to draw yet.");
+  if (!allX.length) return h("p", { class: "faint" }, "No data yet.");
   const ys = points.flatMap(([, y, below, above]) => [y, below ?? y, above ?? y]);
   let [bottom, top] = [low ?? Math.min(...ys), high ?? Math.max(...ys)];
   if (!ys.length) [bottom, top] = [low ?? 0, high ?? 1];

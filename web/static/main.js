@@ -34,7 +34,7 @@ async function route() {
     await found[1](view, { id: found[0][1], query: new URLSearchParams(location.search), signal: leave.signal, go });
   } catch (error) {
     if (isAbort(error) || own !== visit) return;
-    view.replaceChildren(h("h1", {}, "This did not work"), h("p", { class: "error" }, error.message));
+    view.replaceChildren(h("h1", {}, "Something went wrong"), h("p", { class: "error" }, error.message));
   }
   if (own === visit) {
     main.replaceChildren(view);

@@ -13,10 +13,10 @@ const CURVES = [
   [["policy", "value"], "Losses, in nats"],
   [["policy_divergence"], "Divergence of the policy from the search's, in nats"],
   [["positions_per_second", "games_per_second", "simulations_per_second"], null],
-  [["mean_length"], "Mean length of the games, in actions"],
-  [["draw_share", "first_player_score"], "Share of draws, score of player 0"],
-  [["network_share", "search_share", "learning_share"], "Shares of the time"],
-  [["gradient_norm"], "Norm of the gradient"],
+  [["mean_length"], "Mean game length, in actions"],
+  [["draw_share", "first_player_score"], "Draw rate, score of player 0"],
+  [["network_share", "search_share", "learning_share"], "Share of time"],
+  [["gradient_norm"], "Gradient norm"],
 ];
 
 export async function showWatch(view, { query, signal, go }) {
@@ -28,7 +28,7 @@ export async function showWatch(view, { query, signal, go }) {
       h(
         "div",
         { class: "card narrow" },
-        h("p", {}, "The server watches no folder. Start it with the folders to look at, such as those of arenas and training runs:"),
+        h("p", {}, "No folders are watched. Start the server with the folders to watch, such as arenas and training runs:"),
         h("pre", {}, "stoneworks web runs/ games.jsonl"),
       ),
     );
@@ -139,7 +139,7 @@ function showRun(part, run) {
   run.names.filter((name) => !shown.has(name)).forEach((name) => chart([name], null));
   part.replaceChildren(
     h("p", {}, facts.join(" · ")),
-    charts.length ? h("div", { class: "charts" }, charts) : h("p", { class: "faint" }, "This run has no numbers yet."),
+    charts.length ? h("div", { class: "charts" }, charts) : h("p", { class: "faint" }, "This run has no metrics yet."),
   );
 }
 

@@ -138,7 +138,7 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
     assert not load_checkpoint(target).deterministic_policy
     card = (target / "README.md").read_text()
-    assert "By PPO self-play from nothing: 256 frames (of 256 planned), in 4 updates" in card
+    assert "By PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_table()
