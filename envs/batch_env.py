@@ -29,21 +29,26 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
 
     def __init__(
         self,
-        num_envs: int,
-        game: str | Game,
+        num_envs: int = 1,
+        game: str | Game = "vadus",
         *,
-        illegal_action: str,
-        obs_layout: str,
-        obs_dtype: npt.DTypeLike,
-        mask_in_observation: bool,
-        observation_key: str,
-        mask_key: str,
-        mask_dtype: npt.DTypeLike,
-        autoreset_mode: AutoresetMode | str,
-        num_threads: int,
-        frameskip: int,
-        options: dict[str, object],
+        illegal_action: str = "lose",
+        obs_layout: str = "CHW",
+        obs_dtype: npt.DTypeLike = "float32",
+        mask_in_observation: bool = False,
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        mask_dtype: npt.DTypeLike = "int8",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        num_threads: int = 1,
+        frameskip: int = 1,
+        **options: object,
     ) -> None:
+        """Create the environment. See :class:`~stoneworks.envs.vector.VectorEnv` for the arguments.
+
+        Raises:
+            ValueError: an argument is invalid; the message lists the allowed values.
+        """
         if isinstance(game, Game) and options:
             raise ValueError(f"options must be empty where game is a Game, got {', '.join(options)} with {game!r}")
         self.game = game if isinstance(game, Game) else load_game(game, **options)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from stoneworks.envs.autoreset import AutoresetMode
 from stoneworks.envs.batch_env import BatchEnv, EndedGames
-from stoneworks.envs.rules import Game
 
 
 class SelfPlayVectorEnv(BatchEnv):
@@ -21,53 +20,15 @@ class SelfPlayVectorEnv(BatchEnv):
     contains both players' rewards, and ``info["mover"]`` (``int8[num_envs]``) the player who moved. Compute advantages with
     :func:`stoneworks.envs.advantages.self_play_advantages`: standard GAE would mix the values and rewards of both players.
 
-    Autoreset modes work as in :class:`~stoneworks.envs.vector.VectorEnv`. The final observation of a game, in
-    ``info["final_obs"]`` or in the observation itself, is from the perspective of the player who moved last.
+    The arguments are those of :class:`~stoneworks.envs.vector.VectorEnv` without ``opponent`` and ``seat``. With
+    ``illegal_action="lose"``, a player who plays an illegal action loses with reward -1. Autoreset modes work as there. The final
+    observation of a game, in ``info["final_obs"]`` or in the observation itself, is from the perspective of the player who
+    moved last.
 
     Attributes:
         game: the game.
         autoreset_mode: the ``gymnasium.vector.AutoresetMode``; determines when a finished game is restarted.
     """
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        game: str | Game = "vadus",
-        *,
-        illegal_action: str = "lose",
-        obs_layout: str = "CHW",
-        obs_dtype: npt.DTypeLike = "float32",
-        mask_in_observation: bool = False,
-        observation_key: str = "observation",
-        mask_key: str = "action_mask",
-        mask_dtype: npt.DTypeLike = "int8",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        num_threads: int = 1,
-        frameskip: int = 1,
-        **options: object,
-    ) -> None:
-        """Create the environment. See :class:`~stoneworks.envs.vector.VectorEnv` for the arguments.
-
-        With ``illegal_action="lose"`` a player who plays an illegal action loses with reward -1.
-
-        Raises:
-            ValueError: an argument is invalid; the message lists the allowed values.
-        """
-        super().__init__(
-            num_envs,
-            game,
-            illegal_action=illegal_action,
-            obs_layout=obs_layout,
-            obs_dtype=obs_dtype,
-            mask_in_observation=mask_in_observation,
-            observation_key=observation_key,
-            mask_key=mask_key,
-            mask_dtype=mask_dtype,
-            autoreset_mode=autoreset_mode,
-            num_threads=num_threads,
-            frameskip=frameskip,
-            options=options,
-        )
 
     @property
     def players(self) -> npt.NDArray[np.int8]:

@@ -116,7 +116,7 @@ class VectorEnv(BatchEnv):
             autoreset_mode=autoreset_mode,
             num_threads=num_threads,
             frameskip=frameskip,
-            options=options,
+            **options,
         )
         self.seat = check_seat(seat)
         #: ``int8[num_envs]``, the learner's seat in each game.
