@@ -208,7 +208,7 @@ def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
 
 def test_a_truncated_game_sets_truncations_and_rewards_nobody():
     """R9."""
-    env = make("trugo", max_turns=7)
+    env = make("trugo", radius=3, tiles=9, max_turns=7)
     env.reset()
     play_at_random(env, 0, max_steps=6)
     while env.game_state.record["turns"] < 7:
@@ -222,7 +222,7 @@ def test_a_truncated_game_sets_truncations_and_rewards_nobody():
 
 
 def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():
-    env = make("vadus", illegal_action="raise")
+    env = make("vadus", size=4, illegal_action="raise")
     env.reset()
     cell = env.game.string_to_action("d4")
     env.step(cell)
@@ -237,7 +237,7 @@ def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():
 @pytest.mark.parametrize("illegal_action", ["lose", "raise"])
 @pytest.mark.parametrize("action", [-1, 10**6, 2.5, "d4"])
 def test_what_is_no_action_of_the_game_always_raises_and_changes_nothing(illegal_action, action):
-    env = make("vadus", illegal_action=illegal_action)
+    env = make("vadus", size=4, illegal_action=illegal_action)
     env.reset()
     before = snapshot(env)
     with pytest.raises(IllegalActionError, match=str(action)):
@@ -287,7 +287,7 @@ def test_a_copy_of_an_environment_that_shows_a_window_opens_its_own(monkeypatch)
 
 @pytest.mark.parametrize("mode", ["ansi", "svg", "rgb_array"])
 def test_rendering_shows_the_position(mode):
-    env = make("laido", render_mode=mode)
+    env = make("laido", size=4, render_mode=mode)
     env.reset()
     empty = env.render()
     env.step(24)
@@ -301,7 +301,7 @@ def test_rendering_shows_the_position(mode):
 
 
 def test_rendering_without_a_mode_warns():
-    env = make("vadus")
+    env = make("vadus", size=4)
     env.reset()
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None
@@ -325,7 +325,7 @@ def test_bad_arguments_are_named(arguments, named):
 
 
 def test_calls_out_of_order_say_what_to_do():
-    env = make("vadus")
+    env = make("vadus", size=4)
     for call in (lambda: env.step(0), lambda: env.observe("player_0"), env.state, env.render, lambda: env.game_state):
         with pytest.raises(ResetNeeded, match="reset"):
             call()
