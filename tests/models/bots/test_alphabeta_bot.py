@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import BoardArray, StateArray
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models import UnknownBotError, load_bot
@@ -121,7 +120,9 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             break
 
 
-@pytest.mark.parametrize("name", small_games())
+@pytest.mark.parametrize(
+    "name", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=3,tiles=6)"]
+)
 def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> None:
     game = load_game(name)
     bot = AlphaBetaBot(game, 2, 0, num_candidates=WIDE)
@@ -162,7 +163,9 @@ def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
     assert "pass" in looked_at
 
 
-@pytest.mark.parametrize("name", small_games())
+@pytest.mark.parametrize(
+    "name", ["vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=3)", "trugo(tiles=6)"]
+)
 def test_a_batch_is_played_like_its_games_one_by_one(name: str) -> None:
     game = load_game(name)
     generator = np.random.default_rng(3)
