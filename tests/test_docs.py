@@ -282,8 +282,8 @@ def test_a_picture_of_a_ruling_is_up_to_date_below_its_ruling_and_true(picture: 
     assert picture.markup in of_ruling
 
 
-def test_every_ruling_has_a_picture(page: GamePage) -> None:
-    letter, number = RULINGS[page.game.name]
+def test_every_ruling_has_a_picture(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
+    letter, number = facts_of_games[page.game.name]["rulings"]
     pictured = {picture.ruling.partition("-")[0] for picture in ruling_pictures()}
     assert {f"{letter}{i + 1}" for i in range(number)} <= pictured
 
