@@ -12,10 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from torch import Tensor, nn
 
 from stoneworks.envs.observation_format import MASK_KEYS, OBSERVATION_KEYS
 from stoneworks.integrations.missing_library import require
+
+require("torch", "torch")
+from torch import Tensor, nn  # noqa: E402
 
 PettingZooEnv = require("ray.rllib.env.wrappers.pettingzoo_env", "'ray[rllib]'").PettingZooEnv
 TorchRLModule = require("ray.rllib.core.rl_module.torch", "'ray[rllib]'").TorchRLModule

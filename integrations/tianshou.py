@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-
 from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.integrations.missing_library import require
+
+require("torch", "tianshou")
+import torch  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
 
 _ILLEGAL_LOGIT = -1e9
 

@@ -7,18 +7,20 @@ import sys
 
 import pytest
 
-MODULES = {
-    "openspiel": ("pyspiel", "open_spiel"),
-    "sb3": ("sb3_contrib", "sb3-contrib"),
-    "rllib": ("ray", "ray"),
-    "pufferlib": ("pufferlib", "pufferlib"),
-    "lightzero": ("ding", "LightZero"),
-}
 
-
-@pytest.mark.parametrize("module", MODULES)
-def test_a_missing_library_is_named(module: str) -> None:
-    library, package = MODULES[module]
+@pytest.mark.parametrize(
+    ("module", "library", "package"),
+    [
+        ("openspiel", "pyspiel", "open_spiel"),
+        ("sb3", "sb3_contrib", "sb3-contrib"),
+        ("rllib", "ray", "ray"),
+        ("rllib", "torch", "torch"),
+        ("tianshou", "torch", "tianshou"),
+        ("pufferlib", "pufferlib", "pufferlib"),
+        ("lightzero", "ding", "LightZero"),
+    ],
+)
+def test_a_missing_library_is_named(module: str, library: str, package: str) -> None:
     script = f"import sys; sys.modules[{library!r}] = None; import stoneworks.integrations.{module}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1
