@@ -2,7 +2,7 @@
 
 LightZero writes its logs and checkpoints to ``--folder``. The trained model searches with 10 simulations per action.
 
-python examples/lightzero_muzero.py --frames 4000 --folder lightzero
+python examples/lightzero_muzero.py --frames 6000 --folder lightzero
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def make_configs(game: str, folder: str) -> tuple[EasyDict, EasyDict]:
             "battle_mode": "play_with_bot_mode",
             "collector_env_num": NUM_ENVS,
             "evaluator_env_num": NUM_ENVS,
-            "n_evaluator_episode": 20,
+            "n_evaluator_episode": NUM_ENVS,
             "stop_value": 2,  # never reached
             "manager": {"shared_memory": False},
         },
@@ -88,7 +88,7 @@ def make_configs(game: str, folder: str) -> tuple[EasyDict, EasyDict]:
             "num_unroll_steps": 3,
             "discount_factor": 1,
             "n_episode": NUM_ENVS,
-            "eval_freq": 1000,
+            "eval_freq": 1_000_000,  # only at the start and the end
             "replay_buffer_size": 10_000,
             "collector_env_num": NUM_ENVS,
             "evaluator_env_num": NUM_ENVS,
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train a model, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=4000)
+    parser.add_argument("--frames", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", default="lightzero")
     options = parser.parse_args(arguments)
