@@ -219,10 +219,25 @@ def test_links_to_files_lead_somewhere(path: Path) -> None:
 
 # -- The site ------------------------------------------------------------------------------------------------------------
 
-PACKAGES = ("stoneworks", "stoneworks.envs", "stoneworks.envs.rules", "stoneworks.models", "stoneworks.training")
+
+def packages_with_public_names() -> list[str]:
+    """Return the import names of the packages that define ``__all__``."""
+    found = []
+    for folder in ("stoneworks", "envs", "models", "training", "integrations", "web", "configs"):
+        for path in sorted((ROOT / folder).rglob("__init__.py")):
+            if re.search(r"^__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+                parts = path.parent.relative_to(ROOT).parts
+                found.append(".".join(parts if folder == "stoneworks" else ("stoneworks", *parts)))
+    return found
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+def test_every_integration_is_in_the_api_reference() -> None:
+    page = (ROOT / "docs" / "api" / "integrations.md").read_text(encoding="utf-8")
+    modules = [path.stem for path in (ROOT / "integrations").glob("[a-z]*.py")]
+    assert [name for name in modules if f"::: stoneworks.integrations.{name}\n" not in page] == []
+
+
+@pytest.mark.parametrize("package", packages_with_public_names())
 def test_the_api_reference_documents_every_public_name(package: str) -> None:
     """A class or function by the page of the module that defines it, a constant or an environment module by name."""
     pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "api").glob("*.md")))
