@@ -63,6 +63,10 @@ def ship(
     ],
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100,
+    other_games: Annotated[
+        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
+    ] = None,
+    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20,
     policy_opponents: Annotated[
         list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
     ] = None,
@@ -85,6 +89,8 @@ def ship(
         None if search_opponents is None else tuple(search_opponents),
         simulations=simulations,
         num_pairs=pairs,
+        other_games=tuple(other_games or ()),
+        other_pairs=other_pairs,
         seed=seed,
     )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -49,13 +49,13 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     )
     if game.scale_options:
         others = ", ".join(f"`{option}`" for option in game.scale_options)
-        yield f"It plays other values of {others} too, for which it was not trained; how well was not measured.\n"
+        yield f"It plays other values of {others} too; below is how well, as far as it was measured.\n"
     algorithm = algorithm_of(training, checkpoint.folder)
     amount, story = algorithm.amount, algorithm.run_story()
     total = training["config"][amount]
     yield "## How it was trained\n"
     yield (
-        f"By {story.title} self-play from scratch: {training[amount]:,} {amount} (of {total:,} planned), "
+        f"By {story.title} self-play {_beginning(training['config'])}: {training[amount]:,} {amount} (of {total:,} planned), "
         f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"The network has {network_in_words(checkpoint.network)}; the file has "
         f"{size:,} bytes. The configuration is at the end.\n"
@@ -70,6 +70,10 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     yield match_results_table(final_matches["matches"])
     yield from _targets(final_matches["matches"])
     yield from _ratings(final_matches["ratings"])
+    for other in final_matches.get("other_games", ()):
+        yield f"### On {other['game']}\n"
+        yield match_results_table(other["matches"])
+        yield from _ratings(other["ratings"])
     if training["match_results"]:
         yield "## Training progress\n"
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
@@ -81,6 +85,10 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(final_matches['libraries'])} on "
         f"{hardware_in_words(final_matches['hardware'])}.\n"
     )
+
+
+def _beginning(config: Mapping[str, Any]) -> str:
+    return "from the weights of an earlier run" if config.get("init_from") else "from scratch"
 
 
 def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.files import write_whole
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -42,11 +42,17 @@ from stoneworks.training.runs.finished_run import algorithm_of
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.model_card import model_card
 
-POLICY_OPPONENTS = ("random", "mcts:100")
-SEARCH_OPPONENTS = ("mcts:1000", "greedy")
+POLICY_OPPONENTS = ("random", "greedy")
+SEARCH_OPPONENTS = ("greedy", "alphabeta:3", "mcts:1000")
 
-#: Target score of a player against an opponent.
-TARGETS = {("policy", "random"): 0.99, ("policy", "mcts:100"): 0.5, ("policy@64", "mcts:1000"): 0.7}
+#: Target score of a player against an opponent, on the game that it was trained on.
+TARGETS = {
+    ("policy", "random"): 0.99,
+    ("policy", "greedy"): 0.5,
+    ("policy@64", "greedy"): 0.8,
+    ("policy@64", "alphabeta:3"): 0.6,
+    ("policy@64", "mcts:1000"): 0.95,
+}
 
 #: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20
@@ -62,6 +68,8 @@ class FinalMatches:
         search_opponents: names of the opponents of the search; None for those of ``SEARCH_OPPONENTS`` that can play it.
         simulations: simulations of the search.
         num_pairs: pairs of games per match.
+        other_games: game strings, e.g. other board sizes, on which the same matches are played.
+        other_pairs: pairs of games per match on these.
         opening_actions: random actions at the start of each pair.
         seed: seed of all random numbers.
     """
@@ -70,6 +78,8 @@ class FinalMatches:
     search_opponents: tuple[str, ...] | None = None
     simulations: int = 64
     num_pairs: int = 100
+    other_games: tuple[str, ...] = ()
+    other_pairs: int = 20
     opening_actions: int = 3
     seed: int = 0
 
@@ -153,35 +163,13 @@ def evaluate(
 ) -> dict[str, Any]:
     """Play the final matches of a checkpoint, and return the content of ``matches.json``. See :func:`ship`."""
     game = checkpoint.game
-    pairings = list(_pairings(checkpoint, game, matches))
-    rows = []
-    results: list[MatchResult] = []
-    for number, (player, bot, opponent) in enumerate(pairings):
-        seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
-        of_opponent, of_openings = map(int, seeds)
-        began = time.monotonic()
-        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
-            result = play_match(
-                game,
-                bot,
-                other,
-                num_pairs=matches.num_pairs,
-                opening_actions=matches.opening_actions,
-                seed=of_openings,
-                progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
-            )
-        results.append(replace(result, names=(player, opponent)))
-        rows.append(
-            {"player": player}
-            | summarize(result, opponent)
-            | {
-                "by_seat": [list(tally) for tally in result.by_seat],
-                "target": TARGETS.get((player, opponent)),
-                "opponent_seed": of_opponent,
-                "openings_seed": of_openings,
-                "seconds": round(time.monotonic() - began, 1),
-            }
-        )
+    rows, ratings = _play(checkpoint, game, matches, matches.num_pairs, TARGETS, progress)
+    other_games = []
+    for name in matches.other_games:
+        other_game = load_game(name)
+        loaded = load_checkpoint(checkpoint.folder, other_game)
+        other_rows, other_ratings = _play(loaded, other_game, matches, matches.other_pairs, {}, progress)
+        other_games.append({"game": str(other_game), "matches": other_rows, "ratings": other_ratings})
     return {
         "format": "stoneworks matches",
         "format_version": 1,
@@ -193,10 +181,51 @@ def evaluate(
         "seed": matches.seed,
         "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
         "matches": rows,
-        "ratings": _ratings(game, results),
+        "ratings": ratings,
+        "other_games": other_games,
         "hardware": describe_hardware(),
         "libraries": library_versions(),
     }
+
+
+def _play(
+    checkpoint: Checkpoint,
+    game: Game,
+    matches: FinalMatches,
+    num_pairs: int,
+    targets: Mapping[tuple[str, str], float],
+    progress: Callable[[str, int, int], None] | None,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Play the matches on one game; return their results and the ratings of the players."""
+    rows = []
+    results: list[MatchResult] = []
+    for number, (player, bot, opponent) in enumerate(list(_pairings(checkpoint, game, matches))):
+        seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
+        of_opponent, of_openings = map(int, seeds)
+        began = time.monotonic()
+        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
+            result = play_match(
+                game,
+                bot,
+                other,
+                num_pairs=num_pairs,
+                opening_actions=matches.opening_actions,
+                seed=of_openings,
+                progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
+            )
+        results.append(replace(result, names=(player, opponent)))
+        rows.append(
+            {"player": player}
+            | summarize(result, opponent)
+            | {
+                "by_seat": [list(tally) for tally in result.by_seat],
+                "target": targets.get((player, opponent)),
+                "opponent_seed": of_opponent,
+                "openings_seed": of_openings,
+                "seconds": round(time.monotonic() - began, 1),
+            }
+        )
+    return rows, _ratings(game, results)
 
 
 def _ratings(game: Game, results: Sequence[MatchResult]) -> list[dict[str, Any]]:

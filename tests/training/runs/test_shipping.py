@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -85,6 +86,18 @@ def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero
     assert 'load_bot("vadus@64", "vadus(size=2)")' in card
     assert "| positions | time | policy against random | policy against greedy | policy@4 against random |" in card
     assert "algorithm: alphazero" in card
+
+
+def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, place: Path) -> None:
+    matches = dataclasses.replace(MATCHES, other_games=("vadus(size=3)",), other_pairs=1)
+    target = ship(alphazero_run, "vadus", into=place, matches=matches)
+    (other,) = json.loads((target / "matches.json").read_text())["other_games"]
+    assert other["game"] == "vadus(size=3)"
+    assert [(row["player"], row["opponent"], row["games"]) for row in other["matches"]] == [
+        ("policy", "random", 2),
+        ("policy@4", "greedy", 2),
+    ]
+    assert "### On vadus(size=3)\n\n|" in (target / "README.md").read_text()
 
 
 def test_a_shipped_checkpoint_is_found_by_name_and_listed(alphazero_run: Path, place: Path) -> None:
