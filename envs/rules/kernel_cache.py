@@ -63,11 +63,11 @@ class KernelCache:
 
     def exists(self) -> bool:
         """Return whether the file exists, intact or not."""
-        return self.file is not None and self.file.exists()
+        return self.file is not None and self.file.is_file()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the cached compile result, or None if there is none or the file is damaged."""
-        if self.file is None:
+        if self.file is None or not self.file.is_file():  # opening a FIFO would block
             return None
         try:
             content = self.file.read_bytes()
@@ -124,8 +124,7 @@ def cache_folder() -> Path | None:
 
 @cache
 def _cache_folder(given: str | None) -> Path | None:
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"
-    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", user_cache]
+    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", *_user_cache()]
     for place in places:
         folder = place / "kernels"
         try:
@@ -143,6 +142,14 @@ def _cache_folder(given: str | None) -> Path | None:
         tried,
     )
     return None
+
+
+def _user_cache() -> list[Path]:
+    """Return the user's cache folder for stoneworks, if there is one."""
+    try:
+        return [Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stoneworks"]
+    except RuntimeError:  # HOME is not set, and the user id has no entry in the user database, as in some containers
+        return []
 
 
 def _mark_as_used(file: Path) -> None:

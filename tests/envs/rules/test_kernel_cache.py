@@ -1,11 +1,23 @@
-"""Machine code that several processes have put into the cache works together in one."""
+"""The cache of kernels: shared by processes, damaged, on a full disk, and without a place."""
 
 from __future__ import annotations
 
+import logging
 import os
+import resource
 import subprocess
 import sys
+import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import kernel_cache
+from stoneworks.envs.rules.kernel_cache import KernelCache, cache_folder
 
 PRINT_NUMBERS_OF_LEGAL_ACTIONS = """
 import sys
@@ -30,3 +42,117 @@ def test_records_of_two_sizes_compiled_in_two_processes_are_not_mixed_up_in_a_th
     assert numbers_of_legal_actions(tmp_path, "vadus(size=2)") == [7]
     assert numbers_of_legal_actions(tmp_path, "vadus(size=11)") == [331]
     assert numbers_of_legal_actions(tmp_path, "vadus(size=2)", "vadus(size=11)") == [7, 331]
+
+
+# -- Damage, full disks and missing places ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def places_forgotten() -> Iterator[None]:
+    """Look for a writable folder anew before and after each test."""
+    kernel_cache._cache_folder.cache_clear()
+    yield
+    kernel_cache._cache_folder.cache_clear()
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def compiled_double() -> tuple[Any, KernelCache]:
+    """Return ``double`` as compiled or loaded from the cache, and its cache."""
+    function = types.FunctionType(double.__code__, {}, "double")
+    dispatcher: Any = numba.njit(nogil=True)(function)
+    signature = (numba.int64,)
+    dispatcher._cache = KernelCache("double", function, signature)
+    dispatcher.compile(signature)
+    return dispatcher, dispatcher._cache
+
+
+def test_damaged_files_are_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+    dispatcher, cache = compiled_double()
+    assert cache.file is not None
+    content = cache.file.read_bytes()
+    random = np.random.default_rng(0)
+    context = dispatcher.targetctx
+    caplog.set_level(logging.ERROR)
+    for attempt in range(1000):
+        place = int(random.integers(len(content)))
+        flipped = content[:place] + bytes([content[place] ^ 1 << int(random.integers(8))]) + content[place + 1 :]
+        damaged = (flipped, content[:place], content + bytes(1 + place % 9), content[place + 1 :])[attempt % 4]
+        cache.file.write_bytes(damaged)
+        assert cache.load_overload(None, context) is None
+        assert not cache.file.exists()
+    again, _ = compiled_double()
+    assert again(21) == 42
+    caplog.set_level(logging.WARNING)
+    cache.file.write_bytes(content[:-1])
+    healed, _ = compiled_double()
+    assert healed(21) == 42
+    assert "double" in caplog.text
+    assert "is damaged" in caplog.text
+    assert cache.load_overload(None, context) is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", None)])
+def test_what_is_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+    _, cache = compiled_double()
+    assert cache.file is not None
+    cache.file.unlink()
+    make(cache.file)
+    again, _ = compiled_double()
+    assert again(21) == 42
+
+
+def test_a_disk_without_room_means_compiling_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    try:
+        dispatcher, cache = compiled_double()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert dispatcher(21) == 42
+    assert cache.file is not None
+    assert list(cache.file.parent.iterdir()) == []
+    assert f"cannot write the compiled kernel {cache.file}" in caplog.text
+
+
+def blocked_by_a_file(folder: Path) -> dict[str, str]:
+    (folder / "file").touch()
+    return {"STONEWORKS_CACHE_DIR": str(folder / "file" / "inside")}
+
+
+def no_home(folder: Path) -> dict[str, str]:
+    return {"STONEWORKS_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": ""}
+
+
+@pytest.mark.parametrize("make", [blocked_by_a_file, no_home])
+def test_no_place_to_write_means_compiling_in_memory_with_a_warning(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    make: Callable[[Path], dict[str, str]],
+) -> None:
+    for name, value in make(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    # As for a user without an entry in the user database who may not write to the installed package.
+    monkeypatch.setattr(Path, "home", classmethod(raise_runtime_error))
+    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "file" / "kernel_cache.py"))
+    (tmp_path / "file").touch()
+    assert cache_folder() is None
+    dispatcher, cache = compiled_double()
+    assert dispatcher(21) == 42
+    assert cache.file is None
+    assert "no folder for compiled kernels is writable" in caplog.text
+
+
+def raise_runtime_error(cls: type[Path]) -> Path:
+    raise RuntimeError("Could not determine home directory.")
