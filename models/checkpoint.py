@@ -121,7 +121,7 @@ def save_checkpoint(
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
     try:
         for name, content in contents.items():
             write_through(temporary / name, content)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.files import write_whole
 
 FORMAT_VERSION = 1
 #: How to select a legal action: sample from the softmax of the scores, or take the greatest score.
@@ -102,14 +102,7 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
     content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description)})
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(target, content)
 
 
 def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> ExportedPolicy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from pathlib import Path
 
 
@@ -26,6 +27,15 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def remove_temporary_files(folder: Path) -> None:
+    """Delete what killed processes have left in a folder and its subfolders. No other process may be writing there."""
+    for file in folder.rglob(".*.tmp"):
+        if file.is_dir() and not file.is_symlink():
+            shutil.rmtree(file, ignore_errors=True)
+        else:
+            file.unlink(missing_ok=True)
 
 
 def write_through(path: Path, content: bytes) -> None:

@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from stoneworks.locks import InUseError, lock_folder
+from stoneworks.locks import InUseError, lock_file, lock_folder
 
 HOLDER = """
 import sys, time
@@ -46,3 +47,29 @@ def test_a_folder_is_locked_within_a_process_too(tmp_path: Path) -> None:
         pass
     with lock_folder(tmp_path):
         pass
+
+
+def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
+    file, other = tmp_path / "a.json", tmp_path / "b.json"
+    with (
+        lock_file(file),
+        lock_file(other),
+        pytest.raises(InUseError, match=rf"a\.json is in use by process {os.getpid()}"),
+        lock_file(file),
+    ):
+        pass
+    assert not file.exists()
+    with lock_file(file):
+        pass
+
+
+def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(tmp_path: Path) -> None:
+    """Between acquiring the lock and naming itself, the owner is unknown for a moment."""
+    owner = tmp_path / ".lock-owner"
+    with lock_folder(tmp_path):
+        owner.unlink()
+        naming = threading.Timer(0.2, owner.write_text, [str(os.getpid())])
+        naming.start()
+        with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
+            pass
+        naming.join()

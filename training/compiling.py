@@ -16,6 +16,7 @@ from stoneworks.models.processors import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
 from stoneworks.models.search.puct import PUCT
+from stoneworks.training.processes import exit_with_parent, interrupts_blocked
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,18 @@ def compile_games(
     jobs = [(game, part) for game in games for part in reversed(PARTS)]  # the longest first
     done: list[Compiled] = []
     # Spawned, because a forked child of a multi-threaded process may deadlock.
-    with ProcessPoolExecutor(num_processes, multiprocessing.get_context("spawn")) as pool:
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(num_processes, context, initializer=exit_with_parent) as pool:
         try:
-            for future in as_completed([pool.submit(compile_part, *job) for job in jobs]):
+            with interrupts_blocked():
+                futures = [pool.submit(compile_part, *job) for job in jobs]
+            for future in as_completed(futures):
                 done.append(future.result())
                 progress(done[-1], len(done), len(jobs))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()  # a job may take half a minute
             raise
     return done

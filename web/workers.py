@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
-import signal
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
+from stoneworks.training.processes import interrupts_blocked
 from stoneworks.web.errors import RequestError
 
 #: Grace period of a canceled job before its process is killed.
@@ -125,13 +125,13 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, added_entries()), daemon=True)
-        self._process.start()
+        with interrupts_blocked():
+            self._process.start()
         theirs.close()
 
 
 def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
     """Process jobs until the connection to the server is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.nice(5)  # keeps the server responsive while all processors are busy
     os.environ.setdefault("OMP_NUM_THREADS", "1")

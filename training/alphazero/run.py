@@ -198,6 +198,10 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         """See :meth:`Run.train`."""
         config = self.config
         at_start, began, aside = self.done, time.monotonic(), 0.0
+        if self.matches_due:
+            self._play_matches(AlphaZeroStatus(self.done, config.positions, self.seconds()), report, stop)
+            self.save()
+            aside = time.monotonic() - began
         if self.done < config.positions:
             if not (self.checkpoint / METADATA_FILE).exists():
                 self.save()
@@ -212,8 +216,8 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                     last = self.done >= config.positions
                     every = config.matches.positions
                     if last or self.done // every > self._before_iteration // every:
-                        self._play_matches(status, report)
-                    if not last:
+                        self._play_matches(status, report, stop)
+                    if not last and not stop.is_set():
                         self.save_if_due()
                     aside += time.monotonic() - interlude
             self.save()
@@ -223,7 +227,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             self.done,
             self.seconds(),
             (self.done - at_start) / max(1e-9, seconds),
-            self.done >= config.positions,
+            self.done >= config.positions and not self.matches_due,
             games=self.games,
         )
 
@@ -302,7 +306,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         figures = {names.get(name, name): value for name, value in figures.items()}
         self.log(figures, tensorboard_scalars(figures), status.done)
 
-    def _play_matches(self, status: AlphaZeroStatus, report: Report) -> None:
+    def _play_matches(self, status: AlphaZeroStatus, report: Report, stop: threading.Event) -> None:
         settings = self.config.matches
         pairings: list[tuple[str, Bot, str]] = []
         for opponent in settings.opponents:
@@ -325,5 +329,5 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                 )
             )
         self.play_matches(
-            pairings, settings, lambda number: self.seed(_MATCHES, self.iterations, number), status, report
+            pairings, settings, lambda number: self.seed(_MATCHES, self.iterations, number), status, report, stop
         )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import queue
-import signal
 import threading
 import traceback
 from collections.abc import Mapping
@@ -22,6 +20,8 @@ from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.processes import exit_with_parent, interrupts_blocked
+from stoneworks.training.runs.config_reading import ConfigError
 
 with require_extra("train", "training runs"):
     import torch
@@ -29,7 +29,7 @@ with require_extra("train", "training runs"):
 
 
 class SelfPlayError(RuntimeError):
-    """Raised when a self-play process ends unexpectedly. The message contains its last output."""
+    """Raised when a self-play process ends unexpectedly. The message contains its error; a note, the traceback."""
 
 
 class GameSource(Protocol):
@@ -50,6 +50,11 @@ class GameSource(Protocol):
 def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype]:
     """Return the device and the dtype of the networks of a run."""
     device = fastest_device() if config.device == "auto" else torch.device(config.device)
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:  # torch raises either for a device that does not exist
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"device must be available on this machine, got {config.device!r}: {reason}") from None
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
@@ -118,8 +123,9 @@ class SelfPlayProcesses:
             for own_seed, weights in zip(seed.spawn(num_processes), self._weights, strict=True)
         ]
         self.update(network.playing_state_dict(), progress)
-        for process in self._processes:
-            process.start()
+        with interrupts_blocked():
+            for process in self._processes:
+                process.start()
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
         """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` if a process has ended."""
@@ -136,7 +142,9 @@ class SelfPlayProcesses:
                     raise SelfPlayError("a self-play process ended by itself") from None
                 continue
             if isinstance(over, str):
-                raise SelfPlayError(f"a self-play process failed:\n{over}")
+                error = SelfPlayError(f"a self-play process failed: {over.strip().splitlines()[-1]}")
+                error.add_note(over)
+                raise error
             self.clocks.add(clocks)
             played += over
             missing -= sum(len(game.positions) for game in over)
@@ -159,14 +167,6 @@ class SelfPlayProcesses:
             waiting.close()
 
 
-def _end_with_parent() -> None:
-    """Exit when the parent process ends, even while this process is blocked."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
 def _play_for_ever(
     entries: tuple[Entry, ...],
     architecture: Architecture,
@@ -176,8 +176,7 @@ def _play_for_ever(
     games: Any,
 ) -> None:
     """Play, and put the finished games with the time and counts since the previous ones into the queue ``games``."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the learner stops the others
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    exit_with_parent()
     torch.set_num_threads(config.threads)
     add_entries(entries)
     try:

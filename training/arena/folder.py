@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.files import write_whole
+from stoneworks.locks import LOCK_FILES
 from stoneworks.reading import read_json
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.match import MatchResult
@@ -52,7 +53,20 @@ class ArenaFolder:
         """
         self.path = Path(path)
         self.settings = settings
+        self.check(path, settings, checkpoints)
         file = self.path / _SETTINGS
+        if not file.exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
+        self._games = self.path / "games"
+        self._games.mkdir(exist_ok=True)
+
+    @staticmethod
+    def check(
+        path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
+    ) -> None:
+        """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
+        folder, file = Path(path), Path(path) / _SETTINGS
         if file.exists():
             there, here = _read_fields(file), settings.to_fields()
             if checkpoints is not None:
@@ -62,13 +76,8 @@ class ArenaFolder:
                     raise ArenaFolderError(
                         f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
                     )
-        else:
-            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise ArenaFolderError(f"{self.path} must be a new or empty folder, or the folder of an arena")
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
-        self._games = self.path / "games"
-        self._games.mkdir(exist_ok=True)
+        elif folder.exists() and (not folder.is_dir() or any(file.name not in LOCK_FILES for file in folder.iterdir())):
+            raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
 
     def file_of(self, chunk: Chunk) -> Path:
         """Return the path of the file with the games of a chunk."""

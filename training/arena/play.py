@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.checks import check_integer
+from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
 from stoneworks.models.shipped import checkpoint_of
 from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
@@ -120,9 +122,10 @@ def play_arena(
             make_bot(player, game, 0)  # report invalid names before anything is played
         elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
-    kept = ArenaFolder(folder, settings, _checkpoints(everyone))
-    with lock_folder(kept.path):
-        return _play(kept, everyone, int(workers), progress)
+    checkpoints = _checkpoints(everyone)
+    ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
+    with lock_folder(Path(folder)):
+        return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), progress)
 
 
 def _play(
@@ -133,6 +136,7 @@ def _play(
 ) -> ArenaResult:
     """Play the missing games of the arena in ``kept``."""
     settings = kept.settings
+    remove_temporary_files(kept.path)
     standing = _Standing(settings, kept.read())
     result = standing.result()
     if progress is not None:

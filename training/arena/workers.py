@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import signal
 import sys
-import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 
@@ -19,6 +17,7 @@ from stoneworks.training.arena.match import play_match
 from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.training.processes import exit_with_parent, interrupts_blocked
 
 #: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]
@@ -99,7 +98,7 @@ class _Team:
         context = multiprocessing.get_context("spawn")
         self._settings = settings
         self._processes = {}
-        with _interrupts_ignored():  # inherited by the processes: only this process handles Ctrl-C, and terminates them
+        with interrupts_blocked():
             for _ in range(size):
                 here, there = context.Pipe()
                 process = context.Process(
@@ -158,7 +157,7 @@ class _Team:
 
 def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
     """Play the chunks received through the pipe, and send back their games or the text of an error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    exit_with_parent()
     add_entries(entries)
     import numba
 
@@ -173,15 +172,3 @@ def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str
             except ArenaPlayError as error:
                 answer = str(error)
             pipe.send(answer)
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -170,6 +170,7 @@ def make_ladder(
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
+    from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
     from stoneworks.training.arena.schedule import neighbors, round_robin
@@ -192,7 +193,8 @@ def make_ladder(
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)
-    Ladder.of_result(_play(settings, folder, workers), command).save(file)
+    with lock_file(file):
+        Ladder.of_result(_play(settings, folder, workers), command).save(file)
     Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
 
 

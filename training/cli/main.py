@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import typer
@@ -51,6 +54,8 @@ app.add_typer(arena.ladder_app, name="ladder")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 for success, 2 for an error (one line on standard error), 130 if interrupted.
 
+    SIGTERM interrupts like Ctrl-C.
+
     ``arguments`` defaults to those of the process.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -59,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 errors="replace"
             )  # a terminal that is ASCII alone must not end a command at its last line
     try:
-        status = app(args=arguments, standalone_mode=False)
+        with _interrupted_by_sigterm():
+            status = app(args=arguments, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     except _UsageError as error:
@@ -67,10 +73,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"stoneworks: {message}", file=sys.stderr)
         status = error.exit_code
     except Exception as error:
-        if not isinstance(error, (ValueError, OSError)) and not type(error).__module__.startswith("stoneworks."):
+        if not _is_of_input_or_machine(error):
             raise  # a bug in stoneworks
-        print(f"stoneworks: {error}", file=sys.stderr)
+        print(f"stoneworks: {_message(error)}", file=sys.stderr)
         status = 2
     if status == 130:
         print("stoneworks: interrupted", file=sys.stderr)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _is_of_input_or_machine(error: Exception) -> bool:
+    """Return whether an error is due to bad input, or to a file system, device or memory that fails; else it is a bug."""
+    package = type(error).__module__.partition(".")[0]
+    if isinstance(error, (ValueError, OSError, MemoryError)) or package in ("stoneworks", "torch"):
+        return True
+    # Most errors of devices that torch raises are plain RuntimeErrors.
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in ("CUDA", "allocate memory"))
+
+
+def _message(error: Exception) -> str:
+    if type(error).__module__.partition(".")[0] == "stoneworks" or isinstance(error, ValueError):
+        return str(error)
+    return str(error).partition("\n")[0] or "not enough memory"
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """Handle SIGTERM as Ctrl-C, so that what has been done so far is kept and programs that were started end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -141,6 +141,10 @@ class PPORun(Run[PPOConfig]):
     def train(self, report: Report, stop: threading.Event) -> TrainingResult:
         """See :meth:`Run.train`."""
         session = _Session(self, report, stop)
+        if self.matches_due:
+            status = PPOStatus(self.done, self.config.frames, self.seconds())
+            self.play_scheduled_matches(status, report, stop)
+            self.save()
         remaining = self.config.frames - self.done
         if remaining > 0:
             self.model.set_logger(Logger(None, [_Figures(self)]))
@@ -153,10 +157,10 @@ class PPORun(Run[PPOConfig]):
             self.done if not session.stopped else session.frames_when_stopped,
             self.seconds(),
             session.frames_per_second(),
-            not session.stopped,
+            not session.stopped and not self.matches_due,
         )
 
-    def play_scheduled_matches(self, status: PPOStatus, report: Report) -> None:
+    def play_scheduled_matches(self, status: PPOStatus, report: Report, stop: threading.Event) -> None:
         """Play the matches scheduled by ``config.matches``."""
         self.network.eval()
         opponents = self.config.matches.opponents
@@ -170,6 +174,7 @@ class PPORun(Run[PPOConfig]):
             lambda number: self.seed(_EVALUATION, self.updates, number, 1),
             status,
             report,
+            stop,
         )
 
     def _match_seed(self, number: int, part: int) -> int:
@@ -302,7 +307,7 @@ class _Session(BaseCallback):
         began = time.monotonic()
         last = frames >= run.config.frames
         if last or frames // every > (frames - step) // every:
-            run.play_scheduled_matches(status, self.report)
+            run.play_scheduled_matches(status, self.report, self.stop)
         if not last and not self.stop.is_set():
             run.save_if_due()
         self._aside += time.monotonic() - began

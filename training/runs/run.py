@@ -7,6 +7,7 @@ the checkpoint; anything in the folder that was written after the checkpoint is 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -21,7 +22,7 @@ import numpy as np
 
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
+from stoneworks.files import remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, recover
@@ -72,6 +73,10 @@ class MatchSettings(Protocol):
 Config = TypeVar("Config", bound=TrainableConfig)
 
 
+class _MatchStopped(Exception):  # noqa: N818 - not an error
+    """Raised to abandon a match."""
+
+
 class Run(ABC, Generic[Config]):
     """One session of a run. Use it through :func:`train_run`, which holds the lock of the folder.
 
@@ -85,6 +90,7 @@ class Run(ABC, Generic[Config]):
         game: the game.
         earlier: the checkpoint from which the session is resumed; None for a new run.
         match_results: results of the matches so far.
+        matches_due: whether the latest matches were stopped before their end; a resumed session plays the rest first.
         board: the TensorBoard writer.
     """
 
@@ -107,6 +113,7 @@ class Run(ABC, Generic[Config]):
         self._done_before: int = training.get(self.amount, 0)
         self._seconds_before: float = training.get("seconds", 0.0)
         self.match_results: list[dict[str, Any]] = list(training.get("match_results", ()))
+        self.matches_due = bool(training.get("matches_due", False))
         self._began = self._saved = time.monotonic()
 
     # -- Defined by the algorithm ------------------------------------------------------------------------------------
@@ -141,7 +148,8 @@ class Run(ABC, Generic[Config]):
     # -- Common to all algorithms ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Write the configuration and delete anything that was written after the checkpoint."""
+        """Write the configuration and delete anything that was written after the checkpoint, or not completely."""
+        remove_temporary_files(self.folder)
         write_whole(self.folder / "config.yaml", dump_config(self.config))
         truncate_metrics(self.folder / METRICS_FILE, self.amount, self._done_before)
         truncate_events(self.folder / TENSORBOARD_FOLDER, self._done_before)
@@ -182,6 +190,7 @@ class Run(ABC, Generic[Config]):
                 "seconds": round(self.seconds(), 1),
                 "hardware": describe_hardware(),
                 "match_results": self.match_results,
+                "matches_due": self.matches_due,
                 **self.training(),
             },
             training_state=self.training_state(),
@@ -204,8 +213,9 @@ class Run(ABC, Generic[Config]):
         seeds: Callable[[int], np.random.SeedSequence],
         status: TrainingStatus,
         report: Report,
+        stop: threading.Event,
     ) -> None:
-        """Play matches, save their game records, and report their results.
+        """Play matches, save their game records, and report their results. Skip those that have been played after ``done``.
 
         Args:
             pairings: tuples of the player's display name, the player, and the name of its opponent.
@@ -213,24 +223,40 @@ class Run(ABC, Generic[Config]):
             seeds: function that returns the seed sequence of a match by its index.
             status: current status of the run.
             report: called with the result of each match as the message.
+            stop: when set, the current match is abandoned.
         """
         folder = self.folder / MATCHES_FOLDER
+        played = {(row[self.amount], row["player"], row["opponent"]) for row in self.match_results}
+
+        def check_stop(over: int, games: int) -> None:
+            if stop.is_set():
+                raise _MatchStopped
+
+        self.matches_due = True
         for number, (player, bot, opponent) in enumerate(pairings):
+            if (status.done, player, opponent) in played:
+                continue
             of_bot, of_openings = map(int, seeds(number).generate_state(2))
-            result = play_match(
-                self.game,
-                bot,
-                load_bot(opponent, self.game, seed=of_bot),
-                num_pairs=settings.num_pairs,
-                opening_actions=settings.opening_actions,
-                seed=of_openings,
-            )
+            with contextlib.closing(load_bot(opponent, self.game, seed=of_bot)) as other:
+                try:
+                    result = play_match(
+                        self.game,
+                        bot,
+                        other,
+                        num_pairs=settings.num_pairs,
+                        opening_actions=settings.opening_actions,
+                        seed=of_openings,
+                        progress=check_stop,
+                    )
+                except _MatchStopped:
+                    return
             place = {self.amount: status.done, "seconds": status.seconds, "player": player}
             self.match_results.append(place | summarize(result, opponent))
             folder.mkdir(exist_ok=True)
             write_records(folder / f"{status.done:010d}-{number}.jsonl", result.records)
             self.board.add_scalar(f"matches/{player}_{opponent}", result.score, status.done)
             report(replace(status, message=f"after {status.done:,} {self.amount}: {result}"))
+        self.matches_due = False
 
     def _read_earlier(self, resume: bool) -> Checkpoint | None:
         recover(self.checkpoint)

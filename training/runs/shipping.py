@@ -129,7 +129,7 @@ def ship(
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
+        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=target.parent))
         try:
             shutil.copytree(new, beside, dirs_exist_ok=True)
             replace_folder(beside, target)

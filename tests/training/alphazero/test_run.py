@@ -265,6 +265,34 @@ def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
     assert len(list((tmp_path / "matches").iterdir())) == 4
 
 
+class StopAfterMatch:
+    """Sets an event after the first match of the session."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+
+    def __call__(self, status: AlphaZeroStatus) -> None:
+        if status.message:
+            self.event.set()
+
+
+def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
+    matches = {"positions": 10**9, "num_pairs": 2, "opponents": ["random", "greedy"], "search_opponents": []}
+    config = tiny(matches=matches)
+    for session in range(3):
+        stop = StopAfterMatch()
+        result = train(config, tmp_path / "stopped", resume=session > 0, report=stop, stop=stop.event)
+        assert result.done >= config.positions
+        assert result.finished == (session > 0)
+        assert len(saved(tmp_path / "stopped")["match_results"]) == min(session + 1, 2)
+    train(config, tmp_path / "whole")
+    both = [saved(tmp_path / name)["match_results"] for name in ("stopped", "whole")]
+    for rows in both:
+        for row in rows:
+            del row["seconds"]
+    assert both[0] == both[1]
+
+
 # -- Being killed ------------------------------------------------------------------------------------------------------
 
 KILLED = """
@@ -425,8 +453,10 @@ def test_a_self_play_process_that_fails_is_an_error_that_says_what_it_said(netwo
     config = dataclasses.replace(tiny(), game="nonsense(size=2)")
     source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
     try:
-        with pytest.raises(SelfPlayError, match=r"(?s)a self-play process failed.*Traceback.*nonsense"):
+        with pytest.raises(SelfPlayError, match=r"a self-play process failed: .*nonsense") as raised:
             source.collect(10, threading.Event())
+        assert "\n" not in str(raised.value)
+        assert "Traceback" in raised.value.__notes__[0]
     finally:
         source.close()
 

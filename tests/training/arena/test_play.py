@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.checkpoint import save_checkpoint
 from stoneworks.models.network import Architecture, make_network
@@ -625,21 +627,26 @@ def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_p
     assert run("ladder", "show")[:2] == (0, "".join(f"{game}\n" for game in shipped_ladders()))
 
 
-def test_ctrl_c_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    def command(folder: str) -> list[str]:
-        options = ["--game", GAME, "--pairs", "2000", "--chunk-pairs", "50", "--workers", "2", "--folder", folder]
-        return [*COMMAND, "arena", "random", "greedy", *options]
-
-    games = tmp_path / "broken" / "games"
+def start_arena(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a long arena, and wait until it has finished a chunk."""
     process = subprocess.Popen(
-        command("broken"), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        long_arena(folder, *options), cwd=folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
-    while not (games.exists() and list(games.glob("*.jsonl"))):
+    while not list((folder / "games").glob("*.jsonl")):
         assert process.poll() is None
-        assert time.monotonic() < deadline
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    return process
+
+
+def long_arena(folder: Path, *options: str) -> list[str]:
+    given = ["--game", GAME, "--pairs", "2000", "--chunk-pairs", "50", "--workers", "2", "--folder", str(folder)]
+    return [*COMMAND, "arena", "random", "greedy", *given, *options]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    process = start_arena(tmp_path / "broken")
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
@@ -647,9 +654,36 @@ def test_ctrl_c_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Pat
     kept = load_arena(tmp_path / "broken")
     assert 0 < kept.num_pairs < 2000
     assert "greedy" in out, "the table shows what there is so far"
-    subprocess.run(command("broken"), cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(long_arena(tmp_path / "broken"), cwd=tmp_path, check=True, capture_output=True)
     whole = play_arena(kept.settings, tmp_path / "whole")
     assert load_arena(tmp_path / "broken").records == whole.records
+
+
+def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "arena"
+    first = start_arena(folder)
+    try:
+        for options in ([], ["--pairs", "50"]):
+            code, out, err = run(*long_arena(folder, *options)[len(COMMAND) :])
+            assert (code, out) == (2, "")
+            assert f"is in use by process {first.pid}" in err or "num_pairs is 2000" in err
+    finally:
+        first.kill()
+        first.communicate(timeout=60)
+    (folder / "games" / ".half.jsonl.1.tmp").write_text("half")
+    settings = load_arena(folder).settings
+    with pytest.raises(KeyboardInterrupt):
+        play_arena(settings, folder, progress=interrupt_after(0))
+    assert not list(folder.rglob("*.tmp")), "what the killed process has left"
+
+
+def test_a_ladder_is_made_by_one_process_at_a_time(run: Run, tmp_path: Path) -> None:
+    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "4", "--output", ".", "--workers", "1"]
+    with lock_file(tmp_path / file_name_of(GAME)):
+        code, _, err = run(*making)
+        assert code == 2
+        assert f"vadus-size-3.json is in use by process {os.getpid()}" in err
+    assert run(*making)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,81 @@ def test_the_first_signal_sets_the_event_and_the_second_interrupts() -> None:
     assert signal.getsignal(signal.SIGTERM) is not None
 
 
+class StopAfterMatch:
+    """Sets an event after the first match of the session."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+
+    def __call__(self, status: PPOStatus) -> None:
+        if status.message:
+            self.event.set()
+
+
+def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
+    config = tiny(frames=128, matches={"frames": 64, "num_pairs": 2, "opponents": ["random", "greedy"]})
+    folder = tmp_path / "stopped"
+    finished, sessions = False, 0
+    while not finished:
+        stop = StopAfterMatch()
+        finished = train(config, folder, resume=sessions > 0, report=stop, stop=stop.event).finished
+        sessions += 1
+        results = load_checkpoint(folder / "checkpoint").training["match_results"]
+        assert len(results) == min(sessions, 4)
+    assert sessions == 4
+    whole = load_checkpoint(train(config, tmp_path / "whole").checkpoint).training["match_results"]
+    assert [{**row, "seconds": 0} for row in results] == [{**row, "seconds": 0} for row in whole]
+
+
+# -- Damage ------------------------------------------------------------------------------------------------------------
+
+DAMAGED = """
+import hashlib, json, sys
+from pathlib import Path
+import numpy as np
+from safetensors.torch import load, save
+from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.training.ppo.run import train
+from stoneworks.training.runs.config import load_config
+
+config, folder = load_config(sys.argv[1]), Path(sys.argv[2])
+file, description = (folder / "checkpoint" / name for name in ("training.safetensors", "checkpoint.json"))
+whole, fields = file.read_bytes(), json.loads(description.read_text())
+random = np.random.default_rng(0)
+refused = 0
+for _ in range(60):
+    tensors = load(whole)
+    positions = tensors["games/positions"].numpy()
+    for _ in range(random.integers(1, 20)):
+        positions.flat[random.integers(positions.size)] ^= 1 << random.integers(8)
+    content = save(tensors)
+    file.write_bytes(content)
+    fields["files"][file.name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    description.write_text(json.dumps(fields))
+    try:
+        train(config, folder, resume=True)
+    except CheckpointError as error:
+        assert str(folder) in str(error)
+        refused += 1
+    else:
+        sys.exit("damaged positions were accepted")
+print(refused)
+"""
+
+
+def test_a_run_with_damaged_games_is_refused_though_its_checksums_fit(tmp_path: Path) -> None:
+    config = tiny()
+    folder = tmp_path / "run"
+    stop = StopAfter(2)
+    train(config, folder, report=stop, stop=stop.event)
+    file = tmp_path / "config.yaml"
+    file.write_text(dump_config(config), encoding="utf-8")
+    command = [sys.executable, "-c", DAMAGED, str(file), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == 60
+
+
 # -- Being killed ------------------------------------------------------------------------------------------------------
 
 KILLED = """
