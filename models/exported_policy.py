@@ -13,17 +13,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.files import write_whole
+from stoneworks.reading import parse_json, read_bytes
 
 FORMAT_VERSION = 1
 #: How to select a legal action: sample from the softmax of the scores, or take the greatest score.
 SELECTIONS = ("sample", "argmax")
+
+#: Maximum number of layers of a file.
+MAX_LAYERS = 1000
 
 _METADATA_KEY = "stoneworks_policy"
 #: Supported layers with their constructor arguments.
@@ -115,10 +121,10 @@ def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> Expor
     Raises:
         ExportedPolicyError: if the file is missing or damaged, or the policy is for another game or version.
     """
+    content = read_bytes(path, ExportedPolicyError)
     try:
-        with safe_open(path, "pt") as file:
-            description = json.loads((file.metadata() or {})[_METADATA_KEY])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        description = _read_description(content, str(path))
+        tensors = load_tensors(content)
         version = description["format_version"]
         if version != FORMAT_VERSION:
             raise ExportedPolicyError(f"{path}: format_version must be {FORMAT_VERSION}, got {version!r}")
@@ -139,16 +145,29 @@ def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> Expor
             raise ExportedPolicyError(
                 f"{path}: selection must be one of {', '.join(SELECTIONS)}, got {description['selection']!r}"
             )
-        layers = nn.Sequential(*map(_layer, description["layers"]))
+        if len(description["layers"]) > MAX_LAYERS:
+            raise ExportedPolicyError(f"{path}: layers must be at most {MAX_LAYERS}, got {len(description['layers'])}")
+        with torch.device("meta"):  # allocates nothing, whatever sizes the file gives
+            layers = nn.Sequential(*map(_layer, description["layers"]))
+        for name, tensor in tensors.items():
+            if tensor.dtype != torch.float32 or not torch.isfinite(tensor).all():
+                raise ExportedPolicyError(f"{path}: {name} must be finite numbers of float32")
+        layers.load_state_dict(tensors, assign=True)
         policy = ExportedPolicy(layers, trained_on, description["selection"])
-        policy.layers.load_state_dict(tensors)
     except ExportedPolicyError:
         raise
-    except (OSError, SafetensorError, KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
+    except (SafetensorError, KeyError, IndexError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise ExportedPolicyError(f"{path}: a file written by save_policy is needed ({error!r})") from error
     _check_shapes(policy, str(path))
     policy.eval()
     return policy
+
+
+def _read_description(content: bytes, source: str) -> dict[str, Any]:
+    """Return the description in the header of a safetensors file."""
+    header = content[8 : 8 + int.from_bytes(content[:8], "little")].decode("utf-8")
+    metadata = parse_json(header, ValueError, source)["__metadata__"]
+    return parse_json(metadata[_METADATA_KEY], ValueError, source)
 
 
 def _chain(layers: Iterable[nn.Module]) -> Iterator[nn.Module]:
@@ -183,6 +202,10 @@ def _layer(description: dict[str, Any]) -> nn.Module:
     arguments = {name: value for name, value in description.items() if name != "kind"}
     if set(arguments) - {"bias"} != set(names):
         raise ExportedPolicyError(f"a layer {description['kind']} must have {', '.join(names)}, got {arguments!r}")
+    padding = arguments.get("padding", "same")
+    # Otherwise the result could be mostly padding, of any size.
+    if not isinstance(padding, str) and np.max(padding) >= np.max(arguments["kernel_size"]):
+        raise ExportedPolicyError(f"the padding of a layer must be less than its kernel size, got {arguments!r}")
     return cls(**arguments)
 
 
@@ -190,15 +213,17 @@ def _check_shapes(policy: ExportedPolicy, name: str) -> None:
     game = policy.game
     try:
         with torch.no_grad():
-            shape = tuple(policy(torch.zeros(2, *game.observation_shape, device=_device(policy)))[0].shape)
+            scores = policy(torch.ones(2, *game.observation_shape, device=_device(policy)))[0]
     except (RuntimeError, IndexError) as error:
         raise ExportedPolicyError(
             f"{name}: the layers must take observations {game.observation_shape} of {game} ({error})"
         ) from error
-    if shape != (2, game.num_actions):
+    if tuple(scores.shape) != (2, game.num_actions):
         raise ExportedPolicyError(
-            f"{name}: the result must be [batch, {game.num_actions}] for {game}, got {list(shape)}"
+            f"{name}: the result must be [batch, {game.num_actions}] for {game}, got {list(scores.shape)}"
         )
+    if not torch.isfinite(scores).all():
+        raise ExportedPolicyError(f"{name}: the result must be finite, which it is not for observations of ones")
 
 
 def _device(policy: nn.Module) -> torch.device:

@@ -7,6 +7,7 @@ contains non-finite numbers or integers with too many digits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -52,18 +53,34 @@ def read_text(path: str | os.PathLike[str], error: type[Exception], max_bytes: i
         raise error(f"{path} is not UTF-8 text: {problem}") from None
 
 
-def read_json(path: str | os.PathLike[str], error: type[Exception]) -> dict[str, Any]:
+def read_json(path: str | os.PathLike[str], error: type[Exception], max_bytes: int = MAX_TEXT_BYTES) -> dict[str, Any]:
     """Parse a JSON file that contains an object. Raises ``error`` on failure."""
-    return parse_json(read_text(path, error), error, str(path))
+    return parse_json(read_text(path, error, max_bytes), error, str(path))
 
 
-def parse_json(text: str, error: type[Exception], source: str) -> dict[str, Any]:
+def read_json_lines(
+    path: str | os.PathLike[str], error: type[Exception], max_bytes: int = MAX_TEXT_BYTES
+) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file, without invalid lines. Numbers may be NaN. Raises ``error`` on failure."""
+    rows = []
+    for line in read_bytes(path, error, max_bytes).splitlines():
+        with contextlib.suppress(_InvalidLineError):
+            rows.append(parse_json(line.decode("utf-8", "replace"), _InvalidLineError, "", allow_nan=True))
+    return rows
+
+
+class _InvalidLineError(ValueError):
+    pass
+
+
+def parse_json(text: str, error: type[Exception], source: str, *, allow_nan: bool = False) -> dict[str, Any]:
     """Parse JSON text that contains an object.
 
     Args:
         text: the JSON text.
         error: exception class to raise.
         source: name of the text in error messages.
+        allow_nan: whether the constants NaN, Infinity and -Infinity, which JSON does not have, are numbers.
 
     Raises:
         error: the text is not a JSON object, exceeds a limit, or contains a duplicate key.
@@ -72,7 +89,7 @@ def parse_json(text: str, error: type[Exception], source: str) -> dict[str, Any]
         fields = json.loads(
             text,
             object_pairs_hook=_without_repetition,
-            parse_constant=_refuse_constant,
+            parse_constant=float if allow_nan else _refuse_constant,
             parse_int=_parse_integer,
             parse_float=_parse_float,
         )

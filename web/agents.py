@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
+from stoneworks.reading import read_json
 from stoneworks.training.arena.ladder import LadderError, load_ladder
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import rate_against
@@ -115,8 +115,7 @@ def _require_torch(name: str) -> None:
 
 @lru_cache(maxsize=64)
 def _description(name: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads((shipped.shipped_folder() / name / "checkpoint.json").read_text("utf-8"))
-    return fields
+    return read_json(shipped.shipped_folder() / name / "checkpoint.json", RequestError)
 
 
 def _game_of_checkpoint(name: str) -> str:
@@ -145,7 +144,7 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
         if not file.is_file():
             continue
-        fields = json.loads(file.read_text("utf-8"))
+        fields = read_json(file, RequestError)
         if fields.get("game") != game:
             continue
         for player in {match["player"] for match in fields["matches"]}:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from stoneworks.reading import parse_json
 from stoneworks.web.errors import RequestError
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
     """Parse a request body as a JSON object. Raises :class:`RequestError` if it is not one."""
     try:
-        fields = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
         raise RequestError("the body must be a JSON object in UTF-8") from None
-    if not isinstance(fields, dict):
-        raise RequestError("the body must be a JSON object in UTF-8")
-    return fields
+    return parse_json(text, RequestError, "the body")
 
 
 class Fields:
@@ -103,10 +101,6 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(constant)
 
 
 def _shortened(value: object) -> str:

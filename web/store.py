@@ -318,13 +318,29 @@ class NewGame:
 
 def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
     """Return a game. Raises :class:`RequestError` where there is none of that id."""
-    row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
+    try:
+        row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
+        nodes = database.execute(
+            "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
+        ).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise RequestError(f"the database of games is damaged: {error}", 500) from None
     if row is None:
         raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-    nodes = database.execute(
-        "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
-    ).fetchall()
-    return _game_of(row, {node[0]: Node(*node) for node in nodes})
+    game = _game_of(row, {node[0]: Node(*node) for node in nodes})
+    _check_tree(game)
+    return game
+
+
+def _check_tree(game: StoredGame) -> None:
+    """Check that the nodes of a game form a tree. Raises :class:`RequestError` if they do not, as a path might be endless."""
+    nodes = game.nodes
+    is_tree = {0, game.current, game.committed} <= nodes.keys() and all(
+        node.parent is None if number == 0 else node.parent in nodes and node.parent < number  # type: ignore[operator]
+        for number, node in nodes.items()
+    )
+    if not is_tree:
+        raise RequestError(f"game {game.id} in the database is damaged: its positions form no tree", 500)
 
 
 _NAMES = (
@@ -354,6 +370,9 @@ def _row_of(game: StoredGame) -> tuple[Any, ...]:
 
 def _game_of(row: tuple[Any, ...], nodes: dict[int, Node]) -> StoredGame:
     values = dict(zip(_NAMES, row, strict=True))
-    first, second = json.loads(values.pop("players"))
+    try:
+        first, second = json.loads(values.pop("players"))
+    except (ValueError, TypeError, RecursionError):
+        raise RequestError(f"game {values['id']} in the database is damaged: its players are not valid", 500) from None
     confirm = bool(values.pop("confirm"))
     return StoredGame(**values, players=(first, second), confirm=confirm, nodes=nodes)

@@ -6,6 +6,7 @@ scan cannot be read.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stoneworks.reading import check_shape, read_bytes, read_json, read_json_lines
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.play import load_arena
 from stoneworks.training.arena.ratings import RatingError
@@ -28,6 +30,10 @@ _METRICS_FILE = "metrics.jsonl"
 _CHECKPOINT_FILE = Path("checkpoint", "checkpoint.json")
 #: Subfolders of a run that contain no games and are not scanned.
 _SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
+
+
+class _UnreadableError(ValueError):
+    """Raised for a file that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -212,9 +218,9 @@ class Watch:
                 return known[1]
             if status.st_size > self._limits.file_bytes:
                 raise RequestError(f"{file.name} is larger than {self._limits.file_bytes} bytes", 413)
-            content = file.read_bytes()
-        except OSError as error:
-            raise RequestError(f"{file.name} cannot be read: {error.strerror}", 404) from None
+            content = read_bytes(file, _UnreadableError, self._limits.file_bytes)
+        except (OSError, _UnreadableError):
+            raise RequestError(f"{file.name} cannot be read", 404) from None
         records: list[GameRecord | str] = []
         lines = content.split(b"\n")
         for number, line in enumerate(lines, start=1):
@@ -293,15 +299,12 @@ class Watch:
     def _metrics(self, file: Path) -> list[dict[str, Any]]:
         """Return the rows of ``metrics.jsonl``. A resumed run may repeat iterations; the later rows are kept."""
         rows: list[dict[str, Any]] = []
-        if not file.is_file() or file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
+        lines: list[dict[str, Any]] = []
+        if file.is_symlink():
             return rows
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if not isinstance(row, dict):
-                continue
+        with contextlib.suppress(_UnreadableError):
+            lines = read_json_lines(file, _UnreadableError, self._limits.file_bytes)
+        for row in lines:
             axis = "positions" if "positions" in row else "frames"
             if not _is_number(row.get(axis)):
                 continue
@@ -312,18 +315,24 @@ class Watch:
 
     def _training(self, file: Path) -> dict[str, Any]:
         """Return the run's game, algorithm and matches from its checkpoint."""
-        try:
-            if file.is_symlink() or file.stat().st_size > self._limits.file_bytes:
-                return {}
-            fields = json.loads(file.read_text(encoding="utf-8"))
-            training = fields.get("training", {})
-            return {
-                "game": fields.get("game"),
-                "algorithm": training.get("algorithm"),
-                "match_results": [row for row in training.get("match_results", []) if isinstance(row, dict)],
-            }
-        except (OSError, ValueError, AttributeError, TypeError):
+        if file.is_symlink():
             return {}
+        try:
+            fields = read_json(file, _UnreadableError, self._limits.file_bytes)
+            check_shape(
+                fields,
+                {"game": str, "training": {"algorithm": str, "match_results?": [{}]}},
+                _UnreadableError,
+                file.name,
+            )
+        except _UnreadableError:
+            return {}
+        training = fields["training"]
+        return {
+            "game": fields["game"],
+            "algorithm": training["algorithm"],
+            "match_results": training.get("match_results", []),
+        }
 
 
 def _passes(record: GameRecord, query: Mapping[str, str]) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load, save
 from torch import nn
 
 from stoneworks.envs.rules import Batch, game_names, load_game
@@ -105,4 +110,71 @@ def test_what_does_not_fit_is_not_loaded(tmp_path: Path) -> None:
         load_policy(path)
     path.write_bytes(content.replace(b'\\"environment_version\\": 0', b'\\"environment_version\\": 7'))
     with pytest.raises(ExportedPolicyError, match=r"environment_version .* must be 0, got 7"):
+        load_policy(path)
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object], **tensors: torch.Tensor) -> None:
+    """Write the policy again with another description and other tensors."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+    description = json.loads(metadata["stoneworks_policy"])
+    change(description)
+    path.write_bytes(save({**load(content), **tensors}, {"stoneworks_policy": json.dumps(description)}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["layers"][0].update(in_features=10**6, out_features=10**6),
+        lambda fields: fields["layers"][0].update(in_features=-1),
+        lambda fields: fields["layers"][0].update(kind=["linear"]),
+        lambda fields: fields["layers"].extend([{"kind": "relu"}] * 2000),
+        lambda fields: fields.update(layers=[]),
+        lambda fields: fields.update(layers=5),
+        lambda fields: fields.update(game=[]),
+        lambda fields: fields.update(selection={}),
+        lambda fields: fields.pop("format_version"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = tmp_path / "p"
+    save_policy(path, mlp(), GAME, selection="sample")
+    rewritten(path, change)
+    with pytest.raises(ExportedPolicyError, match=str(path)):
+        load_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (torch.full((8, 54), torch.nan), "finite numbers of float32"),
+        (torch.full((8, 54), 3e38), "the result must be finite"),
+        (torch.zeros((8, 54), dtype=torch.int64), "finite numbers of float32"),
+        (torch.zeros((8, 53)), "written by save_policy"),
+    ],
+)
+def test_weights_that_give_no_numbers_are_refused(tmp_path: Path, weight: torch.Tensor, message: str) -> None:
+    path = tmp_path / "p"
+    layers = [nn.Linear(54, 8), nn.Linear(8, 10)]
+    save_policy(path, layers, GAME, selection="sample")
+    rewritten(path, lambda fields: None, **{"0.weight": weight})
+    with pytest.raises(ExportedPolicyError, match=message):
+        load_policy(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p")
+    with pytest.raises(ExportedPolicyError, match="is not a regular file"):
+        load_policy(tmp_path / "p")
+
+
+def test_padding_of_any_size_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    convolution = nn.Conv2d(GAME.observation_shape[0], 2, 3, padding=1)
+    size = 2 * int(np.prod(GAME.observation_shape[1:]))
+    save_policy(path, [convolution, nn.Flatten(), nn.Linear(size, 10)], GAME, selection="sample")
+    rewritten(path, lambda fields: fields["layers"][0].update(padding=[30_000, 30_000]))
+    with pytest.raises(ExportedPolicyError, match="padding"):
         load_policy(path)

@@ -306,7 +306,7 @@ def test_the_number_of_games_is_bounded(tmp_path: Path) -> None:
 
 
 def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server: Any) -> None:
-    server = start_server("--thinking-seconds", "4")
+    server = start_server("--thinking-seconds", "60")
     with server.client() as client:
         slow = client.post("/api/games", json={"game": "vadus(size=5)", "players": ["mcts:2s", None]}).json()
         failures: list[Exception] = []
@@ -329,7 +329,7 @@ def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server:
         quick = client.post("/api/analyze", json={"game": GAME, "actions": [], "bot": "random"})
         assert quick.status_code == 200
         assert client.get(f"/api/games/{slow['id']}").json()["turns"] == []
-        refused = client.post("/api/games", json={"game": GAME, "players": ["mcts:30s", None]})
+        refused = client.post("/api/games", json={"game": GAME, "players": ["mcts:31s", None]})
         assert refused.status_code == 400
 
 

@@ -100,11 +100,22 @@ class Learner:
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
     def load_state(self, tensors: dict[str, Tensor]) -> None:
-        """Restore the training state returned by ``state``."""
+        """Restore the training state returned by ``state``.
+
+        Raises:
+            ValueError: a number is not finite, or an estimate of the optimizer has another shape than its parameter.
+            KeyError, RuntimeError: a tensor is missing, or has another shape.
+        """
+        for name, tensor in tensors.items():
+            if not torch.isfinite(tensor).all():
+                raise ValueError(f"{name} has values that are not finite")
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])
         if self.num_steps:
             for number, (parameter, _) in enumerate(self._moments()):
+                for name in ("exp_avg", "exp_avg_sq"):
+                    if tensors[f"optimiser.{number}.{name}"].shape != parameter.shape:
+                        raise ValueError(f"optimiser.{number}.{name} does not have the shape of its parameter")
                 self._optimiser.state[parameter] = {
                     name: tensors[f"optimiser.{number}.{name}"].to("cpu" if name == "step" else self._device)
                     for name in ("step", "exp_avg", "exp_avg_sq")

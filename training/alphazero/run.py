@@ -17,10 +17,17 @@ from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import METADATA_FILE, CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    load_training_state,
+)
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.shipped import find
+from stoneworks.reading import check_shape
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
@@ -135,20 +142,36 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self.iterations = 0
         self._before_iteration = 0
         if self.earlier is not None:
-            training = self.earlier.training
-            self.learner.acting_network.load_playing_state_dict(self.earlier.network.state_dict())
-            self.learner.load_state(load_training_state(self.checkpoint))
-            self.generator.bit_generator.state = training["random_state"]
-            self.games = training["games"]
-            self.iterations = training["iterations"]
+            self._restore(self.earlier)
         self.buffers = ReplayBuffers(folder / "positions", config, self._num_added_before())
 
     def _num_added_before(self) -> Mapping[str, int]:
-        """Return the number of positions at the checkpoint by game string."""
+        """Return the number of positions at the checkpoint by game string. Raises ``CheckpointError`` if it is invalid."""
         if self.earlier is None:
             return {}
         training = self.earlier.training
-        return training.get("positions_by_game") or {str(self.game): training["positions"]}
+        by_game = training.get("positions_by_game") or {str(self.game): training["positions"]}
+        where = f"{self.checkpoint}: positions_by_game"
+        check_shape(by_game, dict.fromkeys(self.config.shares(), int), CheckpointError, where)
+        if min(by_game.values()) < 0 or sum(by_game.values()) != training["positions"]:
+            raise CheckpointError(f"{where} must have a sum of {training['positions']}, got {by_game}")
+        return by_game  # type: ignore[no-any-return]
+
+    def _restore(self, earlier: Checkpoint) -> None:
+        """Restore the state of a checkpoint. Raises ``CheckpointError`` if it does not belong to this run."""
+        try:
+            check_shape(
+                dict(earlier.training), {"games": int, "iterations": int}, CheckpointError, str(self.checkpoint)
+            )
+            self.learner.acting_network.load_playing_state_dict(earlier.network.state_dict())
+            self.learner.load_state(load_training_state(self.checkpoint))
+            self.generator.bit_generator.state = earlier.training["random_state"]
+            self.games = earlier.training["games"]
+            self.iterations = earlier.training["iterations"]
+        except CheckpointError:
+            raise
+        except (ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:  # raised by torch and NumPy
+            raise CheckpointError(f"{self.checkpoint} cannot be continued: {error!r}") from error
 
     def _initial_network(self) -> BoardNetwork:
         """Return the initial network of a new run; a resumed run replaces its weights."""

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from stoneworks.files import write_whole
 from stoneworks.models.processors import processor_name
+from stoneworks.reading import check_shape, read_json
 from stoneworks.training.bench.contestant import Measured, Spread, ratio, take_turns
 from stoneworks.training.bench.suite import Comparison, all_comparisons
 
@@ -161,23 +162,41 @@ def save_report(report: Report, path: Path) -> None:
     write_whole(path, json.dumps(asdict(report), indent=2) + "\n")
 
 
+_SPREAD = {"median": float, "least": float, "greatest": float}
+#: Required fields of a report. Those that may also be null are checked by ``_spread_or_text``.
+_SHAPE = {
+    "rows": [
+        {"measure": str, "name": str, "rate": _SPREAD, "reference": None, "reference_rate": None, "ratio": None},
+    ],
+    "missing": [str],
+    "circumstances": {"processor": str, "date": str, "rounds": int, "seconds": float, "load": str},
+}
+
+
 def load_report(path: Path) -> Report:
     """Read a report written by ``save_report``.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not a valid report; the error names the file.
+        ValueError: the file cannot be read or is not a valid report; the error names the file.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, ValueError)
+        check_shape(content, _SHAPE, ValueError, f"{path}: the report")
         rows = [Row(**{key: _spread_or_text(value) for key, value in row.items()}) for row in content["rows"]]
         return Report(rows, list(content["missing"]), dict(content["circumstances"]))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise ValueError(f"{path} is not a report that `stoneworks bench --json` wrote") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not a report that `stoneworks bench --json` wrote: {error}") from None
 
 
 def _spread_or_text(value: Any) -> Any:
-    return Spread(**value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        check_shape(value, _SPREAD, ValueError, "a spread")
+        if min(value.values()) <= 0:
+            raise ValueError(f"a spread must have rates > 0, got {value}")
+        return Spread(**value)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"a row must have texts and spreads, got {value!r}")
+    return value
 
 
 # -- Comparison with an earlier report -------------------------------------------------------------------------------

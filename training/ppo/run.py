@@ -23,6 +23,7 @@ from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork
+from stoneworks.reading import check_shape
 from stoneworks.training.ppo.config import PPOConfig
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
@@ -212,6 +213,7 @@ class PPORun(Run[PPOConfig]):
     def _restore_parts(self, checkpoint: Checkpoint) -> None:
         state = load_training_state(self.checkpoint)
         training = checkpoint.training
+        check_shape(dict(training), {"frames": int, "updates": int}, CheckpointError, str(self.checkpoint))
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.model.num_timesteps = training["frames"]
         self.updates = training["updates"]

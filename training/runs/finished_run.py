@@ -10,6 +10,7 @@ from typing import Any
 
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork
+from stoneworks.reading import check_shape
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 from stoneworks.training.runs.metrics import read_metrics
 from stoneworks.training.text import percent
@@ -54,20 +55,56 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
     """Read the folder of a run.
 
     Raises:
-        CheckpointError: there is no complete checkpoint, or its algorithm is not registered.
+        CheckpointError: there is no complete checkpoint, its algorithm is not registered, or its training information is
+            invalid.
     """
     path = Path(folder)
     checkpoint = load_checkpoint(path / "checkpoint")
     algorithm = algorithm_of(checkpoint.training, path / "checkpoint")
+    check_training(checkpoint.training, algorithm.amount, path / "checkpoint")
     return FinishedRun(path, checkpoint, read_metrics(path / "metrics.jsonl", algorithm.amount), algorithm)
 
 
 def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) -> AlgorithmEntry:
     """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
     name = training.get("algorithm")
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
-    return ALGORITHMS[name]  # type: ignore[index]
+    return ALGORITHMS[name]
+
+
+def check_training(training: Mapping[str, Any], amount: str, source: str | os.PathLike[str]) -> None:
+    """Check the training information that all algorithms write to checkpoints. Raises :class:`CheckpointError`.
+
+    Args:
+        training: the ``training`` part of the checkpoint.
+        amount: unit of training progress (see ``AlgorithmEntry.amount``).
+        source: path of the checkpoint.
+    """
+    match_results = {
+        **dict.fromkeys((amount, "games", "distinct_games", "wins", "draws", "losses"), int),
+        **dict.fromkeys(("seconds", "score"), float),
+        **dict.fromkeys(("player", "opponent"), str),
+        "interval": [float],
+    }
+    shape = {
+        amount: int,
+        "seconds": float,
+        "config": {amount: int},
+        "hardware": {"processor": str, "torch_threads": int, "gpu?": str},
+        "match_results": [match_results],
+        "matches_due?": bool,
+    }
+    where = f"{source}: training"
+    check_shape(dict(training), shape, CheckpointError, where)
+    for number, row in enumerate(training["match_results"]):
+        if len(row["interval"]) != 2:
+            raise CheckpointError(
+                f"{where}: match_results[{number}]: interval must be two numbers, got {row['interval']}"
+            )
+    for name, value in ((amount, training[amount]), ("seconds", training["seconds"])):
+        if not 0 <= value < 2**62:
+            raise CheckpointError(f"{where}: {name} must be from 0 to 2**62, got {value}")
 
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
+from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.reading import read_json_lines
 
 
 def read_metrics(file: Path, amount: str) -> list[dict[str, Any]]:
     """Return the metrics in the order of ``amount``, such as ``"positions"``; an empty sequence if there is no file.
 
-    Incomplete lines, such as the last one of a killed run, are skipped. If several lines have the same amount, which runs of
-    earlier versions may contain after a resume, the last one is used.
+    Incomplete lines, such as the last one of a killed run, and values that are not numbers are skipped. If several lines have
+    the same amount, which runs of earlier versions may contain after a resume, the last one is used.
+
+    Raises:
+        CheckpointError: the file cannot be read.
     """
     if not file.exists():
         return []
     rows: list[dict[str, Any]] = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if not isinstance(row, dict) or not isinstance(row.get(amount), int):
+    for line in read_json_lines(file, CheckpointError):
+        row = {name: value for name, value in line.items() if isinstance(value, (int, float))}
+        if not isinstance(row.get(amount), int):
             continue
         while rows and rows[-1][amount] >= row[amount]:
             rows.pop()
         rows.append(row)
     return rows
+
+
+def append_metrics(file: Path, row: Mapping[str, Any]) -> None:
+    """Append a line. Raises ``OSError`` with the path."""
+    try:
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(json.dumps(row) + "\n")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from None
 
 
 def truncate_metrics(file: Path, amount: str, done: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,8 @@ import yaml
 
 from stoneworks.files import write_whole
 from stoneworks.models import shipped
-from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint
+from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint, CheckpointError
+from stoneworks.reading import read_json
 from stoneworks.training.runs.finished_run import (
     algorithm_of,
     hardware_in_words,
@@ -147,8 +147,8 @@ def shipped_table() -> str:
     rows = []
     for name in shipped.names():
         folder = shipped.shipped_folder() / name
-        description = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8"))
-        final_matches = json.loads((folder / shipped.MATCHES_FILE).read_text(encoding="utf-8"))
+        description = read_json(folder / METADATA_FILE, CheckpointError)
+        final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
         training = description["training"]
         scores = "<br>".join(
             f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from stoneworks.envs.rules import State
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.arena.match import random_opening
 from stoneworks.training.arena.records import GameRecord, read_records
@@ -79,7 +80,7 @@ def _heading(run: FinishedRun) -> str:
     amount, story = run.algorithm.amount, run.algorithm.run_story()
     facts = {
         amount: f"{training[amount]:,} of {training['config'][amount]:,}",
-        **story.facts(training),
+        **_facts(run),
         "time": duration(training["seconds"]),
         "hardware": hardware_in_words(training["hardware"]),
         "network": network_in_words(network),
@@ -87,6 +88,14 @@ def _heading(run: FinishedRun) -> str:
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
     return f"# {run.checkpoint.game}, by {story.title}\n\n| | |\n|---|---|\n{rows}"
+
+
+def _facts(run: FinishedRun) -> Mapping[str, str]:
+    try:
+        facts = run.algorithm.run_story().facts(run.training)
+    except (KeyError, ValueError, TypeError) as error:  # what only this algorithm writes is not what it would write
+        raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
+    return facts
 
 
 def _scores(run: FinishedRun) -> Iterator[str]:
@@ -112,7 +121,10 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
     for section in run.algorithm.run_story().sections:
         yield f"## {section.heading}\n"
         if section.words is not None:
-            yield f"{section.words(rows)}\n"
+            try:
+                yield f"{section.words(rows)}\n"
+            except KeyError as error:
+                raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
         for plot in section.plots:
             content = plots.metrics_plot(rows, run.algorithm.amount, plot.panels, shares=plot.shares)
             yield _picture(run, plot.file, content, plot.caption)
@@ -141,7 +153,11 @@ def _match_games(run: FinishedRun) -> list[_MatchGame]:
     ]
     games = []
     for row, file in zip(latest, run.match_files(), strict=False):
-        records = [record for record in read_records(file) if row["player"] in record.players]
+        records = [
+            record
+            for record in read_records(file)
+            if row["player"] in record.players and record.game == str(run.checkpoint.game)
+        ]
         if records:
             games.append(_MatchGame.of_match(records, row["player"]))
     return games

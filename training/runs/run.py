@@ -8,7 +8,6 @@ the checkpoint; anything in the folder that was written after the checkpoint is 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 import time
@@ -31,8 +30,9 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
+from stoneworks.training.runs.finished_run import check_training
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
-from stoneworks.training.runs.metrics import truncate_events, truncate_metrics
+from stoneworks.training.runs.metrics import append_metrics, truncate_events, truncate_metrics
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
 with require_extra("train", "training runs"):
@@ -170,8 +170,7 @@ class Run(ABC, Generic[Config]):
 
     def log(self, figures: Mapping[str, Any], scalars: Mapping[str, float], done: int) -> None:
         """Append a line to ``metrics.jsonl`` and write ``scalars``, by tag, to TensorBoard."""
-        with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({self.amount: done, **figures}) + "\n")
+        append_metrics(self.folder / METRICS_FILE, {self.amount: done, **figures})
         for tag, value in scalars.items():
             self.board.add_scalar(tag, value, done)
 
@@ -265,6 +264,7 @@ class Run(ABC, Generic[Config]):
         if not resume:
             raise CheckpointError(f"{self.checkpoint} already exists; resume the run, or choose another folder")
         checkpoint = load_checkpoint(self.checkpoint)
+        check_training(checkpoint.training, self.amount, self.checkpoint)
         check_unchanged(checkpoint.training.get("config"), self.config, self.changeable, str(self.checkpoint))
         return checkpoint
 

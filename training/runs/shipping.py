@@ -35,10 +35,11 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
+from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
 from stoneworks.training.arena.match import MatchResult, play_match, summarize
 from stoneworks.training.arena.ratings import rate_against
-from stoneworks.training.runs.finished_run import algorithm_of
+from stoneworks.training.runs.finished_run import algorithm_of, check_training
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.model_card import model_card
 
@@ -142,10 +143,10 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
     """Copy the checkpoint ``source`` without the training state, and return the copy as read from ``folder``."""
     file = source / METADATA_FILE
     load_checkpoint(source)
-    description = json.loads(file.read_text(encoding="utf-8"))
+    description = read_json(file, CheckpointError)
     training = description["training"]
-    algorithm_of(training, source)
-    weights = (source / WEIGHTS_FILE).read_bytes()
+    check_training(training, algorithm_of(training, source).amount, source)
+    weights = read_bytes(source / WEIGHTS_FILE, CheckpointError)
     if len(weights) > MAX_WEIGHTS_BYTES:
         raise CheckpointError(
             f"{source / WEIGHTS_FILE} has {len(weights):,} bytes; allowed in a shipped checkpoint are {MAX_WEIGHTS_BYTES:,}"

@@ -112,11 +112,37 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["bench.json"]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80", "[" * 100_000, '{"rows": ' + "9" * 10_000 + "}"],
+)
 def test_another_file_is_not_a_report(tmp_path, content):
     (tmp_path / "other.json").write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(ValueError, match=r"other\.json"):
         load_report(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["rows"][0].update(rate=None),
+        lambda fields: fields["rows"][0].update(rate={"median": 1, "least": 1, "greatest": 1, "mean": 1}),
+        lambda fields: fields["rows"][0]["rate"].update(median="fast"),
+        lambda fields: fields["rows"][0]["rate"].update(median=0),
+        lambda fields: fields["rows"][0].update(ratio=3),
+        lambda fields: fields["rows"][0].update(name=[]),
+        lambda fields: fields.update(missing="jax"),
+        lambda fields: fields["circumstances"].pop("load"),
+    ],
+)
+def test_a_report_with_a_part_of_another_shape_is_refused(tmp_path, change):
+    file = tmp_path / "bench.json"
+    save_report(report(row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4))), file)
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    change(fields)
+    file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"bench\.json is not a report"):
+        load_report(file)
 
 
 def test_a_short_run_measures_what_is_installed():

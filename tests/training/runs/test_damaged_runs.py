@@ -1,0 +1,140 @@
+"""Runs whose files are damaged or come from elsewhere are refused with the path, or read without the damage."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.training.alphazero.run import train
+from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.metrics import read_metrics
+from stoneworks.training.runs.report import write_report
+from stoneworks.training.runs.shipping import FinalMatches, ship
+
+LONG = int("9" * 99)
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def change_training(run: Path, change: Change) -> None:
+    file = run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text(encoding="utf-8"))
+    change(description["training"])
+    file.write_text(json.dumps(description), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda training: training.pop("positions"),
+        lambda training: training.update(positions="60"),
+        lambda training: training.update(positions=-1),
+        lambda training: training.update(positions=LONG),
+        lambda training: training.update(positions=True),
+        lambda training: training.update(seconds=None),
+        lambda training: training.update(config=[]),
+        lambda training: training["config"].update(positions=[60]),
+        lambda training: training.update(hardware={}),
+        lambda training: training.update(match_results={}),
+        lambda training: training["match_results"].append({}),
+        lambda training: training["match_results"][0].update(player=["policy"]),
+        lambda training: training["match_results"][0].update(interval=[0.1]),
+        lambda training: training["match_results"][0].update(score="high"),
+    ],
+)
+def test_training_information_of_another_shape_is_refused(alphazero_run: Path, tmp_path: Path, change: Change) -> None:
+    config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
+    change_training(alphazero_run, change)
+    with pytest.raises(CheckpointError, match="checkpoint: training"):
+        write_report(alphazero_run)
+    with pytest.raises(CheckpointError, match="checkpoint: training"):
+        ship(alphazero_run, "vadus", into=tmp_path / "shipped", matches=FinalMatches((), (), num_pairs=1))
+    assert not (tmp_path / "shipped").exists()
+    with pytest.raises(CheckpointError, match="checkpoint: training"):
+        train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda training: training.pop("games"),
+        lambda training: training.update(games="many"),
+        lambda training: training.update(iterations=None),
+        lambda training: training.pop("random_state"),
+        lambda training: training.update(random_state=[]),
+        lambda training: training["random_state"]["state"].update(state=-1),
+        lambda training: training.update(algorithm=["alphazero"]),
+        lambda training: training["config"].update(network={"kind": []}),
+        lambda training: training.update(positions=61),
+    ],
+)
+def test_a_run_is_not_resumed_from_another_state(alphazero_run: Path, change: Change) -> None:
+    config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
+    before = sorted((alphazero_run / "positions").iterdir())
+    change_training(alphazero_run, change)
+    if load_checkpoint(alphazero_run / "checkpoint").training["algorithm"] == ["alphazero"]:
+        with pytest.raises(CheckpointError, match="algorithm must be one of"):
+            write_report(alphazero_run)
+        return
+    with pytest.raises((CheckpointError, ConfigError), match="checkpoint"):
+        train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
+    assert sorted((alphazero_run / "positions").iterdir()) == before
+
+
+BAD_LINES = (
+    b"[" * 100_000,
+    b'{"positions": ' * 100_000,
+    b'{"positions": ' + b"9" * 10_000 + b"}",
+    b"\xff\xfe",
+    b"null",
+    b'{"positions": "31"}',
+    b'{"positions": [31]}',
+    b'{"positions": 31, "positions": 32}',
+    b'{"pos',
+)
+
+
+def test_lines_of_metrics_that_are_none_are_skipped(alphazero_run: Path) -> None:
+    file = alphazero_run / "metrics.jsonl"
+    rows = read_metrics(file, "positions")
+    lines = file.read_bytes().splitlines()
+    file.write_bytes(b"\n".join([lines[0], *BAD_LINES, *lines[1:]]) + b"\n")
+    assert read_metrics(file, "positions") == rows
+    write_report(alphazero_run)
+
+
+def test_numbers_that_are_none_and_texts_in_metrics_do_not_end_the_report(alphazero_run: Path) -> None:
+    file = alphazero_run / "metrics.jsonl"
+    last = json.loads(file.read_text(encoding="utf-8").splitlines()[-1])
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(
+            json.dumps({**last, "positions": last["positions"] + 1, "policy": float("nan"), "value": "x"}) + "\n"
+        )
+    assert "value" not in read_metrics(file, "positions")[-1]
+    write_report(alphazero_run)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join(line.replace("games_per_second", "renamed") for line in lines), encoding="utf-8")
+    with pytest.raises(CheckpointError, match=r"metrics\.jsonl: the key 'games_per_second' is missing"):
+        write_report(alphazero_run)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint/model.safetensors", "checkpoint/checkpoint.json"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(alphazero_run: Path, name: str) -> None:
+    (alphazero_run / name).unlink()
+    os.mkfifo(alphazero_run / name)
+    with pytest.raises(CheckpointError, match=Path(name).name):
+        write_report(alphazero_run)
+
+
+def test_games_of_another_game_are_not_shown_as_those_of_the_run(alphazero_run: Path) -> None:
+    for file in (alphazero_run / "matches").glob("*.jsonl"):
+        file.write_text(file.read_text(encoding="utf-8").replace("vadus(size=2)", "vadus(size=3)"), encoding="utf-8")
+    assert "## Games\n" not in write_report(alphazero_run).read_text(encoding="utf-8")
