@@ -12,7 +12,8 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -190,12 +191,12 @@ class Store:
 
     def load(self, game_id: str) -> StoredGame:
         """Return a game. Raises :class:`RequestError` where there is none of that id."""
-        with self._reading:
+        with self._reading, _damage_reported():
             return _load(self._reader, game_id)
 
     def revision(self, game_id: str) -> int:
         """Return the revision of a game. Raises as :meth:`load` does."""
-        with self._reading:
+        with self._reading, _damage_reported():
             row = self._reader.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
         if row is None:
             raise RequestError(f"there is no game {game_id[:20]!r}", 404)
@@ -203,7 +204,7 @@ class Store:
 
     def recent(self, first: int, count: int) -> tuple[list[StoredGame], int]:
         """Return a page of games without their nodes, most recently changed first, and the total number of games."""
-        with self._reading:
+        with self._reading, _damage_reported():
             rows = self._reader.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
@@ -212,7 +213,7 @@ class Store:
 
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""
-        with self._reading:
+        with self._reading, _damage_reported():
             return [row[0] for row in self._reader.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
@@ -256,7 +257,8 @@ class Store:
                 created.append(stored)
             return created
 
-        return self._writer.run(write)
+        with _damage_reported():
+            return self._writer.run(write)
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
         """Replace a game by ``make(game)`` in one transaction, and return it with its new revision.
@@ -285,7 +287,8 @@ class Store:
                     )
             return after, True
 
-        stored, is_changed = self._writer.run(write)
+        with _damage_reported():
+            stored, is_changed = self._writer.run(write)
         if is_changed:
             self._changed(game_id)
         return stored
@@ -297,7 +300,8 @@ class Store:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
                 raise RequestError(f"there is no game {game_id[:20]!r}", 404)
 
-        self._writer.run(write)
+        with _damage_reported():
+            self._writer.run(write)
         self._changed(game_id)
 
 
@@ -316,15 +320,21 @@ class NewGame:
     reason: str | None = None
 
 
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    """Convert errors of the database, such as damage or a full disk, to :class:`RequestError`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise RequestError(f"the database of games cannot be used: {error}", 500) from None
+
+
 def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
     """Return a game. Raises :class:`RequestError` where there is none of that id."""
-    try:
-        row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
-        nodes = database.execute(
-            "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
-        ).fetchall()
-    except sqlite3.DatabaseError as error:
-        raise RequestError(f"the database of games is damaged: {error}", 500) from None
+    row = database.execute(f"SELECT {_COLUMNS} FROM games WHERE id = ?", (game_id,)).fetchone()
+    nodes = database.execute(
+        "SELECT node, parent, action, comment FROM nodes WHERE game = ? ORDER BY node", (game_id,)
+    ).fetchall()
     if row is None:
         raise RequestError(f"there is no game {game_id[:20]!r}", 404)
     game = _game_of(row, {node[0]: Node(*node) for node in nodes})

@@ -196,7 +196,14 @@ class Game(ABC):
         return State(self)
 
     def deserialize_state(self, text: str) -> State:
-        """Return the state after the action texts in ``text``, one per line (see ``State.serialize``)."""
+        """Return the state after the action texts in ``text``, one per line (see ``State.serialize``).
+
+        Raises:
+            IllegalActionError: a line is not a legal action.
+            TypeError: ``text`` is not a string.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a string, got {text!r}")
         state = self.new_initial_state()
         for line in text.splitlines():
             state.apply_action(self.string_to_action(line))

@@ -1,7 +1,8 @@
 """The standing attack: damaged records and files, bad arguments, kills, two starts at once, a million steps.
 
-``python tests/hostile/attack.py`` runs all of it, ``--short`` a small part. Each attack runs in a process of its own, so that a
-crash is counted and does not end the rest. It prints for each how many attempts were
+``python tests/hostile/attack.py`` runs all of it, ``--short`` a small part, ``--only NAME --size N`` one attack of another
+size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints for each how
+many attempts were
 
 - refused with a typed error,
 - accepted as valid: what arrived is something that stoneworks could have written, and it works,
@@ -17,8 +18,10 @@ import argparse
 import contextlib
 import copy
 import functools
+import hashlib
 import inspect
 import json
+import logging
 import os
 import resource
 import shutil
@@ -28,7 +31,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -159,12 +162,35 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
     return content[:place] + piece + content[place + len(piece) :]
 
 
+def double(number: int) -> int:
+    return 2 * number
+
+
+def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
+    """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
+    import numba
+
+    from stoneworks.envs.rules.kernel_cache import KernelCache
+
+    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
+    dispatcher: Any = numba.njit(nogil=True)(double)
+    signature = (numba.int64,)
+    cache = dispatcher._cache = KernelCache("double", double, signature)
+    dispatcher.compile(signature)
+    assert cache.file is not None
+    return cache.file, cache, dispatcher.targetctx
+
+
 def attack_files(number: int, seed: int) -> Counts:
     """Damage files of every kind."""
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+
     from stoneworks.envs.rules import load_game
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
     from stoneworks.models.errors import UntrustedNameError
+    from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
@@ -178,9 +204,15 @@ def attack_files(number: int, seed: int) -> Counts:
     )
     from stoneworks.training.arena.ladder import shipped_ladders
     from stoneworks.training.arena.records import RecordError, read_records
+    from stoneworks.training.bench.contestant import Spread
+    from stoneworks.training.bench.report import Report, Row, load_report, save_report
     from stoneworks.training.runs.config import config_names, dump_config, load_config
     from stoneworks.training.runs.config_reading import ConfigError
+    from stoneworks.training.runs.metrics import append_metrics, read_metrics, truncate_events
+    from stoneworks.web.errors import RequestError
+    from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
 
+    logging.disable(logging.WARNING)  # a damaged kernel or file of events is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
     game = load_game("vadus(size=3)")
     counts = Counts()
@@ -222,7 +254,79 @@ def attack_files(number: int, seed: int) -> Counts:
                 record.replay()
         return True
 
+    forged = folder / "forged"
+    shutil.copytree(checkpoint, forged)
+    run_folder = folder / "run"
+    shutil.copytree(checkpoint, run_folder / "checkpoint")
+    metrics = run_folder / "metrics.jsonl"
+    for positions_so_far in range(5):
+        append_metrics(metrics, {"positions": positions_so_far, "policy": float("nan"), "value": 0.5})
+    writer = SummaryWriter(str(run_folder / "tensorboard"))
+    for step in range(5):
+        writer.add_scalar("loss", 1.0, step)
+    writer.close()
+    (events,) = (run_folder / "tensorboard").iterdir()
+    policy = folder / "policy.safetensors"
+    outputs = game.num_distinct_actions()
+    layers = [torch.nn.Linear(int(np.prod(game.observation_tensor_shape())), 4), torch.nn.Linear(4, outputs)]
+    save_policy(policy, layers, game, selection="sample")
+    bench = folder / "bench.json"
+    spread = Spread(2.0, 1.0, 3.0)
+    facts = {"processor": "x", "date": "2026-01-01", "rounds": 3, "seconds": 0.5, "load": "1"}
+    save_report(Report([Row("steps", "a", spread, "b", spread, spread)], ["jax"], facts), bench)
+    database = folder / "page" / DATABASE_FILE
+    store = Store(database.parent, 10, 1000)
+    new = NewGame(str(game), game.version, (None, "random"), False, (Node(0, None, ""), Node(1, 0, "c3")), 1)
+    store.create([new] * 5)
+    store.close()
+    kernel, cache, context = compiled_kernel(folder)
+
+    def load_kernel() -> bool:
+        return cache.load_overload(None, context) is None and not kernel.exists()
+
+    def load_forged() -> bool:
+        fields = json.loads((checkpoint / "checkpoint.json").read_text(encoding="utf-8"))
+        for name in ("model.safetensors", "training.safetensors"):
+            fields["files"][name]["sha256"] = hashlib.sha256((forged / name).read_bytes()).hexdigest()
+        (forged / "checkpoint.json").write_text(json.dumps(fields), encoding="utf-8")
+        loaded = load_checkpoint(forged)
+        load_training_state(forged)
+        observation, _ = game.new_initial_state().observation_and_mask(0)
+        logits, values = loaded.network(torch.from_numpy(observation[None]))
+        return bool(torch.isfinite(logits).all() and torch.isfinite(values).all())
+
+    def read_all_metrics() -> bool:
+        rows = read_metrics(metrics, "positions")
+        return all(isinstance(value, (int, float)) for row in rows for value in row.values())
+
+    def load_exported() -> bool:
+        scores = load_policy(policy)(torch.zeros(2, *game.observation_tensor_shape()))[0]
+        return bool(torch.isfinite(scores).all())
+
+    def open_database() -> bool:
+        for suffix in ("-wal", "-shm"):
+            database.with_name(database.name + suffix).unlink(missing_ok=True)
+        opened = Store(database.parent, 10, 1000)
+        try:
+            for number in opened.all_ids():
+                with contextlib.suppress(RequestError):
+                    stored = opened.load(number)
+                    stored.path(stored.current)
+            opened.recent(0, 10)
+        finally:
+            opened.close()
+        return True
+
     kinds: list[tuple[Path, Callable[[], bool], tuple[type[BaseException], ...]]] = [
+        (kernel, load_kernel, ()),
+        (forged / "model.safetensors", load_forged, (CheckpointError,)),
+        (forged / "training.safetensors", load_forged, (CheckpointError,)),
+        (metrics, read_all_metrics, ()),
+        (events, lambda: truncate_events(events.parent, 2) is None, ()),
+        (policy, load_exported, (ExportedPolicyError,)),
+        (bench, lambda: load_report(bench) is not None, (ValueError,)),
+        (database, open_database, (ValueError, RequestError)),
+        (arena / "games" / games_file.name, lambda: load_arena(arena) is not None, (ArenaFolderError,)),
         (checkpoint / "model.safetensors", load_weights, (CheckpointError,)),
         (checkpoint / "training.safetensors", load_weights, (CheckpointError,)),
         (checkpoint / "checkpoint.json", load_description, (CheckpointError,)),
@@ -234,12 +338,15 @@ def attack_files(number: int, seed: int) -> Counts:
     ]
     for file, act, typed in kinds:
         content = file.read_bytes()
+        bad = counts.silent
         for _ in range(number):
             broken = damaged(content, random)
             if broken != content:
                 file.write_bytes(broken)
                 counts.attempt(act, typed)
         file.write_bytes(content)
+        if counts.silent > bad:
+            print(f"{file.relative_to(folder)}: {counts.silent - bad} accepted silently", file=sys.stderr)
     shutil.rmtree(folder)
     return counts
 
@@ -281,12 +388,16 @@ def attack_arguments(number: int, seed: int) -> Counts:
     from stoneworks.envs.single_agent import SingleAgentEnv
     from stoneworks.envs.vector import VectorEnv
     from stoneworks.models import load_bot
-    from stoneworks.training.arena import ArenaSettings
-    from stoneworks.training.arena.match import play_match
+    from stoneworks.training.arena import ArenaSettings, load_ladder
+    from stoneworks.training.arena.match import play_match, wilson_interval
+    from stoneworks.training.arena.records import GameRecord
+    from stoneworks.training.arena.sprt import Sprt
+    from stoneworks.training.runs.config import load_config, parse_config
 
     random = np.random.default_rng(seed)
     game = load_game("vadus(size=3)")
     counts = Counts()
+    record = GameRecord.of_state(game.new_initial_state(), ("a", "b"))
 
     def good() -> dict[Callable[..., Any], dict[str, Any]]:
         bots = {"bot_a": load_bot("random", game), "bot_b": load_bot("random", game)}
@@ -311,6 +422,17 @@ def attack_arguments(number: int, seed: int) -> Counts:
             vector.step: {"actions": [9, 9]},
             ArenaSettings: {"game": "vadus(size=3)", "pairings": (("random", "greedy"),), "num_pairs": 1, "seed": 1},
             play_match: {"game": game, **bots, "num_pairs": 1, "opening_actions": 0, "seed": 1},
+            game.deserialize_state: {"text": "c3"},
+            game.action_to_string: {"action": 1},
+            state.observation_tensor: {"player": 0},
+            state.child: {"action": 9},
+            GameRecord.from_json: {"line": record.to_json()},
+            Sprt.parse: {"text": "elo0=0,elo1=10"},
+            parse_config: {"values": {"algorithm": "ppo", "game": "vadus"}, "source": "here"},
+            load_config: {"name": "vadus-5", "overrides": ["seed=1"], "trust_names": False},
+            load_ladder: {"game": "vadus(size=5)", "path": None},
+            wilson_interval: {"score": 1.0, "num_games": 2, "z": 1.96},
+            batch.random_playouts: {"rows": [0]},
         }
 
     for _ in range(number):
@@ -343,11 +465,33 @@ def command_line(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "stoneworks", *arguments]
 
 
-def training(folder: Path, *more: str) -> list[str]:
-    small = ("network.channels=8", "network.blocks=1", "num_games=16", "steps_per_update=8", "minibatch_size=64")
-    settings = [*small, "checkpoint_seconds=1", "matches.frames=100000000", "matches.num_pairs=1"]
-    overrides = [word for setting in settings for word in ("--set", setting)]
-    return command_line("train", "vadus-5-ppo", "--folder", str(folder), "--frames", "1024", *overrides, *more)
+SMALL_NETWORK = ("network.channels=8", "network.blocks=1")
+
+
+def training(folder: Path, algorithm: str, *more: str) -> list[str]:
+    """Return the command of a short training run that saves often."""
+    amount = {"ppo": ("--frames", "1024"), "alphazero": ("--positions", "600")}[algorithm]
+    settings = {
+        "ppo": ("num_games=16", "steps_per_update=8", "minibatch_size=64", "matches.frames=512"),
+        "alphazero": (
+            "positions_per_iteration=100",
+            "processes=0",
+            "self_play.num_games=16",
+            "search.simulations=8",
+            "search.fast_simulations=4",
+            "matches.positions=300",
+            "matches.search_opponents=[]",
+        ),
+    }[algorithm]
+    given = (*SMALL_NETWORK, *settings, "checkpoint_seconds=1", "matches.num_pairs=1", "matches.opponents=[random]")
+    overrides = [word for setting in given for word in ("--set", setting)]
+    name = {"ppo": "vadus-5-ppo", "alphazero": "vadus-5"}[algorithm]
+    return command_line("train", name, "--folder", str(folder), *amount, *overrides, *more)
+
+
+def arena_of(folder: Path, pairs: int) -> list[str]:
+    names = ("random", "mcts:5", "--game", "vadus(size=3)", "--workers", "2")
+    return command_line("arena", *names, "--pairs", str(pairs), "--folder", str(folder))
 
 
 def run(words: list[str], seconds: float | None = None, number: int = signal.SIGKILL) -> tuple[int, str]:
@@ -363,78 +507,103 @@ def run(words: list[str], seconds: float | None = None, number: int = signal.SIG
         return status, errors.read().decode(errors="replace")
 
 
+def check_run(folder: Path, amount: str) -> None:
+    """Check that the metrics and TensorBoard of a run have each point once."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    points = [json.loads(line)[amount] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert points == sorted(set(points)), points
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    for tag in events.Tags()["scalars"]:
+        steps = [event.step for event in events.Scalars(tag)]
+        assert len(steps) == len(set(steps)), (tag, steps)
+    left = list(folder.rglob("*.tmp"))
+    assert not left, left
+
+
 def attack_kills(number: int, seed: int) -> Counts:
     """Kill training and arenas at random moments; the next start must continue, and the end must be reached."""
     counts = Counts()
     random = np.random.default_rng(seed)
-    folder = Path(tempfile.mkdtemp(prefix="hostile-"))
-    arena = command_line(
-        "arena", "random", "mcts:5", "--game", "vadus(size=3)", "--pairs", "200", "--folder", str(folder / "arena")
-    )
-    for which in ("train", "arena"):
+    for which in ("ppo", "alphazero", "arena"):
+        folder = Path(tempfile.mkdtemp(prefix="hostile-"))
+
+        def words(resume: bool, which: str = which, folder: Path = folder) -> list[str]:
+            if which == "arena":
+                return arena_of(folder / "run", 200)
+            return training(folder / "run", which, *(["--resume"] if resume else []))
+
         for attempt in range(number):
-            words = arena if which == "arena" else training(folder / "run", *(["--resume"] if attempt else []))
             counts.tried += 1
-            status, errors = run(words, 2.0 + 20.0 * random.random())
-            if "Traceback" in errors or status not in (0, -signal.SIGKILL):
+            how = (signal.SIGKILL, signal.SIGTERM)[attempt % 4 == 3]
+            status, errors = run(words(attempt > 0), 2.0 + 20.0 * random.random(), how)
+            if "Traceback" in errors or status not in (0, -signal.SIGKILL, -signal.SIGTERM, 130):
                 counts.crashed += 1
                 print(errors[-2000:], file=sys.stderr)
             else:
                 counts.valid += 1
         counts.tried += 1
-        status, errors = run(arena if which == "arena" else training(folder / "run", "--resume"))
-        if status == 0:
+        status, errors = run(words(True))
+        try:
+            assert status == 0, errors[-2000:]
+            if which != "arena":
+                check_run(folder / "run", {"ppo": "frames", "alphazero": "positions"}[which])
             counts.valid += 1
-        else:
+        except AssertionError as error:
             counts.crashed += 1
-            print(errors[-2000:], file=sys.stderr)
-    shutil.rmtree(folder)
+            print(f"{which}: {error}", file=sys.stderr)
+        shutil.rmtree(folder)
     return counts
 
 
 def attack_two_starts(number: int, seed: int) -> Counts:
-    """Start a run twice in one folder: the second is refused, the first reaches its end."""
+    """Start runs and arenas twice in one folder: the second is refused, the first reaches its end."""
     counts = Counts()
-    for _ in range(number):
+    for attempt in range(number):
         folder = Path(tempfile.mkdtemp(prefix="hostile-"))
-        first = subprocess.Popen(training(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        while not (folder / "config.yaml").exists() and first.poll() is None and time.monotonic() < deadline:
+        which = ("ppo", "arena", "alphazero")[attempt % 3]
+        words = arena_of(folder, 5000) if which == "arena" else training(folder, which)
+        first = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not (folder / ".lock-owner").exists() and first.poll() is None:
             time.sleep(0.05)
         counts.tried += 1
-        status, errors = run(training(folder, "--resume"))
-        if status == 2 and "in use by process" in errors and "Traceback" not in errors:
+        status, errors = run(words if which == "arena" else training(folder, which, "--resume"))
+        if status == 2 and f"in use by process {first.pid}" in errors and "Traceback" not in errors:
             counts.refused += 1
         elif status == 0 and first.poll() is not None:
             counts.valid += 1  # the first had ended
         else:
             counts.silent += 1
             print(errors[-2000:], file=sys.stderr)
-        if first.wait(300) != 0:
+        if which == "arena":
+            first.terminate()
+        if first.wait(600) != (130 if which == "arena" else 0) and first.returncode != 0:
             counts.crashed += 1
         shutil.rmtree(folder)
     return counts
 
 
 def attack_full_disk(number: int, seed: int) -> Counts:
-    """Save to a disk without room: a typed error, and what was there before is whole."""
-    from stoneworks.envs.rules import load_game
+    """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
+    from stoneworks.envs.rules import kernel_cache, load_game
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
     from stoneworks.models.network import make_network
     from stoneworks.training.arena.ladder import shipped_ladders
 
     counts = Counts()
-    folder = Path(tempfile.mkdtemp(prefix="hostile-"))
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True).returncode:
-        print("full disk: not run, as no tmpfs can be mounted here", file=sys.stderr)
-        return counts
-    try:
-        game = load_game("vadus(size=3)")
-        small = make_network(Architecture.of_game(game, channels=2, blocks=1))
-        large = make_network(Architecture.of_game(game, channels=64, blocks=2))
+    random = np.random.default_rng(seed)
+    game = load_game("vadus(size=3)")
+    small = make_network(Architecture.of_game(game, channels=2, blocks=1))
+    large = make_network(Architecture.of_game(game, channels=64, blocks=2))
+    ladder = shipped_ladders()["vadus(size=5)"]
+    logging.disable(logging.WARNING)
+    with limited_disk(64) as folder:
+        if folder is None:
+            print("full disk: not run, as no tmpfs can be mounted here", file=sys.stderr)
+            return counts
         save_checkpoint(folder / "checkpoint", game=game, network=small, training={})
-        ladder = shipped_ladders()["vadus(size=5)"]
         for _ in range(number):
             counts.attempt(
                 lambda: save_checkpoint(folder / "checkpoint", game=game, network=large, training={}) or False,
@@ -450,10 +619,45 @@ def attack_full_disk(number: int, seed: int) -> Counts:
             if left != ["checkpoint"]:
                 counts.silent += 1
                 print(f"full disk: the folder holds {left}", file=sys.stderr)
-    finally:
-        subprocess.run(["umount", str(folder)], check=False)
-        folder.rmdir()
+    with limited_disk(8) as folder:
+        assert folder is not None
+        for _ in range(number):
+            kernel_cache._cache_folder.cache_clear()
+            counts.attempt(lambda: not compiled_kernel(folder)[0].exists(), ())
+    for attempt in range(number // 4):
+        which = ("ppo", "alphazero", "arena", "play")[attempt % 4]
+        with limited_disk(int(random.integers(4, 300))) as folder:
+            assert folder is not None
+            words = {
+                "arena": arena_of(folder / "arena", 200),
+                "play": command_line("play", "vadus(size=3)", "--save", str(folder / "games.jsonl")),
+            }.get(which) or training(folder / "run", which)
+            counts.tried += 1
+            status, errors = run(words)
+            if status == 0:
+                counts.valid += 1
+            elif status == 2 and "Traceback" not in errors and "No space left on device" in errors:
+                counts.refused += 1
+            else:
+                counts.crashed += 1
+                print(f"{which}: {status} {errors[-2000:]}", file=sys.stderr)
     return counts
+
+
+@contextlib.contextmanager
+def limited_disk(kib: int) -> Iterator[Path | None]:
+    """Mount a disk of a few KiB; None where that is not allowed."""
+    folder = Path(tempfile.mkdtemp(prefix="hostile-"))
+    options = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
+    if subprocess.run(options, capture_output=True).returncode:
+        folder.rmdir()
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)
+        folder.rmdir()
 
 
 def attack_memory(number: int, seed: int) -> Counts:
@@ -490,7 +694,7 @@ ATTACKS: dict[str, tuple[Callable[[int, int], Counts], int, int]] = {
     "arguments": (attack_arguments, 3000, 300),
     "full disk": (attack_full_disk, 20, 2),
     "memory": (attack_memory, 1000, 50),
-    "two starts": (attack_two_starts, 2, 0),
+    "two starts": (attack_two_starts, 3, 0),
     "kills": (attack_kills, 6, 0),
 }
 
@@ -500,19 +704,24 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a small part of it, for the test suite")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=ATTACKS)
+    parser.add_argument("--size", type=int, help="number of attempts of the attack --only, in its own unit")
     parser.add_argument("--inside", choices=ATTACKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         function, full, short = ATTACKS[options.inside]
-        print(json.dumps(asdict(function(short if options.short else full, options.seed))))
+        size = options.size if options.size is not None else short if options.short else full
+        print(json.dumps(asdict(function(size, options.seed))))
         return 0
-    total = Counts()
-    print(f"{'attack':12}{'tried':>9}{'refused':>9}{'valid':>9}{'silent':>9}{'crashed':>9}{'seconds':>9}")
+    if options.size is not None and not options.only:
+        parser.error("--size needs --only")
+    total, start = Counts(), time.monotonic()
+    print(f"{'attack':12}{'tried':>9}{'refused':>9}{'valid':>9}{'silent':>9}{'crashed':>9}{'seconds':>9}{'CPU s':>9}")
     for name, (_, _, short) in ATTACKS.items():
         if (options.only and name != options.only) or (options.short and short == 0):
             continue
-        began = time.monotonic()
+        began, processor_time = time.monotonic(), cpu_seconds()
         words = [sys.executable, __file__, "--inside", name, "--seed", str(options.seed)]
+        words += ["--size", str(options.size)] if options.size is not None else []
         done = subprocess.run(
             [*words, *(["--short"] if options.short else [])],
             stdout=subprocess.PIPE,
@@ -527,14 +736,20 @@ def main() -> int:
             counts = Counts(tried=1, crashed=1)
         for field, value in asdict(counts).items():
             setattr(total, field, getattr(total, field) + value)
-        print_row(name, counts, time.monotonic() - began)
-    print_row("all", total, None)
+        print_row(name, counts, time.monotonic() - began, cpu_seconds() - processor_time)
+    print_row("all", total, time.monotonic() - start, cpu_seconds())
     return 1 if total.silent or total.crashed else 0
 
 
-def print_row(name: str, counts: Counts, seconds: float | None) -> None:
+def cpu_seconds() -> float:
+    """Return the CPU time of all processes that have ended so far."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def print_row(name: str, counts: Counts, seconds: float, processor_time: float) -> None:
     shown = "".join(f"{value:>9}" for value in asdict(counts).values())
-    print(f"{name:12}{shown}{'' if seconds is None else f'{seconds:9.0f}'}", flush=True)
+    print(f"{name:12}{shown}{seconds:9.0f}{processor_time:9.0f}", flush=True)
 
 
 if __name__ == "__main__":

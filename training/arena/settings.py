@@ -61,6 +61,9 @@ class ArenaSettings:
         if not self.pairings:
             raise ValueError("at least one pairing is required")
         for first, second in self.pairings:
+            for name in (first, second):
+                if not isinstance(name, str):
+                    raise ValueError(f"a pairing must have the names of two players, got {name!r}")
             if first == second:
                 raise ValueError(f"a pairing must have two different players, got {first!r} twice")
         if self.sprt is not None and len(self.pairings) != 1:

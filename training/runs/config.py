@@ -71,11 +71,11 @@ def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool =
     """
     if name in config_names():
         text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
-    elif Path(name).is_file():
+    elif _is_file(name):
         text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
         raise ConfigError(
-            f"unknown configuration {name!r}; valid names: {', '.join(config_names())}, or the path of a YAML file"
+            f"unknown configuration {shown(name)}; valid names: {', '.join(config_names())}, or the path of a YAML file"
         )
     values = read_yaml(text, source)
     if not trust_names:
@@ -83,6 +83,13 @@ def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool =
     for override in overrides:
         apply_override(values, override)
     return parse_config(values, source)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError, TypeError):  # too long, with a null character, or not a path
+        return False
 
 
 def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:

@@ -111,9 +111,9 @@ def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
 
 def apply_override(values: dict[str, Any], override: str) -> None:
     """Apply ``override``, a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
-    key, equals, text = override.partition("=")
+    key, equals, text = override.partition("=") if isinstance(override, str) else ("", "", "")
     if not equals or not key:
-        raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {override!r}")
+        raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {shown(override)}")
     *parts, last = key.split(".")
     for part in parts:
         inner = values.setdefault(part, {})

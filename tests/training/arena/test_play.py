@@ -280,6 +280,18 @@ def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(tmp_path:
         load_arena(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("sprt", 5), ("pairings", 5), ("pairings", [["a"]]), ("pairings", [[1, 2]]), ("game", []), ("num_pairs", "9")],
+)
+def test_settings_of_another_type_are_an_error_that_names_the_file(tmp_path: Path, name: str, value: object) -> None:
+    play_arena(match(4), tmp_path / "arena")
+    file = tmp_path / "arena" / "arena.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), name: value}), encoding="utf-8")
+    with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+        load_arena(tmp_path / "arena")
+
+
 def test_games_that_do_not_belong_are_an_error_that_names_the_file(tmp_path: Path) -> None:
     play_arena(match(8), tmp_path)
     one, other = sorted((tmp_path / "games").iterdir())
