@@ -24,9 +24,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.training import demo
 from stoneworks.training.arena.match import play_match
-from stoneworks.training.arena.records import read_records
 from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.run import PPOStatus, train
@@ -468,7 +466,7 @@ def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Ca
         assert torch.equal(tensor, other.state()[name]), name
 
 
-# -- Display and demonstration ------------------------------------------------------------------------------------------
+# -- Display ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_display_shows_matches_and_scores(tmp_path: Path) -> None:
@@ -479,37 +477,3 @@ def test_the_display_shows_matches_and_scores(tmp_path: Path) -> None:
     assert "after 384 frames: vadus(size=2): policy scores" in output.getvalue()
     assert "384/384 frames" in output.getvalue()
     assert "random" in output.getvalue().splitlines()[-1]
-
-
-def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path) -> None:
-    settings = [
-        f"{key}={value}"
-        for key, value in {
-            "game": "vadus(size=2)",
-            "frames": 128,
-            "num_games": 8,
-            "steps_per_update": 8,
-            "minibatch_size": 32,
-            "network.channels": 4,
-            "matches.num_pairs": 2,
-        }.items()
-    ]
-    outputs = []
-    for _ in range(2):
-        output = io.StringIO()
-        code = demo.run(tmp_path, settings, Console(file=output, width=100))
-        outputs.append(output.getvalue())
-        assert code == 1, "an agent that has learned next to nothing is no success"
-        assert "at least 95 %" in outputs[-1]
-    assert "after 128 frames" in outputs[0]
-    assert "after 128 frames" not in outputs[1], "the second time the agent is there already"
-    records = read_records(tmp_path / "games.jsonl")
-    assert len(records) == 400
-    game = read_records(tmp_path / "game.jsonl")
-    assert len(game) == 1
-    assert game[0] in records
-    assert game[0].replay().is_terminal()
-    assert "greedy" in game[0].players
-    assert (tmp_path / "game.svg").read_text().startswith("<svg")
-    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
-    assert load_checkpoint(tmp_path / "checkpoint").training["frames"] == 128

@@ -1,0 +1,53 @@
+"""The demonstration trains an agent, plays with it, and leaves what it promises."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.training import demo
+from stoneworks.training.arena.records import read_records
+
+
+def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path) -> None:
+    settings = [
+        f"{key}={value}"
+        for key, value in {
+            "game": "vadus(size=2)",
+            "positions": 120,
+            "positions_per_iteration": 60,
+            "processes": 0,
+            "network.channels": 4,
+            "network.blocks": 1,
+            "search.simulations": 4,
+            "search.fast_simulations": 2,
+            "self_play.num_games": 8,
+            "learner.batch_size": 16,
+            "matches.num_pairs": 2,
+            "matches.positions": 60,
+            "matches.simulations": 2,
+        }.items()
+    ]
+    outputs = []
+    for _ in range(2):
+        output = io.StringIO()
+        code = demo.run(tmp_path, settings, Console(file=output, width=100))
+        outputs.append(output.getvalue())
+        assert code == 1, "an agent that has learned next to nothing is no success"
+        assert "at least 95 %" in outputs[-1]
+    assert "positions: vadus(size=2): policy@2 scores" in outputs[0]
+    assert "policy@2 scores" not in outputs[1], "the second time the agent is there already"
+    records = read_records(tmp_path / "games.jsonl")
+    assert len(records) == 400
+    game = read_records(tmp_path / "game.jsonl")
+    assert len(game) == 1
+    assert game[0] in records
+    assert game[0].replay().is_terminal()
+    assert "greedy" in game[0].players
+    assert (tmp_path / "report" / "scores.png").is_file()
+    assert (tmp_path / "game.svg").read_text().startswith("<svg")
+    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
+    assert load_checkpoint(tmp_path / "checkpoint").training["positions"] >= 120
