@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest test-integrations test-browser test-lowest test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest test-integrations test-cluster test-browser test-lowest test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -62,6 +62,11 @@ test-integrations-lightzero:  # its requirements contradict torch's and ours; gy
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install --requirement tests/integrations/requirements/lightzero.txt --editable .
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-lightzero install --no-deps DI-engine==0.5.3 LightZero==0.2.0
 	.venv-lightzero/bin/python -m pytest tests/integrations
+
+test-cluster:  ## training and arenas on a local Ray cluster of several nodes, with kills
+	python3 -m venv .venv-cluster
+	python3 -m pip --quiet --disable-pip-version-check --python .venv-cluster install --constraint constraints.txt --editable '.[train,cluster]' pytest
+	.venv-cluster/bin/python -m pytest tests/training/cluster
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest

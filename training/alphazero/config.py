@@ -152,6 +152,12 @@ class MatchesConfig:
     simulations: int = at_least(1, default=64)
 
 
+def is_cluster_address(value: str) -> bool:
+    """Return whether a value is empty, ``auto``, or of the form ``HOST:PORT``."""
+    host, _, port = value.rpartition(":")
+    return value in ("", "auto") or (bool(host) and "/" not in host and port.isdecimal())
+
+
 @dataclass(frozen=True)
 class AlphaZeroConfig:
     """A run of AlphaZero self-play. Only positions with a full search are counted as training positions.
@@ -169,7 +175,10 @@ class AlphaZeroConfig:
         network.
         checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
-            automatically: 0 on one core, else one per core. Runs are reproducible only with 0.
+            automatically: 0 on one core, else one per core. Runs are reproducible only with 0. With ``cluster``, the
+            maximum number of self-play actors; -1 for one per core of the cluster.
+        cluster: Ray cluster for self-play: ``auto`` for the one of this machine, or ``HOST:PORT`` of its head node; empty
+            to use this machine alone.
         threads: number of torch threads per process; results may depend on it in their last digits.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if one is available.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
@@ -190,6 +199,7 @@ class AlphaZeroConfig:
     positions_per_iteration: int = at_least(1, default=2048)
     checkpoint_seconds: float = above_0(default=60.0)
     processes: int = at_least(-1, default=-1)
+    cluster: str = number("auto, HOST:PORT or empty", is_cluster_address, default="")
     threads: int = at_least(1, default=1)
     device: str = number("auto, cpu or cuda", lambda value: value in ("auto", "cpu", "cuda"), default="auto")
     precision: str = number(
@@ -223,6 +233,8 @@ class AlphaZeroConfig:
                 f"{source}: search.fast_simulations must be at most search.simulations, {self.search.simulations}, "
                 f"got {self.search.fast_simulations}"
             )
+        if self.cluster and self.processes == 0:
+            raise ConfigError(f"{source}: processes must be -1 or >= 1 with a cluster, got 0")
         if not network_entry(self.network.kind).win_draw_loss:
             allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")

@@ -7,9 +7,9 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -46,11 +46,15 @@ from stoneworks.training.runs.status import Report, TrainingResult, TrainingStat
 with require_extra("train", "training runs"):
     import torch
 
+if TYPE_CHECKING:
+    from stoneworks.training.cluster.status import ClusterStatus
+
 #: Keys of the configuration that may be changed when a run is resumed.
 CHANGEABLE = (
     "positions",
     "checkpoint_seconds",
     "processes",
+    "cluster",
     "threads",
     "device",
     "precision",
@@ -81,6 +85,7 @@ class AlphaZeroStatus(TrainingStatus):
         search_share: share spent in the search, without the network.
         learning_share: share spent in learning.
         search_share_of_self_play: share of the self-play time that is spent in the search, without the network.
+        cluster: status of the cluster; None on one machine.
     """
 
     games: int = 0
@@ -95,6 +100,7 @@ class AlphaZeroStatus(TrainingStatus):
     search_share: float = 0.0
     learning_share: float = 0.0
     search_share_of_self_play: float = 0.0
+    cluster: ClusterStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,8 @@ def train(
     The folder also contains ``positions/``, the replay buffers.
 
     Raises:
-        SelfPlayError: a self-play process failed.
+        SelfPlayError: a self-play process or actor failed.
+        ClusterError: the cluster cannot be used.
         ConfigError, CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
     """
     return train_run(AlphaZeroRun, config, folder, resume=resume, report=report, stop=stop)
@@ -141,6 +148,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self.games = 0
         self.iterations = 0
         self._before_iteration = 0
+        self._latest = AlphaZeroStatus(0, config.positions, 0.0)
         if self.earlier is not None:
             self._restore(self.earlier)
         self.buffers = ReplayBuffers(folder / "positions", config, self._num_added_before())
@@ -226,14 +234,15 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             self.save()
             aside = time.monotonic() - began
         if self.done < config.positions:
-            if not (self.checkpoint / METADATA_FILE).exists():
-                self.save()
-            with contextlib.closing(self._source()) as source:
+            with contextlib.closing(self._source(report)) as source:
+                if not (self.checkpoint / METADATA_FILE).exists():
+                    self.save()
                 while self.done < config.positions:
                     status = self._iterate(source, stop)
                     if status is None:
                         break
                     self._log(status)
+                    self._latest = status
                     report(status)
                     interlude = time.monotonic()
                     last = self.done >= config.positions
@@ -259,12 +268,19 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         """Completed fraction of the run, in [0, 1]."""
         return self.done / self.config.positions
 
-    def _source(self) -> GameSource:
+    def _source(self, report: Report) -> GameSource:
         number = self.config.processes
         if number < 0:
             number = 0 if num_processors() == 1 else num_processors()
         seed = self.seed(_SELF_PLAY, self.iterations)
         network = self.network
+        if self.config.cluster:
+            from stoneworks.training.cluster.source import ClusterSelfPlay
+
+            def tell(message: str) -> None:
+                report(replace(self._latest, done=self.done, seconds=self.seconds(), message=message))
+
+            return ClusterSelfPlay(network, self.config, seed, self.progress, tell)
         if number == 0:
             return OwnSelfPlay(network, self.config, seed, self.progress)
         return SelfPlayProcesses(network, self.config, seed, number, self.progress)
@@ -306,6 +322,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             search_share=clocks.search_seconds / busy,
             learning_share=(end - played_by) / busy,
             search_share_of_self_play=clocks.search_seconds / max(1e-9, self_play_seconds),
+            cluster=source.status(),
         )
 
     def _learn(self) -> Losses | None:
@@ -320,14 +337,18 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
 
     def _log(self, status: AlphaZeroStatus) -> None:
-        figures = {
+        figures: dict[str, Any] = {
             name: value
             for name, value in {**asdict(status), **(asdict(status.losses) if status.losses else {})}.items()
             if isinstance(value, (int, float))
         }
         names = {"done": "positions", "total": "total_positions", "per_second": "positions_per_second"}
         figures = {names.get(name, name): value for name, value in figures.items()}
-        self.log(figures, tensorboard_scalars(figures), status.done)
+        scalars = tensorboard_scalars(figures)
+        if status.cluster is not None:
+            figures |= status.cluster.figures()
+            scalars |= status.cluster.scalars()
+        self.log(figures, scalars, status.done)
 
     def _play_matches(self, status: AlphaZeroStatus, report: Report, stop: threading.Event) -> None:
         settings = self.config.matches

@@ -1,4 +1,7 @@
-"""Sources of self-play games: this process, alternating with learning, or concurrent self-play processes."""
+"""Sources of self-play games: this process, alternating with learning, or concurrent self-play processes.
+
+:class:`stoneworks.training.cluster.source.ClusterSelfPlay` is the source that uses the machines of a cluster.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import queue
 import threading
 import traceback
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
@@ -28,8 +32,12 @@ with require_extra("train", "training runs"):
     from torch import Tensor
 
 
+if TYPE_CHECKING:
+    from stoneworks.training.cluster.status import ClusterStatus
+
+
 class SelfPlayError(RuntimeError):
-    """Raised when a self-play process ends unexpectedly. The message contains its error; a note, the traceback."""
+    """Raised when a self-play process or actor ends unexpectedly. The message contains its error; a note, the traceback."""
 
 
 class GameSource(Protocol):
@@ -42,6 +50,9 @@ class GameSource(Protocol):
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """Set the weights of the acting network and ``progress``, the completed fraction of the run in [0, 1]."""
+
+    def status(self) -> ClusterStatus | None:
+        """Return the status since the previous call on a cluster; None on one machine."""
 
     def close(self) -> None:
         """Stop self-play."""
@@ -62,6 +73,24 @@ def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEva
     """Return an evaluator for the acting network."""
     device, dtype = device_and_dtype(config)
     return NetworkEvaluator(network, device=device, dtype=dtype)
+
+
+class SelfPlayWorker:
+    """Self-play with its own copy of the network: the code of each self-play process and of each actor of a cluster."""
+
+    def __init__(self, architecture: Architecture, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+        torch.set_num_threads(config.threads)
+        self._evaluator = make_evaluator(make_network(architecture), config)
+        self._self_play = MixedSelfPlay(self._evaluator, config, seed)
+
+    def load(self, weights: Mapping[str, npt.NDArray[np.float32]], progress: float) -> None:
+        """Load weights and set ``progress`` (see :meth:`GameSource.update`)."""
+        self._evaluator.load_weights({name: torch.from_numpy(array) for name, array in weights.items()})
+        self._self_play.set_progress(progress)
+
+    def step(self) -> tuple[list[PlayedGame], Clocks]:
+        """Play one action in each game; return the finished games, and the time and counts of this step."""
+        return self._self_play.step()
 
 
 class OwnSelfPlay:
@@ -90,6 +119,9 @@ class OwnSelfPlay:
         """See :meth:`GameSource.update`."""
         self._evaluator.load_weights(weights)
         self._self_play.set_progress(progress)
+
+    def status(self) -> None:
+        """See :meth:`GameSource.status`."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -156,6 +188,9 @@ class SelfPlayProcesses:
         for waiting in self._weights:
             waiting.put((arrays, progress))
 
+    def status(self) -> None:
+        """See :meth:`GameSource.status`."""
+
     def close(self) -> None:
         """Stop the processes."""
         for process in self._processes:
@@ -177,23 +212,16 @@ def _play_for_ever(
 ) -> None:
     """Play, and put the finished games with the time and counts since the previous ones into the queue ``games``."""
     exit_with_parent()
-    torch.set_num_threads(config.threads)
-    add_entries(entries)
     try:
-        network = make_network(architecture)
-        arrays, progress = weights.get()
-        network.load_state_dict(_as_tensors(arrays))
-        evaluator = make_evaluator(network, config)
-        self_play = MixedSelfPlay(evaluator, config, seed)
-        self_play.set_progress(progress)
+        add_entries(entries)
+        worker = SelfPlayWorker(architecture, config, seed)
+        worker.load(*weights.get())
         waiting: list[PlayedGame] = []
         clocks = Clocks()
         while True:
             with contextlib.suppress(queue.Empty):
-                arrays, progress = weights.get_nowait()
-                evaluator.load_weights(_as_tensors(arrays))
-                self_play.set_progress(progress)
-            over, of_step = self_play.step()
+                worker.load(*weights.get_nowait())
+            over, of_step = worker.step()
             waiting += over
             clocks.add(of_step)
             if waiting:
@@ -201,7 +229,3 @@ def _play_for_ever(
                 waiting, clocks = [], Clocks()
     except Exception:
         games.put((traceback.format_exc(), None))
-
-
-def _as_tensors(arrays: Mapping[str, Any]) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}

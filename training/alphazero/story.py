@@ -31,6 +31,8 @@ def lines_of(status: AlphaZeroStatus) -> tuple[str, Sequence[str]]:
     shares = {"network": status.network_share, "search": status.search_share, "learning": status.learning_share}
     shares["other"] = max(0.0, 1 - sum(shares.values()))
     lines.append("time: " + ", ".join(f"{name} {percent(share, digits=0)}" for name, share in shares.items()))
+    if status.cluster is not None:
+        lines += status.cluster.lines()
     return "", lines
 
 

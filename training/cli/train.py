@@ -19,6 +19,10 @@ def train(
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="Override a key, e.g. network.channels=32; can be repeated.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="AlphaZero: play on a Ray cluster: auto, or HOST:PORT of its head node."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint in the folder.")] = False,
     trust_names: Annotated[
         bool,
@@ -33,7 +37,8 @@ def train(
     from stoneworks.training.runs.display import train_with_display
 
     given = list(overrides or [])
-    given += [f"{key}={value}" for key, value in (("positions", positions), ("frames", frames)) if value is not None]
+    options = {"positions": positions, "frames": frames, "cluster": cluster}
+    given += [f"{key}={value}" for key, value in options.items() if value is not None]
     run_folder = folder or Path("runs") / Path(config).stem
     loaded = load_config(config, given, trust_names=trust_names)
     result = train_with_display(loaded, run_folder, resume=resume)

@@ -17,6 +17,7 @@ import yaml
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models.bots.names_in_files import check_name_in_file
+from stoneworks.models.errors import UntrustedNameError
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
 from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml, shown
@@ -100,6 +101,10 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
     elif isinstance(values, (list, tuple)):
         for value in values:
             _check_names(value, source, folder, key)
+    elif key == "cluster" and values not in ("", "auto"):
+        raise UntrustedNameError(
+            f"{source} has the cluster {values!r}; give an address as --cluster, unless you trust the file and say so"
+        )
     elif isinstance(values, str) and values and (key.endswith("opponents") or key == "init_from"):
         check_name_in_file(values, source, folder)
 

@@ -64,7 +64,11 @@ def test_the_bar_keeps_news_above_it() -> None:
 
 def test_every_figure_of_a_run_has_a_meaning(alphazero_run: Path) -> None:
     renamed = {"done": "positions", "total": "total_positions", "per_second": "positions_per_second"}
-    names = {field.name for kind in (AlphaZeroStatus, Losses) for field in fields(kind)} - {"losses", "message"}
+    names = {field.name for kind in (AlphaZeroStatus, Losses) for field in fields(kind)} - {
+        "losses",
+        "message",
+        "cluster",
+    }
     numbers = {renamed.get(name, name) for name in names}
     assert set(METRICS) == numbers
     rows = read_metrics(alphazero_run / "metrics.jsonl", "positions")

@@ -1,0 +1,129 @@
+"""A local Ray cluster of several nodes, each with its own Ray processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.runs.config import parse_config
+
+#: A killed node counts as lost after this time without an answer, instead of Ray's 15 seconds.
+HEALTH = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
+SMALL = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_log_monitor": False}
+
+TINY: dict[str, Any] = {
+    "algorithm": "alphazero",
+    "game": "vadus(size=2)",
+    "positions": 600,
+    "positions_per_iteration": 60,
+    "device": "cpu",
+    "precision": "float32",
+    "checkpoint_seconds": 10**6,
+    "network": {"channels": 4, "blocks": 1},
+    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "guide": "playouts"},
+    "self_play": {"num_games": 8},
+    "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
+    "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
+}
+
+
+class LocalCluster:
+    """A head node with one core and more nodes on this machine."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        head = {**SMALL, "include_dashboard": False, "_system_config": HEALTH}
+        self._cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.address: str = self._cluster.address
+        self._nodes: list[Any] = []
+
+    def add(self, **arguments: Any) -> Any:
+        """Start another node with one core."""
+        node = self._cluster.add_node(**{**SMALL, **arguments})
+        self._nodes.append(node)
+        return node
+
+    def kill(self, node: Any) -> None:
+        """Kill all Ray processes of a node with SIGKILL; its workers end with them."""
+        self._nodes.remove(node)
+        for processes in node.all_processes.values():
+            for one in processes:
+                os.kill(one.process.pid, signal.SIGKILL)
+
+    def remove_added(self) -> None:
+        """Stop all nodes but the head."""
+        while self._nodes:
+            self._cluster.remove_node(self._nodes.pop())
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def _local_cluster() -> Iterator[LocalCluster]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    # Nodes inherit what tests of the same process use.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
+    made = LocalCluster()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cluster(_local_cluster: LocalCluster) -> Iterator[LocalCluster]:
+    """A cluster with a head node of one core; nodes that a test adds are stopped after it."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield _local_cluster
+    _local_cluster.remove_added()
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def tiny(cluster: LocalCluster) -> Callable[..., AlphaZeroConfig]:
+    """A function that returns the configuration of a tiny run on the cluster, with changes."""
+
+    def make(**changes: Any) -> AlphaZeroConfig:
+        values = {
+            name: {**TINY[name], **value} if isinstance(value, dict) else value for name, value in changes.items()
+        }
+        config = parse_config({**TINY, "cluster": cluster.address, **values}, "test")
+        assert isinstance(config, AlphaZeroConfig)
+        return config
+
+    return make
+
+
+@pytest.fixture
+def command() -> list[str]:
+    """The command line ``stoneworks``."""
+    return [sys.executable, "-c", "from stoneworks.training.cli.main import main; main()"]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
+    """Return whether a condition comes true in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def all_cores_free(address: str) -> bool:
+    """Return whether no actor or task holds a core of the cluster."""
+    import ray
+
+    from stoneworks.training.cluster.connection import connected
+
+    with connected(address):
+        return bool(ray.available_resources().get("CPU", 0.0) == ray.cluster_resources()["CPU"])

@@ -1,0 +1,123 @@
+"""Clusters that cannot be used: typed errors on one line that say what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stoneworks.models.errors import UntrustedNameError
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.run import train
+from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_reading import ConfigError
+
+from .conftest import LocalCluster
+
+MakeConfig = Callable[..., AlphaZeroConfig]
+
+
+def error_of(command: list[str], tmp_path: Path, address: str, **variables: str) -> str:
+    """Return the output of a training command that must fail, which is one line."""
+    words = ["train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", address]
+    done = subprocess.run(
+        command + words, capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, **variables}
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_without_ray_the_extra_is_named(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "ray.py").write_text("raise ModuleNotFoundError('no ray', name='ray')")
+    line = error_of(command, tmp_path, "auto", PYTHONPATH=str(tmp_path))
+    assert "stoneworks[cluster]" in line
+
+
+@pytest.fixture
+def other_server() -> Iterator[str]:
+    """The address of a server that is no Ray cluster."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join(10)
+
+
+def test_an_address_without_a_cluster_is_named(command: list[str], tmp_path: Path, other_server: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free = f"127.0.0.1:{server.getsockname()[1]}"
+    line = error_of(command, tmp_path, free)
+    assert free in line
+    assert "ray start --head" in line
+    assert "is not a Ray cluster" in error_of(command, tmp_path, other_server)
+    line = error_of(command, tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
+    assert "ray start --head" in line
+    assert not (tmp_path / "run" / "metrics.jsonl").exists()
+
+
+@pytest.mark.parametrize("address", ["nowhere", "ray://host:10001", "host:port"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(ConfigError, match=f"HOST:PORT.*{address}"):
+        load_config("vadus-5", [f"cluster={address}"])
+
+
+def test_a_cluster_needs_actors() -> None:
+    with pytest.raises(ConfigError, match="processes must be -1 or >= 1"):
+        load_config("vadus-5", ["cluster=auto", "processes=0"])
+
+
+def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("algorithm: alphazero\ngame: vadus(size=2)\npositions: 10\ncluster: 10.0.0.1:6379\n")
+    with pytest.raises(UntrustedNameError, match=r"10\.0\.0\.1:6379"):
+        load_config(str(file))
+    assert load_config(str(file), trust_names=True).cluster == "10.0.0.1:6379"  # type: ignore[attr-defined]
+
+
+def folder_of(package: str) -> Path:
+    return Path(sys.modules[f"stoneworks.{package}"].__path__[0])
+
+
+@pytest.mark.parametrize("kind", ["missing", "changed"])
+def test_a_node_with_other_code_is_an_error_that_names_both(
+    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # Ray lets nodes import from the folder of the driver, where that exists
+    from stoneworks.training.cluster.errors import ClusterError
+    from stoneworks.training.cluster.identity import digest_of_sources
+
+    package = tmp_path / "path" / "stoneworks"
+    if kind == "missing":
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'stoneworks'\")")
+        expected = r"cannot import stoneworks .*No module named 'stoneworks'.*install it there"
+    else:
+        import stoneworks
+
+        shutil.copytree(Path(stoneworks.__file__).parent, package)
+        for name in ("envs", "models", "training"):
+            shutil.copytree(
+                folder_of(name), package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints")
+            )
+        with (package / "envs" / "rules" / "vadus.py").open("a") as file:
+            file.write("# changed\n")
+        expected = rf"node .* has stoneworks .*sources .*, this process has .*{digest_of_sources()}"
+    cluster.add(env_vars={"PYTHONPATH": str(package.parent)})
+    with pytest.raises(ClusterError, match=expected):
+        train(tiny(), tmp_path / "run")

@@ -1,0 +1,231 @@
+"""Training on a local cluster of several nodes: it learns, survives lost nodes and actors, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from stoneworks.envs.rules import State, load_game
+from stoneworks.models import load_bot
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.run import AlphaZeroStatus, train
+from stoneworks.training.alphazero.sources import SelfPlayError
+from stoneworks.training.arena.match import play_match
+from stoneworks.training.runs.config import dump_config
+from stoneworks.training.runs.metrics import read_metrics
+
+from .conftest import LocalCluster, all_cores_free, wait_until
+
+MakeConfig = Callable[..., AlphaZeroConfig]
+
+
+@pytest.fixture
+def network() -> BoardNetwork:
+    return make_network(
+        Architecture.of_game(load_game("vadus(size=2)"), channels=4, blocks=1, kind="win_draw_loss_network")
+    )
+
+
+def source_of(network: BoardNetwork, config: AlphaZeroConfig, tell: Callable[[str], None]) -> Any:
+    from stoneworks.training.cluster.source import ClusterSelfPlay
+
+    return ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell)
+
+
+def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
+    cluster.add()
+    changes: dict[str, Any] = {
+        "positions": 6000,
+        "positions_per_iteration": 500,
+        "network": {"channels": 8, "blocks": 2},
+        "search": {"simulations": 16, "fast_simulations": 8, "full_share": 1.0, "guide": "none"},
+        "learner": {"samples_per_position": 4.0, "learning_rate": 0.01, "batch_size": 64},
+    }
+    scores = []
+    for name, config in (
+        ("cluster", tiny(**changes)),
+        ("local", dataclasses.replace(tiny(**changes), cluster="", processes=2)),
+    ):
+        result = train(config, tmp_path / name)
+        assert result.finished
+        game = load_game(config.game)
+        for file in (tmp_path / name / "positions").iterdir():
+            for record in np.load(file)["state"][:20]:
+                assert State.from_record(game, record).legal_actions()
+        rows = read_metrics(tmp_path / name / "metrics.jsonl", "positions")
+        assert rows[-1]["value"] < rows[0]["value"]
+        bots = load_bot(str(tmp_path / name / "checkpoint"), game, 0), load_bot("random", game, 0)
+        scores.append(play_match(game, *bots, num_pairs=100, opening_actions=1, seed=0).score)
+    assert all(score > 0.6 for score in scores), scores
+    assert all_cores_free(cluster.address)
+
+
+def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
+    cluster.add()
+    seen: list[AlphaZeroStatus] = []
+    train(tiny(), tmp_path, report=seen.append)
+    last = seen[-1].cluster
+    assert last is not None
+    assert (last.nodes, last.actors, last.restarts) == (2, 2, 0)
+    assert len(last.games_per_second_by_node) == 2
+    assert 0 < max(status.cluster.weights_behind for status in seen if status.cluster) < len(seen)
+    row = read_metrics(tmp_path / "metrics.jsonl", "positions")[-1]
+    assert row["games_per_second_by_node"] == dict(last.games_per_second_by_node)
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    for name in last.games_per_second_by_node:
+        assert events.Scalars(f"cluster/games_per_second/{name}")[-1].step == row["positions"]
+    assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
+
+
+def test_a_run_goes_on_when_a_node_is_killed_and_uses_one_that_joins(
+    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
+) -> None:
+    node = cluster.add()
+    seen: list[AlphaZeroStatus] = []
+    stop = threading.Event()
+
+    def report(status: AlphaZeroStatus) -> None:
+        seen.append(status)
+        if len(seen) == 2:
+            cluster.kill(node)
+        elif status.message.startswith("lost node"):
+            cluster.add()
+        elif any("joined" in earlier.message for earlier in seen):
+            rates = status.cluster.games_per_second_by_node.values() if status.cluster else ()
+            if len(rates) == 2 and min(rates) > 0:
+                stop.set()
+
+    result = train(tiny(positions=10**7), tmp_path, report=report, stop=stop)  # type: ignore[arg-type]
+    assert not result.finished
+    messages = [status.message for status in seen if status.message]
+    assert len(messages) == 2, messages
+    assert "with 1 actors and their games in progress; 1 actors play on" in messages[0]
+    assert "joined with 1 actors" in messages[1]
+    counts = [status.cluster.nodes for status in seen if status.cluster]
+    assert 1 in counts
+    assert counts[-1] == 2
+    assert seen[-1].cluster is not None
+    assert seen[-1].cluster.lost_batches > 0
+    assert all_cores_free(cluster.address)
+
+
+def test_a_killed_actor_is_replaced_on_its_node(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+    import ray
+
+    messages: list[str] = []
+    source = source_of(network, tiny(), messages.append)
+    try:
+        source.collect(10, threading.Event())
+        actor = source._crew._members[0].actor
+        os.kill(ray.get(actor.__ray_call__.remote(lambda self: os.getpid())), signal.SIGKILL)
+        assert wait_until(lambda: source._crew.restarts == 1)
+        assert sum(len(game.positions) for game in source.collect(2000, threading.Event())) >= 2000
+        assert source.status().actors == 1
+    finally:
+        source.close()
+    assert len(messages) == 1
+    assert "died" in messages[0]
+    assert "restart 1 of at most 3" in messages[0]
+
+
+def test_an_actor_that_raises_is_told_once_and_started_again_a_few_times(
+    cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
+) -> None:
+    messages: list[str] = []
+    source = source_of(network, tiny(), messages.append)
+    try:
+        source.collect(10, threading.Event())
+        source.update({"no_such_layer": torch.zeros(3)}, 0.5)
+        with pytest.raises(SelfPlayError, match=r"(?s)as before.*failure 4"):
+            source.collect(10**9, threading.Event())
+    finally:
+        source.close()
+    assert len(messages) == 1
+    assert "Traceback" in messages[0]
+    assert "no_such_layer" in messages[0]
+    assert all_cores_free(cluster.address)
+
+
+def test_games_wait_for_the_learner(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+    source = source_of(network, tiny(), print)
+    try:
+        source.collect(10, threading.Event())
+        assert wait_until(lambda: source.status().outstanding_batches == 0)
+        queued = source.status().queued_positions
+        assert queued >= 60
+        time.sleep(1)
+        assert source.status().queued_positions == queued
+        source.collect(queued + 1, threading.Event())
+    finally:
+        source.close()
+
+
+def test_processes_limits_the_actors(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+    cluster.add()
+    source = source_of(network, tiny(processes=1), print)
+    try:
+        source.collect(10, threading.Event())
+        assert source.status().actors == 1
+    finally:
+        source.close()
+
+
+# -- The learner's process ---------------------------------------------------------------------------------------------
+
+LEARNER = """
+import os, signal, sys
+from stoneworks.training.alphazero.run import train
+from stoneworks.training.runs.config import load_config
+
+def report(status):
+    if status.iterations == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+train(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report)
+"""
+
+
+def test_a_killed_learner_leaves_nothing_behind_and_resumes(
+    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
+) -> None:
+    config = tiny(checkpoint_seconds=1e-9)
+    file = tmp_path / "config.yaml"
+    file.write_text(dump_config(config), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", LEARNER, str(file), str(tmp_path / "run")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert wait_until(lambda: all_cores_free(cluster.address))
+    seen: list[AlphaZeroStatus] = []
+    assert train(config, tmp_path / "run", resume=True, report=seen.append).finished  # type: ignore[arg-type]
+    assert seen[0].iterations == 3
+
+
+def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(
+    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, command: list[str]
+) -> None:
+    file, folder = tmp_path / "config.yaml", tmp_path / "run"
+    file.write_text(dump_config(dataclasses.replace(tiny(positions=10**7), cluster="")), encoding="utf-8")
+    words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
+    with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "games/s by node" in output
+    assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["iterations"] > 1
+    assert wait_until(lambda: all_cores_free(cluster.address))

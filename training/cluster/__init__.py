@@ -1,0 +1,1 @@
+"""Self-play and arenas on the machines of a Ray cluster."""

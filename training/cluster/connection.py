@@ -1,0 +1,117 @@
+"""The connection to a Ray cluster, and its nodes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from stoneworks.extras import require_extra
+from stoneworks.training.cluster.errors import ClusterError
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read by Ray on import
+with require_extra("cluster", "clusters"):
+    import ray
+
+AUTO = "auto"
+_SECONDS_TO_CONNECT = 5.0
+# HTTP/2, RFC 9113: the connection preface, an empty SETTINGS frame, and the type of the frame that a server sends first.
+_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+_HTTP2_HEADER_BYTES, _HTTP2_TYPE_BYTE, _HTTP2_SETTINGS = 9, 3, 4
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the cluster.
+
+    Attributes:
+        identifier: Ray's identifier.
+        name: host name and the first digits of the identifier, for messages and metrics.
+        num_cores: number of CPU cores that the node offers to Ray.
+        num_gpus: number of GPUs that the node offers to Ray.
+    """
+
+    identifier: str
+    name: str
+    num_cores: float
+    num_gpus: float
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Connect this process to a running cluster for the duration of the context. An existing connection is used and kept.
+
+    Args:
+        address: ``auto`` for the cluster of this machine or of ``RAY_ADDRESS``, or ``HOST:PORT`` of the head node. This
+            machine must be a node of the cluster.
+
+    Raises:
+        ClusterError: there is no cluster at the address, or it does not accept this process.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    _connect(address)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def alive_nodes() -> dict[str, Node]:
+    """Return the nodes that are alive, by identifier."""
+    return {
+        entry["NodeID"]: Node(
+            entry["NodeID"],
+            f"{entry['NodeManagerHostname']}/{entry['NodeID'][:6]}",
+            entry["Resources"].get("CPU", 0.0),
+            entry["Resources"].get("GPU", 0.0),
+        )
+        for entry in ray.nodes()
+        if entry["Alive"]
+    }
+
+
+def _connect(address: str) -> None:
+    if address != AUTO:
+        _check_server(address)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except ConnectionError:
+        raise ClusterError(
+            f"no Ray cluster found for {address!r}; start one with `ray start --head`, or give the address of its head node"
+        ) from None
+    except (Exception, SystemExit) as error:  # Ray ends the process where a cluster stops answering
+        reason = " ".join(str(error).split())
+        raise ClusterError(
+            f"cannot connect to the Ray cluster at {address!r}; this machine must be a node of it "
+            f"(`ray start --address {address}`): {type(error).__name__}: {reason}"
+        ) from error
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)  # Ray replaces the handler that saves a checkpoint
+
+
+def _check_server(address: str) -> None:
+    """Check that a gRPC server answers at the address: Ray itself takes minutes to notice that there is none."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ClusterError(f"cluster must be {AUTO} or HOST:PORT of the head node, got {address!r}")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_CONNECT) as connection:
+            connection.sendall(_HTTP2_PREFACE)
+            header = connection.recv(_HTTP2_HEADER_BYTES, socket.MSG_WAITALL)
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster at {address!r} ({error}); start one there with `ray start --head --port {port}`"
+        ) from None
+    if len(header) < _HTTP2_HEADER_BYTES or header[_HTTP2_TYPE_BYTE] != _HTTP2_SETTINGS:
+        raise ClusterError(
+            f"the server at {address!r} is not a Ray cluster; its head node prints the address at the start"
+        )
