@@ -14,8 +14,9 @@ import pytest
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.runs.config import parse_config
 
-#: A killed node counts as lost after this time without an answer, instead of Ray's 15 seconds.
-HEALTH = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
+#: A killed node counts as lost after 5 seconds without an answer, instead of 15. Ray runs workers with niceness 15, which
+#: starves them on a machine that is busy with other tests.
+SETTINGS = {"health_check_period_ms": 1000, "health_check_failure_threshold": 5, "worker_niceness": 0}
 SMALL = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_log_monitor": False}
 
 TINY: dict[str, Any] = {
@@ -40,7 +41,7 @@ class LocalCluster:
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        head = {**SMALL, "include_dashboard": False, "_system_config": HEALTH}
+        head = {**SMALL, "include_dashboard": False, "_system_config": SETTINGS}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
         self._nodes: list[Any] = []
