@@ -182,11 +182,8 @@ class Crew:
             return None
         member.outstanding.remove(reference)
         if batch.trace:
-            new = batch.trace not in self._traces
-            self._traces.add(batch.trace)
-            trace = f":\n{batch.trace}" if new else ", as before"
             ray.kill(member.actor)
-            self._restart(member, f"a self-play actor on node {member.node.name} failed{trace}", tell=new)
+            self._restart(member, "failed", batch.trace.strip().splitlines()[-1], batch.trace)
             return None
         return batch
 
@@ -196,22 +193,32 @@ class Crew:
         """Deal with the death of an actor: with its node, or alone."""
         self._look_at_nodes()
         if member in self._members:
-            reason = str(error).partition("\n")[0]
-            self._restart(member, f"a self-play actor on node {member.node.name} died: {reason}", tell=True)
+            self._restart(member, "died", str(error).partition("\n")[0])
 
-    def _restart(self, member: _Member, event: str, tell: bool) -> None:
+    def _restart(self, member: _Member, event: str, reason: str, trace: str = "") -> None:
+        """Start an actor again, and tell it; a trace that was told before is not told again.
+
+        Raises:
+            SelfPlayError: the actor has been started again too often. A note contains the trace.
+        """
+        what = f"a self-play actor on node {member.node.name} {event}"
         self.lost_batches += len(member.outstanding)
         member.outstanding.clear()
         if member.restarts == MAX_RESTARTS:
-            raise SelfPlayError(f"{event.rstrip()}\nthis was failure {MAX_RESTARTS + 1} of the actor in this session")
+            error = SelfPlayError(f"{what} {MAX_RESTARTS + 1} times: {reason}")
+            if trace:
+                error.add_note(trace)
+            raise error
         member.restarts += 1
         self.restarts += 1
         member.actor = self._start(member.node)
-        if tell:
-            self._tell(
-                f"{event.rstrip()}\nits games in progress are lost; it is started again "
-                f"(restart {member.restarts} of at most {MAX_RESTARTS})"
-            )
+        if trace in self._traces:
+            return
+        self._traces.update([trace] if trace else [])
+        self._tell(
+            f"{what}; its games in progress are lost, and it is started again (restart {member.restarts} of at most "
+            f"{MAX_RESTARTS}): {trace.rstrip() or reason}"
+        )
 
     def _look_at_nodes(self) -> None:
         """Drop the actors of nodes that are gone, and ask new nodes for their identity."""
