@@ -73,8 +73,10 @@ test-lowest: setup  ## the tests of rules and environments with the lowest suppo
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
 	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
 
-test-wheel: setup  ## the built package in empty environments: rules alone, without extras, with the extra train
-	rm -rf build/wheel && $(PYTHON) -m build --wheel --outdir build/wheel .
+test-wheel: setup  ## the built package: metadata, size, and the wheel in empty environments: rules alone, without extras, with the extra train
+	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
+	$(PYTHON) -m twine check --strict build/wheel/*
+	test -z "$$(find build/wheel -size +15M)"
 	for environment in rules base train; do python3 -m venv --clear .venv-$$environment; done
 	$(PIP) --python .venv-rules install numpy numba
 	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl

@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -306,3 +307,58 @@ def test_every_ruling_has_a_picture(page: GamePage, facts_of_games: dict[str, di
 def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
     files = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "images" / "rulings").iterdir()}
     assert files == {picture.path for picture in ruling_pictures()}
+
+
+# -- Commands ------------------------------------------------------------------------------------------------------------
+
+
+def commands_of_blocks() -> list[Any]:
+    """Return each ``stoneworks`` command in the blocks without a language."""
+    found = []
+    for path in PAGES:
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            for line in block.splitlines() if not language else ():
+                if line.startswith("stoneworks "):
+                    found.append(pytest.param(line, id=f"{path.name}: {line}"))
+    return found
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """Return the command of a command line, and its arguments."""
+    import typer
+
+    from stoneworks.training.cli.main import app
+
+    command: Any = typer.main.get_command(app)
+    assert words.pop(0) == "stoneworks"
+    while words and hasattr(command, "commands"):
+        assert words[0] in command.commands, f"there is no command {words[0]}"
+        command = command.commands[words.pop(0)]
+    return command, words
+
+
+@pytest.mark.parametrize("line", commands_of_blocks())
+def test_a_command_of_a_page_has_valid_arguments(line: str) -> None:
+    from stoneworks.training import load_config
+
+    command, arguments = command_of(shlex.split(line, comments=True))
+    parameters = command.make_context(command.name, list(arguments)).params
+    if command.name == "train":
+        amounts = [f"{key}={parameters[key]}" for key in ("positions", "frames") if parameters[key] is not None]
+        load_config(parameters["config"], [*(parameters["overrides"] or ()), *amounts])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for code in re.findall(r"(?<!`)`((?:stoneworks|make) [a-z][^`]*)`", text):
+        words = shlex.split(code.replace("\n", " "))
+        if words[0] == "make":
+            target = re.sub(r"^(test-integrations-)\w+$", r"\1%", words[1])
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), code
+        else:
+            command, arguments = command_of(words)
+            options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+            unknown = [word for word in arguments if word.startswith("--") and word not in options]
+            assert unknown == [], code
