@@ -9,6 +9,7 @@ import io
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -313,11 +314,11 @@ def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
 
 
 def commands_of_blocks() -> list[Any]:
-    """Return each ``stoneworks`` command in the blocks without a language."""
+    """Return each ``stoneworks`` command in the blocks of shell commands."""
     found = []
     for path in PAGES:
         for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
-            for line in block.splitlines() if not language else ():
+            for line in block.splitlines() if language in ("", "sh") else ():
                 if line.startswith("stoneworks "):
                     found.append(pytest.param(line, id=f"{path.name}: {line}"))
     return found
@@ -362,3 +363,28 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
             options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
             unknown = [word for word in arguments if word.startswith("--") and word not in options]
             assert unknown == [], code
+
+
+# -- Other blocks --------------------------------------------------------------------------------------------------------
+
+
+def test_every_block_has_a_language_that_is_tested() -> None:
+    """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
+    for path in PAGES:
+        for language in re.findall(r"^```(\w*)\n.*?^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            assert language in ("python", "py", "output", "", "sh", "toml"), path.name
+
+
+def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:
+    from stoneworks.envs.rules import games
+    from stoneworks.models import architecture
+    from stoneworks.models.bots import registry
+    from stoneworks.training.runs import algorithms
+
+    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    groups = {group for block in blocks for group in tomllib.loads(block)["project"]["entry-points"]}
+    known = {module.ENTRY_POINT_GROUP for module in (games, registry, architecture, algorithms)}
+    assert groups
+    assert groups <= known
+    assert all(f"`{group}`" in page for group in known)
