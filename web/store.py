@@ -346,7 +346,7 @@ def _check_tree(game: StoredGame) -> None:
     """Check that the nodes of a game form a tree. Raises :class:`RequestError` if they do not, as a path might be endless."""
     nodes = game.nodes
     is_tree = {0, game.current, game.committed} <= nodes.keys() and all(
-        node.parent is None if number == 0 else node.parent in nodes and node.parent < number  # type: ignore[operator]
+        node.parent is None if number == 0 else node.parent in nodes and node.parent < number
         for number, node in nodes.items()
     )
     if not is_tree:

@@ -172,11 +172,15 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
 
     from stoneworks.envs.rules.kernel_cache import KernelCache
 
-    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
-    cache = dispatcher._cache = KernelCache("double", double, signature)
-    dispatcher.compile(signature)
+    before = os.environ.get("STONEWORKS_CACHE_DIR", "")  # an empty one is like none
+    os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
+    try:
+        cache = dispatcher._cache = KernelCache("double", double, signature)
+        dispatcher.compile(signature)
+    finally:
+        os.environ["STONEWORKS_CACHE_DIR"] = before
     assert cache.file is not None
     return cache.file, cache, dispatcher.targetctx
 

@@ -163,7 +163,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         check_shape(by_game, dict.fromkeys(self.config.shares(), int), CheckpointError, where)
         if min(by_game.values()) < 0 or sum(by_game.values()) != training["positions"]:
             raise CheckpointError(f"{where} must have a sum of {training['positions']}, got {by_game}")
-        return by_game  # type: ignore[no-any-return]
+        return by_game
 
     def _restore(self, earlier: Checkpoint) -> None:
         """Restore the state of a checkpoint. Raises ``CheckpointError`` if it does not belong to this run."""
