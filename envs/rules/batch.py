@@ -203,10 +203,10 @@ class Batch:
         Raises:
             IndexError: the row is out of range.
         """
-        index = operator.index(row)
+        index = -1 if isinstance(row, (bool, np.bool_)) else operator.index(row)
         if not 0 <= index < self.num_games:
-            raise IndexError(f"row must be from 0 to {self.num_games - 1}, got {row}")
-        return State.from_record(self.game, self._states[row], trusted=True)
+            raise IndexError(f"row must be an integer from 0 to {self.num_games - 1}, got {row}")
+        return State.from_record(self.game, self._states[index], trusted=True)
 
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+#: Maximum length of a game string, many times that of any game's.
+MAX_CHARACTERS = 1000
+
 
 def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
     """Split ``"name(option=value,...)"``, where values are literals, into the name and the options.
@@ -12,8 +15,9 @@ def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         ValueError: the text is not a valid game string.
     """
-    problem = ValueError(f"{text!r} is not a valid game string; expected e.g. 'vadus' or 'vadus(size=9)'")
-    if not isinstance(text, str):
+    shown = repr(text[:100] + "..." if isinstance(text, str) and len(text) > MAX_CHARACTERS else text)
+    problem = ValueError(f"{shown} is not a valid game string; expected e.g. 'vadus' or 'vadus(size=9)'")
+    if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise problem
     try:
         expression = ast.parse(text.strip(), mode="eval").body

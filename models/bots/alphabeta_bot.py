@@ -75,8 +75,8 @@ class AlphaBetaBot(Bot):
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
         """Create the bot (see :meth:`Bot.from_name`) of ``<depth>`` or ``<seconds>s``, optionally with ``,candidates=<number>``."""
         budget, *texts = argument.split(",")
-        depth = int(budget) if budget.isdecimal() and budget.isascii() else None
-        seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?s", budget, re.ASCII) else None
+        depth = int(budget) if re.fullmatch("[0-9]{1,9}", budget, re.ASCII) else None
+        seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,18})?s", budget, re.ASCII) else None
         if not (1 <= (depth or 0) <= MAX_DEPTH or seconds):
             raise UnknownBotError(
                 f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Batch, Game, IllegalActionError, State
 from stoneworks.models.errors import UnknownBotError
 
 
@@ -60,8 +60,16 @@ class Bot(ABC):
         return self.step_with_policy(state)[1]
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return ``int64[len(rows)]``: an action for each of the games ``rows``, none of which may be over."""
-        return np.array([self.step(batch.state(int(row))) for row in rows], np.int64)
+        """Return ``int64[len(rows)]``: an action for each of the games ``rows``, none of which may be over.
+
+        Raises:
+            IllegalActionError: ``step`` did not return an integer.
+        """
+        actions = [self.step(batch.state(int(row))) for row in rows]
+        for action in actions:  # a conversion by NumPy would truncate 1.5 to 1
+            if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+                raise IllegalActionError(f"{self.name}: action must be an integer, got {action!r}")
+        return np.array(actions, np.int64)
 
     def restart(self) -> None:  # noqa: B027 - most bots remember nothing
         """Prepare for a new game. As in OpenSpiel, random numbers are not reset."""

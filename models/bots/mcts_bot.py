@@ -33,6 +33,9 @@ _NODES_PER_SIMULATION = 4
 _MAX_NODES = 1 << 20
 _MAX_EDGES = 1 << 23
 
+#: Maximum number of threads.
+MAX_THREADS = 1024
+
 _PARAMETERS = {
     "c": Parameter(-1.0),  # the default of the leaf
     "parallel": Parameter("none", words=("none", "root")),
@@ -86,10 +89,9 @@ class MCTSBot(Bot):
             raise ValueError(
                 f"exactly one of simulations and seconds must be given, got {simulations!r} and {seconds!r}"
             )
-        for option, count in (("simulations", simulations), ("num_threads", num_threads)):
-            if count is None and option == "simulations":
-                continue
-            check_integer(option, count, 1)
+        if simulations is not None:
+            check_integer("simulations", simulations, 1)
+        check_integer("num_threads", num_threads, 1, MAX_THREADS)
         if seconds is not None and not 0 < seconds < np.inf:
             raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
         if leaf not in ("playout", "evaluation"):
@@ -126,7 +128,7 @@ class MCTSBot(Bot):
         ``threads``, ``parallel=root`` uses one thread per processor. See :meth:`Bot.from_name`.
         """
         budget, *options = argument.split(",")
-        parsed = re.fullmatch(r"([0-9]+)|([0-9]+(?:\.[0-9]+)?)s", budget, re.ASCII)
+        parsed = re.fullmatch(r"([0-9]{1,18})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", budget, re.ASCII)
         simulations = int(parsed[1]) if parsed and parsed[1] else None
         seconds = float(parsed[2]) if parsed and parsed[2] else None
         if not (simulations or seconds):

@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode
 from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.models import Bot
 
 #: Won games, and truncated ones (R9).
 TRUGO = ("trugo(radius=2,tiles=5)", "trugo(max_turns=6,radius=2,tiles=7)")
@@ -325,3 +326,20 @@ def test_saved_games_that_do_not_fit_are_refused() -> None:
 def test_it_needs_no_torch() -> None:
     script = "import sys, stoneworks.envs.vector; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+class HalfBot(Bot):
+    """Answers with what is between two actions."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        return [], self._answer
+
+
+@pytest.mark.parametrize("answer", [9.5, 9.0, True, None, "9"])
+def test_an_answer_that_is_no_integer_is_not_made_one(answer: Any) -> None:
+    env = VectorEnv(2, "vadus(size=3)", opponent=HalfBot(answer), seat=1)
+    with pytest.raises(IllegalActionError, match="must be an integer"):
+        env.reset(seed=0)

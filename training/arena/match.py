@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import NO_ACTION, Batch, Game, Outcome, State, load_game
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
@@ -255,7 +255,11 @@ def play_match(
                 if not rows.size:
                     continue
                 if not bot.one_game_at_a_time:
-                    actions[rows] = _checked(bot, bot.step_batch(batch, rows), batch, rows)
+                    try:
+                        answers = bot.step_batch(batch, rows)
+                    except IllegalActionError as error:
+                        raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
+                    actions[rows] = _checked(bot, answers, batch, rows)
                     continue
                 row = int(rows[0])
                 try:

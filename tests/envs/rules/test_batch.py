@@ -265,6 +265,9 @@ def test_rows_that_the_batch_does_not_have_are_refused_and_change_nothing(rows: 
     batch = Batch(load_game("vadus(size=3)"), 5, seed=1)
     batch.step(batch.random_actions())
     before = snapshot(batch)
+    for row in (-1, 5, True):
+        with pytest.raises(IndexError, match=f"row must be an integer from 0 to 4, got {row}"):
+            batch.state(row)
     with pytest.raises(IndexError, match="rows must be indices from 0 to 4"):
         batch.reset(rows)
     with pytest.raises(IndexError, match="rows must be indices from 0 to 4"):

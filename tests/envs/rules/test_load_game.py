@@ -166,6 +166,12 @@ def test_what_is_no_game_string_is_refused(text: Any) -> None:
         load_game(text)
 
 
+def test_a_very_long_game_string_is_refused_in_few_words() -> None:
+    with pytest.raises(ValueError, match="is not a valid game string") as raised:
+        load_game("vadus(" + "size=3," * 100_000 + ")")
+    assert len(str(raised.value)) < 300
+
+
 def test_options_in_the_string_and_as_keywords_are_refused() -> None:
     with pytest.raises(ValueError, match="not both"):
         load_game("vadus(size=3)", size=3)

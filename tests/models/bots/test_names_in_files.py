@@ -98,3 +98,17 @@ def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_pat
 def test_a_name_longer_than_a_path_is_no_bot() -> None:
     with pytest.raises(UnknownBotError, match="unknown bot"):
         load_bot("x" * 10_000, GAME)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mcts:" + "9" * 5000, "mcts:10,threads=" + "9" * 5000, "alphabeta:" + "9" * 5000, "mcts:" + "9" * 5000 + "s"],
+)
+def test_a_number_of_thousands_of_digits_is_no_budget(name: str) -> None:
+    with pytest.raises(UnknownBotError):
+        load_bot(name, GAME)
+
+
+def test_a_billion_threads_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_threads must be an integer from 1 to 1024, got 1000000000"):
+        load_bot("mcts:10,parallel=root,threads=1000000000", GAME)
