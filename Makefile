@@ -95,7 +95,7 @@ test-hostile: setup  ## the standing attack: damaged files, bad input, kills, a 
 	$(PYTHON) tests/hostile/attack.py
 
 test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_bounds.py tests/envs/rules/test_record_check.py
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_bounds.py tests/envs/rules/test_record_check.py tests/models/bots/test_bounds.py
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'

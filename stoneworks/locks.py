@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from filelock import FileLock, Timeout
 #: Files of the lock of a folder.
 LOCK_FILES = (".lock", ".lock-owner")
 
-#: Time between acquiring a lock and naming its owner, and vice versa.
+#: Maximum time between acquiring a lock and naming its owner, and between unnaming it and releasing the lock.
 _SECONDS_WITHOUT_OWNER = 1.0
 
 
@@ -38,13 +39,14 @@ def lock_file(file: Path) -> AbstractContextManager[None]:
 @contextmanager
 def _lock(locked: Path, lock_path: Path, owner: Path) -> Iterator[None]:
     lock = FileLock(lock_path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        try:  # between acquiring the lock and naming the owner, and between unnaming it and releasing the lock
-            lock.acquire(timeout=0 if owner.exists() else _SECONDS_WITHOUT_OWNER)
+    deadline = time.monotonic() + _SECONDS_WITHOUT_OWNER
+    while not lock.is_locked:
+        try:
+            lock.acquire(timeout=0)
         except Timeout:
-            raise InUseError(f"{locked} is in use by process {_process_id(owner)}") from None
+            if owner.exists() or time.monotonic() > deadline:
+                raise InUseError(f"{locked} is in use by process {_process_id(owner)}") from None
+            time.sleep(0.01)
     try:
         owner.write_text(f"{os.getpid()}\n", encoding="ascii")
         yield

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from stoneworks import locks
 from stoneworks.locks import InUseError, lock_file, lock_folder
 
 HOLDER = """
@@ -31,7 +32,7 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         with pytest.raises(InUseError, match=rf"run is in use by process {holder.pid}"), lock_folder(folder):
             pass
         holder.send_signal(signal.SIGKILL)
-        holder.wait(30)
+        holder.wait(600)
     with lock_folder(folder):
         assert folder.is_dir()
 
@@ -63,8 +64,11 @@ def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
         pass
 
 
-def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(tmp_path: Path) -> None:
+def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between acquiring the lock and naming itself, the owner is unknown for a moment."""
+    monkeypatch.setattr(locks, "_SECONDS_WITHOUT_OWNER", 600.0)
     owner = tmp_path / ".lock-owner"
     with lock_folder(tmp_path):
         owner.unlink()

@@ -503,10 +503,10 @@ def run(words: list[str], seconds: float | None = None, number: int = signal.SIG
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
         try:
-            status = process.wait(seconds if seconds is not None else 300)
+            status = process.wait(seconds if seconds is not None else 3000)
         except subprocess.TimeoutExpired:
             process.send_signal(number)
-            status = process.wait(60)
+            status = process.wait(3000)
         errors.seek(0)
         return status, errors.read().decode(errors="replace")
 
@@ -582,7 +582,7 @@ def attack_two_starts(number: int, seed: int) -> Counts:
             print(errors[-2000:], file=sys.stderr)
         if which == "arena":
             first.terminate()
-        if first.wait(600) != (130 if which == "arena" else 0) and first.returncode != 0:
+        if first.wait(3000) != (130 if which == "arena" else 0) and first.returncode != 0:
             counts.crashed += 1
         shutil.rmtree(folder)
     return counts

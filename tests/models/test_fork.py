@@ -20,7 +20,7 @@ planes = torch.ones(256, *game.observation_shape)
 network(planes)
 process = os.fork()
 if process == 0:
-    signal.alarm(60)
+    signal.alarm(600)
     with torch.no_grad():
         network(planes)
     os._exit(0)

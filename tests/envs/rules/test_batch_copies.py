@@ -71,7 +71,7 @@ def test_a_threaded_batch_goes_on_after_a_fork() -> None:
     twin = copy.deepcopy(batch)
     process = os.fork()
     if process == 0:
-        signal.alarm(60)
+        signal.alarm(600)
         try:
             play(batch, 3)
         except BaseException:

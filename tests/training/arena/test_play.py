@@ -659,7 +659,7 @@ def long_arena(folder: Path, *options: str) -> list[str]:
 def test_a_signal_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     process = start_arena(tmp_path / "broken")
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stoneworks: interrupted"
@@ -681,7 +681,7 @@ def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: 
             assert f"is in use by process {first.pid}" in err or "num_pairs is 2000" in err
     finally:
         first.kill()
-        first.communicate(timeout=60)
+        first.communicate(timeout=600)
     (folder / "games" / ".half.jsonl.1.tmp").write_text("half")
     settings = load_arena(folder).settings
     with pytest.raises(KeyboardInterrupt):

@@ -11,14 +11,21 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.models import load_bot
+from stoneworks.training.alphazero.sources import SelfPlayError
 from stoneworks.training.arena.records import read_records
 from stoneworks.training.cli.main import main
 from stoneworks.training.cli.terminal_play import TerminalGame
 
 COMMAND = [sys.executable, "-c", "from stoneworks.training.cli.main import main; main()"]
+
+
+def with_note(error: Exception, note: str) -> Exception:
+    error.add_note(note)
+    return error
 
 
 class Run:
@@ -250,7 +257,7 @@ def test_an_interruption_is_exit_code_130() -> None:
         written += process.stdout.read(1)
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stoneworks: interrupted"
@@ -277,3 +284,60 @@ def test_play_without_standard_input_is_an_error_in_one_line() -> None:
     assert done.returncode == 2
     assert "standard input" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        with_note(
+            SelfPlayError("a self-play process failed: ValueError: no"), "Traceback (most recent call last): ..."
+        ),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nSee documentation"),
+        RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
+        MemoryError(),
+        OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_training_or_of_the_machine_is_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(**arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("stoneworks.training.cli.main.app", fail)
+    code, out, err = run("train", "vadus-5")
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert (str(error).splitlines() or ["memory"])[0] in err
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**arguments: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("stoneworks.training.cli.main.app", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        main(["train", "vadus-5"])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_a_device_that_there_is_not_is_one_line(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
+    assert (code, out.strip()) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "device must be available on this machine, got 'cuda'" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+def test_a_game_that_cannot_be_saved_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    command = shlex.join([*COMMAND, "play", "vadus(size=2)", "--seed", "0", "--save", str(file)])
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {command}"], input="quit\n", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"stoneworks: [Errno 27] File too large: '{file}'"
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -180,13 +180,13 @@ def test_the_first_signal_sets_the_event_and_the_second_interrupts() -> None:
     with pytest.raises(KeyboardInterrupt), stop_on_signals() as stop:  # noqa: PT012 - the second signal is to raise
         assert not stop.is_set()
         os.kill(os.getpid(), signal.SIGINT)
-        assert stop.wait(5)
+        assert stop.wait(600)
         os.kill(os.getpid(), signal.SIGINT)
-        threading.Event().wait(5)
+        threading.Event().wait(600)
     assert signal.getsignal(signal.SIGINT) is before
     with stop_on_signals() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
-        assert stop.wait(5)
+        assert stop.wait(600)
     assert signal.getsignal(signal.SIGTERM) is not None
 
 
