@@ -45,13 +45,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(r"](source/\1.txt)", markdown))
 
 
+def _is_progress(output: Any) -> bool:
+    """Return whether an output is progress or a warning: standard error, or text that is displayed on the way."""
+    if output["output_type"] == "display_data":
+        return not any(kind.startswith("image/") for kind in output["data"])
+    return output.get("name") == "stderr"
+
+
 def _notebook_files(path: Path) -> Iterator[tuple[str, str | bytes]]:
     """Yield the files of a notebook by their paths in the site: the page, the pictures on it, and the notebook itself."""
     notebook = nbformat.read(path, as_version=4)
     if os.environ.get("EXECUTE_NOTEBOOKS") == "1":
         ExecutePreprocessor(timeout=CELL_TIMEOUT_SECONDS).preprocess(notebook, {})
-    for cell in notebook.cells:  # progress and warnings go to standard error
-        cell["outputs"] = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
+    for cell in notebook.cells:
+        cell["outputs"] = [output for output in cell.get("outputs", []) if not _is_progress(output)]
     CoalesceStreamsPreprocessor().preprocess(notebook, {})
     exporter = MarkdownExporter(config=Config({"NbConvertBase": {"display_data_priority": OUTPUT_FORMATS}}))
     page, resources = exporter.from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
