@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,6 +88,7 @@ def play_arena(
     players: Mapping[str, Player] | None = None,
     *,
     workers: int = 1,
+    cluster: str = "",
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> ArenaResult:
     """Play the missing games of an arena.
@@ -101,12 +102,14 @@ def play_arena(
         folder: folder for the games: a new one, or that of an arena with equal settings.
         players: players by name; a name that is missing here is a bot name.
         workers: number of processes; more than one requires that all players are bot names.
+        cluster: Ray cluster to play on instead: ``auto``, or ``HOST:PORT`` of its head node. It also requires bot names.
         progress: called with the current result at the start and after each chunk.
 
     Raises:
         ArenaFolderError: the folder contains something else; the difference is named.
         InUseError: another process uses the folder.
         ArenaPlayError: a player failed or returned an invalid answer. Finished chunks are kept.
+        ClusterError: the cluster cannot be used. Finished chunks are kept.
         ValueError: an argument is invalid, or a bot name is unknown.
         KeyboardInterrupt: the call was interrupted. Finished chunks are kept.
     """
@@ -120,18 +123,21 @@ def play_arena(
     for name, player in everyone.items():
         if isinstance(player, str):
             make_bot(player, game, 0)  # report invalid names before anything is played
+        elif cluster:
+            raise ValueError(f"all players must be bot names on a cluster, got {player!r} for {name!r}")
         elif workers > 1:
             raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
-    checkpoints = _checkpoints(everyone)
+    checkpoints = checkpoint_hashes(everyone)
     ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
     with lock_folder(Path(folder)):
-        return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), progress)
+        return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), cluster, progress)
 
 
 def _play(
     kept: ArenaFolder,
     everyone: Mapping[str, Player],
     workers: int,
+    cluster: str,
     progress: Callable[[ArenaResult], None] | None,
 ) -> ArenaResult:
     """Play the missing games of the arena in ``kept``."""
@@ -142,7 +148,7 @@ def _play(
     if progress is not None:
         progress(result)
     if not result.finished:
-        with closing(play_chunks(settings, everyone, standing.missing(), workers)) as chunks:
+        with closing(_chunks(settings, everyone, standing.missing(), workers, cluster)) as chunks:
             for chunk, records in chunks:
                 kept.write(chunk, records)
                 standing.add(chunk, records)
@@ -156,6 +162,16 @@ def _play(
     return result
 
 
+def _chunks(
+    settings: ArenaSettings, everyone: Mapping[str, Player], missing: Sequence[Chunk], workers: int, cluster: str
+) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
+    if not cluster:
+        return play_chunks(settings, everyone, missing, workers)
+    from stoneworks.training.cluster.chunks import play_chunks_on_cluster
+
+    return play_chunks_on_cluster(settings, everyone, missing, cluster)
+
+
 def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
     """Return the current result of the arena in a folder, with all its games.
 
@@ -166,7 +182,7 @@ def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
     return _Standing(settings, ArenaFolder(folder, settings).read()).result()
 
 
-def _checkpoints(players: Mapping[str, Player]) -> dict[str, str]:
+def checkpoint_hashes(players: Mapping[str, Player]) -> dict[str, str]:
     """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes."""
     found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
     files = {name: checkpoint[0] / "checkpoint.json" for name, checkpoint in found.items() if checkpoint is not None}

@@ -108,6 +108,7 @@ def rate(
     num_anchors: int = 4,
     scout_pairs: int = 2,
     workers: int = 1,
+    cluster: str = "",
     seed: int = 0,
     trust_names: bool = False,
     progress: Callable[[ArenaResult], None] | None = None,
@@ -128,6 +129,7 @@ def rate(
         num_anchors: number of nearest anchors.
         scout_pairs: pairs of games with each anchor for the first estimate.
         workers: number of worker processes (see :func:`play_arena`).
+        cluster: Ray cluster to play on instead (see :func:`play_arena`).
         seed: seed of openings and players.
         trust_names: whether names of the ladder's players may start programs or be paths.
         progress: called with the results so far of the current part, scouting or rating.
@@ -160,7 +162,9 @@ def rate(
             seed=part_seed,
         )
         players = {name: bot for name, bot in (anchors or {}).items() if name in opponents} | {called: player}
-        return play_arena(settings, Path(folder) / part, players, workers=workers, progress=progress).matches
+        return play_arena(
+            settings, Path(folder) / part, players, workers=workers, cluster=cluster, progress=progress
+        ).matches
 
     scouted = play("scouting", ratings.order, scout_pairs, seeds[0])
     estimate, _ = rate_against(ratings, called, scouted)

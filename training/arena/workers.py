@@ -70,6 +70,15 @@ def make_bot(player: Player, game: Game, seed: int) -> Bot:
     return made
 
 
+def use_one_thread() -> None:
+    """Make numba and torch, if it is imported, use one thread each: the workers share the cores."""
+    import numba
+
+    numba.set_num_threads(1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
 def play_chunks(
     settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
 ) -> Generator[_Played, None, None]:
@@ -159,14 +168,10 @@ def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str
     """Play the chunks received through the pipe, and send back their games or the text of an error."""
     exit_with_parent()
     add_entries(entries)
-    import numba
-
-    numba.set_num_threads(1)  # the workers share the cores
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             chunk = pipe.recv()
-            if "torch" in sys.modules:
-                sys.modules["torch"].set_num_threads(1)
+            use_one_thread()
             try:
                 answer: tuple[GameRecord, ...] | str = play_chunk(settings, players, chunk)
             except ArenaPlayError as error:

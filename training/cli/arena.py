@@ -24,6 +24,9 @@ ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fix
 
 _Game = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
 _Workers = Annotated[int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")]
+_Cluster = Annotated[
+    str, typer.Option(help="Play on a Ray cluster instead of worker processes: auto, or HOST:PORT of its head node.")
+]
 _Folder = Annotated[
     Path | None, typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings).")
 ]
@@ -46,6 +49,7 @@ def arena(
         typer.Option(help="Stop a match of two players by this test, e.g. elo0=0,elo1=30,alpha=0.05,beta=0.05."),
     ] = None,
     workers: _Workers = None,
+    cluster: _Cluster = "",
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
     chunk_pairs: Annotated[
@@ -82,7 +86,7 @@ def arena(
         seed=seed,
         sprt=None if sprt is None else Sprt.parse(sprt),
     )
-    result = _play(settings, folder, workers)
+    result = _play(settings, folder, workers, cluster)
     if picture is not None:
         save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
 
@@ -94,6 +98,7 @@ def rate(
     anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
     ladder: Annotated[Path | None, typer.Option(help="Ladder file (default: the shipped ladder).")] = None,
     workers: _Workers = None,
+    cluster: _Cluster = "",
     folder: _Folder = None,
     seed: _Seed = 0,
     trust_names: Annotated[
@@ -118,6 +123,7 @@ def rate(
             num_pairs=pairs,
             num_anchors=anchors,
             workers=workers or num_processors(),
+            cluster=cluster,
             seed=seed,
             trust_names=trust_names,
             progress=show,
@@ -162,6 +168,7 @@ def make_ladder(
         Path, typer.Option(help="Folder for the ladder file, such as models/ladders in the repository.")
     ] = Path("models/ladders"),
     workers: _Workers = None,
+    cluster: _Cluster = "",
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
     chunk_pairs: Annotated[
@@ -194,11 +201,11 @@ def make_ladder(
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)
     with lock_file(file):
-        Ladder.of_result(_play(settings, folder, workers), command).save(file)
+        Ladder.of_result(_play(settings, folder, workers, cluster), command).save(file)
     Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
 
 
-def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> ArenaResult:
+def _play(settings: ArenaSettings, folder: Path | None, workers: int | None, cluster: str) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table."""
     from stoneworks.training.arena.folder import write_json
     from stoneworks.training.arena.play import load_arena, play_arena
@@ -227,7 +234,7 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None) -> 
 
     try:
         with _progress() as show:
-            result = play_arena(settings, where, workers=workers or num_processors(), progress=show)
+            result = play_arena(settings, where, workers=workers or num_processors(), cluster=cluster, progress=show)
     except KeyboardInterrupt:
         if (where / "arena.json").exists():
             try:

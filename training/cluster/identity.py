@@ -14,7 +14,7 @@ from typing import Any
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
-from stoneworks.training.cluster.connection import Node
+from stoneworks.training.cluster.connection import Node, alive_nodes
 from stoneworks.training.cluster.errors import ClusterError
 
 with require_extra("cluster", "clusters"):
@@ -69,7 +69,7 @@ def ask_identity(node: Node, games: Sequence[str], checkpoints: Callable[[], Map
 def difference(node: Node, answer: Identity | str, own: Identity) -> str:
     """Return a sentence on the difference between a node and this process; empty if there is none."""
     if isinstance(answer, str):
-        return f"node {node.name} cannot import stoneworks {own['stoneworks']} ({answer}); install it there"
+        return f"node {node.name} cannot run stoneworks {own['stoneworks']} ({answer}); install it there"
     for name in {**own, **answer}:
         if own.get(name) != answer.get(name):
             return (
@@ -98,6 +98,11 @@ def check_nodes(
             raise ClusterError(f"node {node.name} failed: {' '.join(str(error).split())}") from error
         if found := difference(node, answer, own):
             raise ClusterError(found)
+
+
+def this_node() -> Node:
+    """Return the node of this process."""
+    return alive_nodes()[ray.get_runtime_context().get_node_id()]
 
 
 def answer_to(entries: bytes, games: Sequence[str], checkpoints: bytes) -> Identity:

@@ -106,7 +106,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
     if kind == "missing":
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'stoneworks'\")")
-        expected = r"cannot import stoneworks .*No module named 'stoneworks'.*install it there"
+        expected = r"cannot run stoneworks .*No module named 'stoneworks'.*install it there"
     else:
         import stoneworks
 

@@ -1,0 +1,94 @@
+"""Arenas on a local cluster: the same games as in one process, whatever happens to the nodes."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from stoneworks.training.arena import ArenaPlayError, ArenaResult, ArenaSettings, Sprt, play_arena, rate, round_robin
+
+from .conftest import LocalCluster, all_cores_free, wait_until
+
+PLAYERS = ("random", "greedy", "mcts:20")
+
+
+def games_in(folder: Path) -> dict[str, bytes]:
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in sorted(folder.rglob("*.jsonl"))}
+
+
+def settings_of(**changes: object) -> ArenaSettings:
+    values = {"pairings": round_robin(PLAYERS), "num_pairs": 6, "chunk_pairs": 2, "seed": 3, **changes}
+    return ArenaSettings("vadus(size=3)", **values)  # type: ignore[arg-type]
+
+
+def test_the_games_are_those_of_one_process(cluster: LocalCluster, tmp_path: Path) -> None:
+    cluster.add()
+    play_arena(settings_of(), tmp_path / "one")
+    result = play_arena(settings_of(), tmp_path / "cluster", cluster=cluster.address)
+    assert result.finished
+    assert len(games_in(tmp_path / "one")) == 9
+    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
+    assert all_cores_free(cluster.address)
+
+
+def test_a_sequential_test_ends_with_the_same_games(cluster: LocalCluster, tmp_path: Path) -> None:
+    settings = settings_of(pairings=(("mcts:20", "random"),), num_pairs=200, sprt=Sprt.parse("elo0=0,elo1=100"))
+    one = play_arena(settings, tmp_path / "one")
+    assert one.num_pairs < 200
+    assert play_arena(settings, tmp_path / "cluster", cluster=cluster.address).decision is one.decision
+    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
+
+
+def test_a_rating_is_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
+    options = {"num_pairs": 2, "num_anchors": 2, "scout_pairs": 1, "seed": 1}
+    one = rate("random", "vadus(size=5)", tmp_path / "one", **options)  # type: ignore[arg-type]
+    other = rate("random", "vadus(size=5)", tmp_path / "cluster", cluster=cluster.address, **options)  # type: ignore[arg-type]
+    assert (one.elo, one.error) == (other.elo, other.error)
+    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
+
+
+def test_chunks_of_a_killed_node_are_played_again(
+    cluster: LocalCluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = cluster.add()
+    settings = settings_of(pairings=(("mcts:2000", "greedy"),), num_pairs=12, chunk_pairs=1)
+    killed = []
+
+    def kill(result: ArenaResult) -> None:
+        if result.num_pairs >= 2 and not killed:
+            killed.append(node)
+            cluster.kill(node)
+
+    with caplog.at_level(logging.WARNING, "stoneworks.cluster"):
+        play_arena(settings, tmp_path / "cluster", cluster=cluster.address, progress=kill)
+    assert "is played again (1 of at most 3)" in caplog.text
+    play_arena(settings, tmp_path / "one")
+    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
+
+
+def test_a_player_that_fails_is_named(cluster: LocalCluster, tmp_path: Path) -> None:
+    settings = settings_of(pairings=(("exec:false", "random"),))
+    with pytest.raises((ArenaPlayError, ValueError), match="false"):
+        play_arena(settings, tmp_path, cluster=cluster.address)
+    with pytest.raises(ValueError, match="bot names on a cluster"):
+        play_arena(settings_of(), tmp_path, {"random": lambda game, seed: None}, cluster="auto")  # type: ignore[arg-type, return-value]
+
+
+def test_the_command_plays_on_the_cluster_and_ctrl_c_stops_it(
+    cluster: LocalCluster, tmp_path: Path, command: list[str]
+) -> None:
+    words = ["arena", "mcts:1000", "greedy", "--game", "vadus(size=5)", "--pairs", "500", "--chunk-pairs", "1"]
+    words += ["--folder", str(tmp_path / "arena"), "--cluster", cluster.address]
+    with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert wait_until(lambda: len(games_in(tmp_path)) > 1)
+        process.send_signal(2)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert wait_until(lambda: all_cores_free(cluster.address))
+    number = len(games_in(tmp_path))
+    time.sleep(1)
+    assert len(games_in(tmp_path)) == number
