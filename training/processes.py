@@ -7,7 +7,11 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
+
+#: Time that a worker process has to clean up before it is killed.
+_SECONDS_TO_CLEAN_UP = 5.0
 
 
 @contextlib.contextmanager
@@ -33,6 +37,18 @@ def exit_with_parent() -> None:
         threading.Thread(target=_wait_and_exit, args=(parent,), daemon=True).start()
 
 
+def clean_up_on_sigterm() -> None:
+    """Handle SIGTERM in this worker process by ``SystemExit``, so that programs that it has started end with it."""
+    signal.signal(signal.SIGTERM, _exit)
+
+
+def _exit(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def _wait_and_exit(parent: multiprocessing.process.BaseProcess) -> None:
     parent.join()
+    if signal.getsignal(signal.SIGTERM) is _exit:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_SECONDS_TO_CLEAN_UP)
     os._exit(1)

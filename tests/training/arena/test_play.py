@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -669,6 +670,53 @@ def test_a_signal_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: P
     subprocess.run(long_arena(tmp_path / "broken"), cwd=tmp_path, check=True, capture_output=True)
     whole = play_arena(kept.settings, tmp_path / "whole")
     assert load_arena(tmp_path / "broken").records == whole.records
+
+
+DEAF_PROGRAM = """
+import os, sys, time
+from pathlib import Path
+Path(sys.argv[1], str(os.getpid())).touch()
+for line in sys.stdin:
+    if line.split()[0] == "go":
+        time.sleep(600)
+    if line.split()[0] in ("stoneworks", "ready"):
+        print(line, end="", flush=True)
+"""
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, workers: str) -> None:
+    if (number, workers) == (signal.SIGKILL, "1"):
+        pytest.skip("a process that is killed can end nothing")
+    script, started = tmp_path / "program.py", tmp_path / "started"
+    script.write_text(DEAF_PROGRAM, encoding="utf-8")
+    started.mkdir()
+    bot = "exec:seconds=600," + shlex.join([sys.executable, str(script), str(started)])
+    options = ["--game", GAME, "--pairs", "8", "--workers", workers, "--folder", str(tmp_path / "arena")]
+    process = subprocess.Popen(
+        [*COMMAND, "arena", "random", bot, *options, "--chunk-pairs", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(list(started.iterdir())) < int(workers):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert "Traceback" not in process.communicate(timeout=600)[1]
+    deadline = time.monotonic() + 600
+    while any(is_alive(int(file.name)) for file in started.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_alive(int(file.name)) for file in started.iterdir())
 
 
 def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: Run, tmp_path: Path) -> None:
