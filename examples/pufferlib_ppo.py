@@ -1,6 +1,6 @@
 """Train PufferLib's PPO on its native vector environment, against itself and the bot ``random``.
 
-python examples/pufferlib_ppo.py --frames 400000 --output vadus.safetensors
+python examples/pufferlib_ppo.py --frames 200000 --output vadus.safetensors
 stoneworks match policy:vadus.safetensors random --game "vadus(size=4)"
 """
 
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Train a policy, save it, and evaluate it against the bot ``random``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="vadus(size=4)")
-    parser.add_argument("--frames", type=int, default=400_000)
+    parser.add_argument("--frames", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", default="policy.safetensors")
     options = parser.parse_args(arguments)
