@@ -11,7 +11,14 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import games, rl_environment  # noqa: E402, F401
-from open_spiel.python.algorithms import evaluate_bots, expected_game_score, get_all_states, mcts  # noqa: E402
+from open_spiel.python.algorithms import (  # noqa: E402
+    cfr,
+    evaluate_bots,
+    expected_game_score,
+    exploitability,
+    get_all_states,
+    mcts,
+)
 from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
 from stoneworks.envs.rules import game_names, load_game  # noqa: E402
@@ -106,6 +113,21 @@ def test_tree_algorithms_run(registered: bool) -> None:
     game = pyspiel.load_game("stoneworks_vadus(size=2)") if registered else load_game("vadus(size=2)")
     states = get_all_states.get_all_states(game, depth_limit=2, include_terminals=True, include_chance_states=False)
     assert len(states) > 20
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_counterfactual_regret_minimization_solves_a_small_board(registered: bool) -> None:
+    register_games()
+    name = "trugo(radius=1,tiles=3)"
+    game = pyspiel.load_game(f"stoneworks_{name}") if registered else load_game(name)
+    uniform = UniformRandomPolicy(game)
+    assert exploitability.nash_conv(game, uniform) == pytest.approx(0.4)
+    if registered:  # takes objects of OpenSpiel's alone
+        assert exploitability.exploitability(game, uniform) == pytest.approx(0.2)
+    solver = cfr.CFRPlusSolver(game)
+    for _ in range(10):
+        solver.evaluate_and_update_policy()
+    assert exploitability.nash_conv(game, solver.average_policy()) < 0.01
 
 
 def test_observations_of_the_rl_environment_are_the_planes() -> None:
