@@ -21,7 +21,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.reading import check_shape, parse_json, read_text
 from stoneworks.training.arena.errors import LadderError
 from stoneworks.training.arena.folder import write_json
-from stoneworks.training.arena.play import ArenaResult
+from stoneworks.training.arena.play import ArenaResult, checkpoint_hashes
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.results import ratings_from, results_of
 from stoneworks.training.text import percent
@@ -54,6 +54,7 @@ _SHAPE = {
     "covariance": [[float]],
     "settings": {"game_version": int, "opening_actions": int},
     "made": {"command": str, "date": str},
+    "checkpoints?": [{"name": str, "sha256": str}],
 }
 
 
@@ -76,6 +77,12 @@ class Ladder:
         """Number of random actions at the start of each pair."""
         return int(self.fields["settings"]["opening_actions"])
 
+    def changed_players(self) -> tuple[str, ...]:
+        """Return the players that are checkpoints and have changed, or are gone, since the ladder was made."""
+        recorded = {fields["name"]: fields["sha256"] for fields in self.fields.get("checkpoints", ())}
+        hashes = checkpoint_hashes({name: name for name in recorded})
+        return tuple(name for name, digest in recorded.items() if hashes.get(name) != digest)
+
     @classmethod
     def of_result(cls, result: ArenaResult, command: str) -> Ladder:
         """Return the ladder from an arena's result; ``command`` is the command that reproduces it.
@@ -84,6 +91,8 @@ class Ladder:
             RatingError: the players cannot be rated.
         """
         fields = results_of(result)
+        hashes = checkpoint_hashes({name: name for name in result.settings.players})
+        fields["checkpoints"] = [{"name": name, "sha256": digest} for name, digest in hashes.items()]
         fields["made"] = {
             "command": command,
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

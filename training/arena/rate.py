@@ -116,6 +116,7 @@ def rate(
     """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
 
     A few pairs of games with every anchor give a first estimate; then the player plays the anchors with the nearest ratings.
+    Anchors that are checkpoints and have changed since the ladder was made are left out, as their ratings no longer hold.
     All games count and are saved in the folder, so an interrupted call can be repeated to continue.
 
     Args:
@@ -166,13 +167,13 @@ def rate(
             settings, Path(folder) / part, players, workers=workers, cluster=cluster, progress=progress
         ).matches
 
-    scouted = play("scouting", ratings.order, scout_pairs, seeds[0])
+    changed = set(steps.changed_players()) - set(anchors or {})
+    order = tuple(anchor for anchor in ratings.order if anchor not in changed)
+    scouted = play("scouting", order, scout_pairs, seeds[0])
     estimate, _ = rate_against(ratings, called, scouted)
-    nearest = tuple(sorted(ratings.names, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))[:num_anchors])
+    nearest = tuple(sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))[:num_anchors])
     played = play("rating", nearest, num_pairs, seeds[1])
-    matches = tuple(
-        _together([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in ratings.order
-    )
+    matches = tuple(_together([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in order)
     elo, error = rate_against(ratings, called, matches)
     return RateResult(called, elo, error, matches, steps)
 

@@ -463,6 +463,18 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
 
 
+def test_a_checkpoint_that_has_changed_is_no_anchor_any_more(tmp_path: Path) -> None:
+    settings = ArenaSettings("vadus(size=3)", (("vadus", "random"), ("greedy", "random")), num_pairs=2)
+    made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
+    assert [fields["name"] for fields in made.fields["checkpoints"]] == ["vadus"]
+    made.save(tmp_path / "ladder.json")
+    assert load_ladder("vadus(size=3)", tmp_path / "ladder.json").changed_players() == ()
+    made.fields["checkpoints"][0]["sha256"] = "0" * 64
+    assert made.changed_players() == ("vadus",)
+    result = rate("mcts:10", "vadus(size=3)", tmp_path / "rated", ladder=made, num_pairs=1, scout_pairs=1)
+    assert {match.names[1] for match in result.matches} == {"random", "greedy"}
+
+
 def test_a_player_of_the_ladder_gets_about_its_own_rating(ladder: Ladder, tmp_path: Path) -> None:
     half = weakened(0.5)
     result = rate(half, GAME, tmp_path, name="half", ladder=ladder, anchors={"half": half}, num_pairs=60, num_anchors=2)
