@@ -95,12 +95,12 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
     # -- PettingZoo's methods ----------------------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's observation space. Always returns the same object."""
-        return self.observation_spaces[agent]
+        """Return the agent's observation space. Always returns the same object. Raises ``ValueError`` for an unknown agent."""
+        return self.observation_spaces[_checked(agent)]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's action space. Always returns the same object."""
-        return self.action_spaces[agent]
+        """Return the agent's action space. Always returns the same object. Raises ``ValueError`` for an unknown agent."""
+        return self.action_spaces[_checked(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game. ``seed`` has no effect because the games are deterministic; ``options`` is ignored."""
@@ -118,10 +118,15 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             self.render()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
-        """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``."""
+        """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``.
+
+        Raises:
+            ResetNeeded: ``reset`` has not been called.
+            ValueError: the agent is unknown.
+        """
         if self._state is None:
             raise ResetNeeded(f"{self}: observe() before reset()")
-        planes, mask = self._state.observation_and_mask(_PLAYERS[agent])
+        planes, mask = self._state.observation_and_mask(_PLAYERS[_checked(agent)])
         if not self._format.unchanged:
             planes = self._format.of(planes)
         if self._forfeited:
@@ -192,3 +197,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         if self._state is None:
             raise ResetNeeded(f"{self}: game_state before reset()")
         return self._state.clone()
+
+
+def _checked(agent: str) -> str:
+    if not isinstance(agent, str) or agent not in _PLAYERS:
+        raise ValueError(f"agent must be {' or '.join(AGENTS)}, got {agent!r}")
+    return agent

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -370,3 +371,12 @@ def test_env_and_raw_env_make_the_same():
     assert vadus_v0 is envs.vadus_v0
     assert vadus_v0.env is vadus_v0.raw_env
     assert str(pickle.loads(pickle.dumps(vadus_v0.env))(size=3).game) == "vadus(size=3)"
+
+
+@pytest.mark.parametrize("agent", ["nobody", "", None, 0, ["player_0"]], ids=repr)
+def test_an_unknown_agent_is_an_error_that_names_the_agents(agent: Any) -> None:
+    env = envs.vadus_v0.env(size=2)
+    env.reset()
+    for ask in (env.observe, env.observation_space, env.action_space):
+        with pytest.raises(ValueError, match="agent must be player_0 or player_1, got "):
+            ask(agent)

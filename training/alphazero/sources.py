@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from stoneworks.training.cluster.status import ClusterStatus
 
 
+#: A batch system sends SIGTERM to all processes at once, so the others may end before this one has noticed.
+_SECONDS_TO_STOP = 1.0
+
+
 class SelfPlayError(RuntimeError):
     """Raised when a self-play process or actor ends unexpectedly. The message contains its error; a note, the traceback."""
 
@@ -166,6 +170,8 @@ class SelfPlayProcesses:
         while missing > 0 and not stop.is_set():
             ended = [process.exitcode for process in self._processes if process.exitcode is not None]
             if any(ended):
+                if stop.wait(_SECONDS_TO_STOP):
+                    break
                 raise SelfPlayError(f"a self-play process ended with exit code {max(ended, key=abs)}")
             try:
                 over, clocks = self._games.get(timeout=0.2)

@@ -461,6 +461,21 @@ def test_a_self_play_process_that_fails_is_an_error_that_says_what_it_said(netwo
         source.close()
 
 
+def test_a_signal_that_ends_the_self_play_processes_first_stops_the_run(
+    network: WinDrawLossNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
+    source = SelfPlayProcesses(network, tiny(), np.random.SeedSequence(0), 1, 0.0)
+    try:
+        source._processes[0].terminate()
+        source._processes[0].join()
+        stop = threading.Event()
+        threading.Timer(0.5, stop.set).start()
+        assert source.collect(10**9, stop) == []
+    finally:
+        source.close()
+
+
 def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(
     network: WinDrawLossNetwork,
 ) -> None:
