@@ -72,7 +72,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
     Raises:
         ValueError: a state is invalid or terminal, or a number is out of range.
     """
-    records = np.ascontiguousarray(positions["state"])
+    records = positions["state"].copy()  # a single record would stay an unaligned view with ascontiguousarray
     if game.can_check_records:
         game.check_records(records)
     probabilities = positions["probabilities"]
@@ -132,7 +132,7 @@ class BatchMaker:
         game, number = self._game, len(positions)
         planes = np.empty((number, *game.flat_observation_shape), np.float32)
         masks = np.empty((number, game.num_actions), np.int8)
-        states = np.ascontiguousarray(positions["state"])
+        states = positions["state"].copy()
         self._fill(game.board, states, np.arange(number), np.empty(number, np.int8), planes, masks)
         flat = planes.reshape(number, -1)
         actions = positions["actions"].astype(np.int64)

@@ -122,6 +122,8 @@ class ReplayBuffer:
             raise CheckpointError(f"{file} is damaged: {error}") from None
         if positions.dtype != self._dtype or positions.ndim != 1:
             raise CheckpointError(f"{file} contains positions of a different dtype; expected those of the run's game")
+        # A file does not store whether records are aligned, which compiled kernels distinguish.
+        positions = positions.astype(self._dtype)
         if self._check is not None:
             try:
                 self._check(positions)

@@ -21,6 +21,7 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from stoneworks.envs.rules import State, load_game
+from stoneworks.envs.rules.games import small_games
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
@@ -521,3 +522,12 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
 def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         parse_config({**TINY, "games": games}, "test")
+
+
+@pytest.mark.parametrize("game", small_games())
+def test_a_run_of_each_game_goes_on_from_its_files(tmp_path: Path, game: str) -> None:
+    config = tiny(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})
+    train(config, tmp_path, stop=(stop := StopAfter(1)).event, report=stop)
+    done = saved(tmp_path)["positions"]
+    train(dataclasses.replace(config, positions=done + 1), tmp_path, resume=True)
+    assert saved(tmp_path)["positions"] > done
