@@ -544,13 +544,13 @@ def attack_kills(number: int, seed: int) -> Counts:
             status, errors = run(words(attempt > 0), 2.0 + 20.0 * random.random(), how)
             if "Traceback" in errors or status not in (0, -signal.SIGKILL, -signal.SIGTERM, 130):
                 counts.crashed += 1
-                print(errors[-2000:], file=sys.stderr)
+                print(f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}", file=sys.stderr)
             else:
                 counts.valid += 1
         counts.tried += 1
         status, errors = run(words(True))
         try:
-            assert status == 0, errors[-2000:]
+            assert status == 0, f"exit status {status}: {errors[-2000:]}"
             if which != "arena":
                 check_run(folder / "run", {"ppo": "frames", "alphazero": "positions"}[which])
             counts.valid += 1
