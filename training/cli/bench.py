@@ -36,6 +36,10 @@ def bench(
             help="Measure how cost grows with board size instead, and plot it to this .svg or .png file.",
         ),
     ] = None,
+    capacity: Annotated[
+        bool,
+        typer.Option(help="Measure instead how many self-play cores of a cluster one learner serves (extra cluster)."),
+    ] = False,
 ) -> None:
     """Measure speed relative to other environments and engines in the same run.
 
@@ -46,6 +50,9 @@ def bench(
     for option, file in (("json", json), ("growth", growth)):
         if file is not None and not file.parent.is_dir():
             raise ValueError(f"{option} must be a file in an existing folder, got {str(file)!r}")
+    if capacity:
+        _measure_capacity(json)
+        return
     if growth is not None:
         _measure_growth(growth, json, rounds, seconds)
         return
@@ -68,3 +75,19 @@ def _measure_growth(image: Path, json: Path | None, rounds: int, seconds: float)
     print(f"the figure is {image}")
     if json is not None:
         save_growth(results, json)
+
+
+def _measure_capacity(json: Path | None) -> None:
+    from stoneworks.training.cluster.capacity import measure_capacity, save_capacity, table_of
+
+    with Console(stderr=True).status("measuring") as status:
+        transport, results = measure_capacity(tell=status.update)
+    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+    console = Console(width=width)
+    console.print(table_of(results))
+    console.print(
+        f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
+        f"{transport.bytes_per_second / 1e6:,.0f} MB/s of games, {transport.weights_bytes_per_second / 1e6:,.0f} MB/s of weights"
+    )
+    if json is not None:
+        save_capacity(transport, results, json)

@@ -1,0 +1,55 @@
+"""The status of a cluster, and the page that explains it; they need no Ray."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stoneworks.training.cluster.status import CLUSTER_METRICS, ClusterStatus
+
+STATUS = ClusterStatus(5, 40, 1234, 80, 1.25, 3, 2, 7, {f"host{number}/abcdef": float(number) for number in range(5)})
+
+
+def test_the_lines_name_the_fastest_nodes() -> None:
+    first, second = STATUS.lines()
+    for text in ("5 nodes", "40 actors", "1,234 positions", "80 batches", "1.2 updates behind", "at most 3"):
+        assert text in first
+    assert second.index("host4/abcdef 4.0") < second.index("host1/abcdef 1.0")
+    assert "host0" not in second
+    assert second.endswith("and 1 more")
+
+
+def test_every_figure_has_a_tag() -> None:
+    names = {item.name for item in fields(ClusterStatus)}
+    assert set(STATUS.figures()) == set(CLUSTER_METRICS) == names
+    scalars = STATUS.scalars()
+    assert scalars["cluster/games_per_second/host3/abcdef"] == 3.0
+    assert len(scalars) == len(names) - 1 + 5
+
+
+def test_the_page_explains_every_figure(repository: Path) -> None:
+    text = (repository / "docs" / "cluster.md").read_text(encoding="utf-8")
+    for name, metric in CLUSTER_METRICS.items():
+        assert f"| `{name}` | `{metric.tag}` | {metric.meaning} |\n" in text
+
+
+def test_the_manifest_has_heads_and_workers_with_equal_images(repository: Path) -> None:
+    manifest = yaml.safe_load((repository / "examples" / "cluster" / "kuberay.yaml").read_text(encoding="utf-8"))
+    assert (manifest["apiVersion"], manifest["kind"]) == ("ray.io/v1", "RayCluster")
+    groups = [manifest["spec"]["headGroupSpec"], *manifest["spec"]["workerGroupSpecs"]]
+    containers = [group["template"]["spec"]["containers"][0] for group in groups]
+    assert len({container["image"] for container in containers}) == 1
+    for container in containers:
+        assert container["resources"]["limits"] == container["resources"]["requests"]
+
+
+@pytest.mark.parametrize("name", ["slurm.sh"])
+def test_the_script_trains_with_valid_options(repository: Path, name: str) -> None:
+    import subprocess
+
+    script = repository / "examples" / "cluster" / name
+    assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
+    assert "stoneworks train vadus-9 --folder runs/vadus-9 --cluster auto --resume" in script.read_text()
