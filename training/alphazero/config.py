@@ -180,6 +180,8 @@ class AlphaZeroConfig:
         cluster: Ray cluster for self-play: ``auto`` for the one of this machine, or ``HOST:PORT`` of its head node; empty
             to use this machine alone.
         threads: number of torch threads per process; results may depend on it in their last digits.
+        learner_threads: number of torch threads of gradient steps, for a learner on a machine or node with more cores than
+            it needs for self-play; 0 for ``threads``.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if one is available.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
             in hardware. The learner's weights are always float32.
@@ -201,6 +203,7 @@ class AlphaZeroConfig:
     processes: int = at_least(-1, default=-1)
     cluster: str = number("auto, HOST:PORT or empty", is_cluster_address, default="")
     threads: int = at_least(1, default=1)
+    learner_threads: int = at_least(0, default=0)
     device: str = number("auto, cpu or cuda", lambda value: value in ("auto", "cpu", "cuda"), default="auto")
     precision: str = number(
         "auto, float32 or bfloat16", lambda value: value in ("auto", "float32", "bfloat16"), default="auto"

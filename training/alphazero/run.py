@@ -40,6 +40,7 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
+from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.run import Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
@@ -56,6 +57,7 @@ CHANGEABLE = (
     "processes",
     "cluster",
     "threads",
+    "learner_threads",
     "device",
     "precision",
     "matches",
@@ -330,8 +332,9 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         settings = self.config.learner
         due = int(self.done * settings.samples_per_position / settings.batch_size)
         steps = []
-        while self.learner.num_steps < due:
-            steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
+        with torch_threads(self.config.learner_threads or self.config.threads):
+            while self.learner.num_steps < due:
+                steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
         if not steps:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})

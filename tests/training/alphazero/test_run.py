@@ -26,6 +26,7 @@ from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
@@ -382,6 +383,20 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
     points = sorted(events.Scalars("progress/games"), key=lambda event: event.step)
     iterations = [event.value for event in points]
     assert iterations == [row["games"] for row in figures]
+
+
+def test_gradient_steps_use_their_own_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    step = Learner.step
+
+    def counted(*arguments: Any) -> Losses:
+        seen.append(torch.get_num_threads())
+        return step(*arguments)
+
+    monkeypatch.setattr(Learner, "step", counted)
+    train(tiny(positions=100, learner_threads=2), tmp_path)
+    assert set(seen) == {2}
+    assert torch.get_num_threads() == 1
 
 
 # -- Processes ---------------------------------------------------------------------------------------------------------
