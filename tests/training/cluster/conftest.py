@@ -61,15 +61,19 @@ class LocalCluster:
 
     def remove_added(self) -> None:
         """Stop all nodes but the head."""
+        from stoneworks.training.cluster.connection import alive_nodes, connected
+
         while self._nodes:
             self._cluster.remove_node(self._nodes.pop())
+        with connected(self.address):  # a killed node counts as alive for some seconds
+            assert wait_until(lambda: len(alive_nodes()) == 1)
 
     def close(self) -> None:
         """Stop everything."""
         self._cluster.shutdown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _local_cluster() -> Iterator[LocalCluster]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     # Nodes inherit what tests of the same process use.
