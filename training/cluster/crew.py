@@ -173,6 +173,11 @@ class Crew:
     def _take(self, member: _Member, reference: Any) -> PlayedBatch | None:
         try:
             batch: PlayedBatch = ray.get(reference)
+        except ray.exceptions.ActorUnavailableError:  # it comes back, or its death is reported next
+            if reference in member.outstanding:
+                member.outstanding.remove(reference)
+                self.lost_batches += 1
+            return None
         except ray.exceptions.RayActorError as error:
             self._lose(member, error)
             return None
