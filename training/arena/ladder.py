@@ -19,9 +19,10 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.reading import check_shape, parse_json, read_text
+from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
 from stoneworks.training.arena.errors import LadderError
 from stoneworks.training.arena.folder import write_json
-from stoneworks.training.arena.play import ArenaResult, checkpoint_hashes
+from stoneworks.training.arena.play import ArenaResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.results import ratings_from, results_of
 from stoneworks.training.text import percent

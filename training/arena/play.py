@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -16,7 +15,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
-from stoneworks.models.shipped import checkpoint_of
+from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
 from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings, rate_players
@@ -180,13 +179,6 @@ def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
     """
     settings = read_settings(folder)
     return _Standing(settings, ArenaFolder(folder, settings).read()).result()
-
-
-def checkpoint_hashes(players: Mapping[str, Player]) -> dict[str, str]:
-    """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes."""
-    found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
-    files = {name: checkpoint[0] / "checkpoint.json" for name, checkpoint in found.items() if checkpoint is not None}
-    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
 
 
 class _Standing:

@@ -12,8 +12,8 @@ from typing import Any
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
+from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
 from stoneworks.training.arena.errors import ArenaPlayError
-from stoneworks.training.arena.play import checkpoint_hashes
 from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings

@@ -98,7 +98,7 @@ def test_what_is_no_game_is_refused_by_name(game: Any) -> None:
 
 @pytest.mark.parametrize("row", [-1, 4, 2**70])
 def test_a_row_that_the_batch_does_not_have_has_no_state(row: int) -> None:
-    with pytest.raises(IndexError, match="row must be from 0 to 3"):
+    with pytest.raises(IndexError, match=r"row must be .*from 0 to 3"):
         Batch("vadus(size=3)", 4).state(row)
 
 
