@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 #: A link of a page in docs/ to a file outside of it.
-LINK = re.compile(r"\]\(\.\./([\w./-]+\.(?:py|yaml|toml|md))\)")
+LINK = re.compile(r"\]\(\.\./([\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
 NOTEBOOK_LINK = re.compile(r"\]\(\.\./examples/(\w+)\.ipynb\)")
 CELL_TIMEOUT_SECONDS = 600
 #: Of an output in several formats, the first of these is shown.
