@@ -167,7 +167,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         Raises:
             IllegalActionError: the action is out of range, or it is illegal and ``illegal_action`` is ``"raise"``;
                 or the opponent has chosen an illegal action.
-            ResetNeeded: there is no game in progress, or the opponent has raised an error in it.
+            ResetNeeded: no game is in progress, or the opponent raised an error.
         """
         state = self._state
         if state is None or self._over:

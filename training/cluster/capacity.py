@@ -6,7 +6,6 @@ All times are CPU times of one core, so that other load on the machine hardly af
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import tempfile
 import time
@@ -30,6 +29,7 @@ from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
 from stoneworks.training.cluster.actor import PlayedBatch
+from stoneworks.training.cluster.connection import local_cluster
 from stoneworks.training.cluster.crew import BATCH_SECONDS
 from stoneworks.training.runs.config import load_config
 
@@ -119,16 +119,7 @@ def measure_capacity(
 
 def measure_transport(num_batches: int = 200, large_bytes: int = 8_000_000, num_large: int = 20) -> Transport:
     """Measure the costs of batches and weights on a Ray instance with one node, which is stopped afterwards."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray.init(
-        address="local",
-        num_cpus=1,
-        object_store_memory=400_000_000,
-        include_dashboard=False,
-        log_to_driver=False,
-        _system_config={"worker_niceness": 0},
-    )
-    try:
+    with local_cluster(num_cores=1, object_store_bytes=400_000_000):
         sender = ray.remote(_Sender).options(num_cpus=1).remote()
         ray.get(sender.send.remote(1))
 
@@ -148,8 +139,6 @@ def measure_transport(num_batches: int = 200, large_bytes: int = 8_000_000, num_
             ray.put(weights)
         put = (time.process_time() - begin) / num_large
         return Transport(small, large_bytes / max(1e-9, large - small), large_bytes / put)
-    finally:
-        ray.shutdown()
 
 
 class _Sender:

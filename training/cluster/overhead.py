@@ -23,6 +23,7 @@ from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
+from stoneworks.training.cluster.connection import local_cluster
 from stoneworks.training.cluster.source import ClusterSelfPlay
 from stoneworks.training.runs.config import load_config
 
@@ -55,41 +56,33 @@ class _Side:
 
 def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side, _Side]:
     """Return the measurements of two local processes and of two Ray actors, ``rounds`` rounds of ``seconds`` each."""
-    ray.init(
-        address="local",
-        num_cpus=2,
-        object_store_memory=200_000_000,
-        include_dashboard=False,
-        log_to_driver=False,
-        _system_config={"worker_niceness": 0},  # the local processes have none either
-    )
-    config = replace(config, processes=2, cluster="auto")
-    network = make_network(Architecture.of_game(load_game(config.game), config.network))
-    seed = np.random.SeedSequence(0)
-    actors = ClusterSelfPlay(network, config, seed, 0.0, print)
-    processes = SelfPlayProcesses(network, config, seed, 2, 0.0)
-    try:
-        pids = ray.get(
-            [member.actor.__ray_call__.remote(lambda actor: os.getpid()) for member in actors._crew._members]
-        )
-        local = _Side(processes, [process.pid or 0 for process in processes._processes])
-        remote = _Side(actors, pids)
-        for side in (local, remote):
-            _resume(side.workers)
-            side.source.collect(config.positions_per_iteration, threading.Event())
-            _suspend(side.workers)
-        for number in range(rounds):
-            for side in (local, remote) if number % 2 == 0 else (remote, local):
-                counted = _descendants() - set(remote.workers if side is local else local.workers)
-                _measure_round(side, counted - _ray_processes(counted) if side is local else counted, seconds)
-            print(f"round {number + 1}: {_summary(local, remote)}", flush=True)
-        return local, remote
-    finally:
-        for pid in (*local.workers, *remote.workers):
-            os.kill(pid, signal.SIGCONT)
-        processes.close()
-        actors.close()
-        ray.shutdown()
+    with local_cluster(num_cores=2, object_store_bytes=200_000_000):
+        config = replace(config, processes=2, cluster="auto")
+        network = make_network(Architecture.of_game(load_game(config.game), config.network))
+        seed = np.random.SeedSequence(0)
+        actors = ClusterSelfPlay(network, config, seed, 0.0, print)
+        processes = SelfPlayProcesses(network, config, seed, 2, 0.0)
+        try:
+            pids = ray.get(
+                [member.actor.__ray_call__.remote(lambda actor: os.getpid()) for member in actors._crew._members]
+            )
+            local = _Side(processes, [process.pid or 0 for process in processes._processes])
+            remote = _Side(actors, pids)
+            for side in (local, remote):
+                _resume(side.workers)
+                side.source.collect(config.positions_per_iteration, threading.Event())
+                _suspend(side.workers)
+            for number in range(rounds):
+                for side in (local, remote) if number % 2 == 0 else (remote, local):
+                    counted = _descendants() - set(remote.workers if side is local else local.workers)
+                    _measure_round(side, counted - _ray_processes(counted) if side is local else counted, seconds)
+                print(f"round {number + 1}: {_summary(local, remote)}", flush=True)
+            return local, remote
+        finally:
+            for pid in (*local.workers, *remote.workers):
+                os.kill(pid, signal.SIGCONT)
+            processes.close()
+            actors.close()
 
 
 def _measure_round(side: _Side, counted: Iterable[int], seconds: float) -> None:
@@ -162,6 +155,9 @@ def _summary(local: _Side, remote: _Side) -> str:
     parts = []
     for name in ("positions_per_second", "positions_per_worker_second", "simulations_per_worker_second"):
         ones, others = getattr(remote, name), getattr(local, name)
+        if not any(others):  # no game of the local processes has ended yet
+            parts.append(f"{name.replace('_', ' ')} not known yet")
+            continue
         ratios = sorted(one / other for one, other in zip(ones, others, strict=True) if other > 0)
         parts.append(
             f"{name.replace('_', ' ')} {sum(ones) / sum(others):.3f} of sums, median {statistics.median(ratios):.3f}, "
