@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
 import threading
-import time
-from collections.abc import Iterator
-
-#: Time that a worker process has to clean up before it is killed.
-_SECONDS_TO_CLEAN_UP = 5.0
+from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
@@ -30,25 +27,27 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def exit_with_parent() -> None:
-    """Start a thread that exits this worker process when its parent ends, even if it is killed or this process is busy."""
+def exit_with_parent(clean_up: Callable[[], None] | None = None) -> None:
+    """Start a thread that exits this worker process when its parent ends, even if it is killed or this process is busy.
+
+    Args:
+        clean_up: Called before the exit, and on SIGTERM, which then exits as well.
+    """
+    if clean_up is not None:
+        signal.signal(signal.SIGTERM, functools.partial(_clean_up_and_exit, clean_up))
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_wait_and_exit, args=(parent,), daemon=True).start()
+        threading.Thread(target=_wait_and_exit, args=(parent, clean_up), daemon=True).start()
 
 
-def clean_up_on_sigterm() -> None:
-    """Handle SIGTERM in this worker process by ``SystemExit``, so that programs that it has started end with it."""
-    signal.signal(signal.SIGTERM, _exit)
+def _clean_up_and_exit(clean_up: Callable[[], None], number: int, frame: object) -> None:
+    # An exception would be ignored if the signal arrived in a destructor.
+    clean_up()
+    os._exit(128 + number)
 
 
-def _exit(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
-
-
-def _wait_and_exit(parent: multiprocessing.process.BaseProcess) -> None:
+def _wait_and_exit(parent: multiprocessing.process.BaseProcess, clean_up: Callable[[], None] | None) -> None:
     parent.join()
-    if signal.getsignal(signal.SIGTERM) is _exit:
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(_SECONDS_TO_CLEAN_UP)
+    if clean_up is not None:
+        clean_up()
     os._exit(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import queue
 import re
@@ -17,6 +16,7 @@ import weakref
 from collections import deque
 
 from stoneworks.envs.rules import Game, IllegalActionError, State
+from stoneworks.envs.rules.checks import check_positive
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import BotForfeit, BotStartError, UnknownBotError
@@ -32,6 +32,13 @@ SECONDS_TO_END = 1.0
 
 _PARAMETERS = {"seconds": Parameter(10.0), "start": Parameter(60.0)}
 _OPTION = re.compile(r"(\w+=[^\s,]*),")
+_running: set[_Program] = set()
+
+
+def kill_programs() -> None:
+    """Kill all programs that bots of this process have started; for a process that is about to exit."""
+    for program in tuple(_running):
+        program.kill()
 
 
 class ExternalBot(Bot):
@@ -55,8 +62,7 @@ class ExternalBot(Bot):
             ValueError: an argument is invalid.
         """
         for option, value in (("seconds", seconds), ("start_seconds", start_seconds)):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-                raise ValueError(f"{option} must be a number > 0, got {value!r}")
+            check_positive(option, value)
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -212,6 +218,7 @@ class _Program:
         self._lines: queue.Queue[tuple[float, bytes]] = queue.Queue(maxsize=1000)
         self._last_errors: deque[bytes] = deque(maxlen=NUM_LAST_LINES)
         self._ended = False
+        _running.add(self)
         self._error_reader = threading.Thread(target=self._keep_errors, daemon=True)
         for thread in (
             threading.Thread(target=self._write_lines, daemon=True),
@@ -255,14 +262,17 @@ class _Program:
             self._to_write.put(None)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(SECONDS_TO_END)
-        # Its children are of its process group, and may be left when it has ended.
+        self.kill()
+        self._process.wait()
+        _running.discard(self)
+        self._to_write.put(None)
+
+    def kill(self) -> None:
+        """Send SIGKILL to the program and its children, which are of its process group and may be left when it has ended."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        if not self.has_ended():
-            self._process.kill()
-            self._process.wait()
-        self._to_write.put(None)
+        self._process.kill()
 
     def _last_words(self) -> str:
         try:

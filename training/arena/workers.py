@@ -11,13 +11,14 @@ from multiprocessing.connection import Connection, wait
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.training.arena.errors import ArenaPlayError
 from stoneworks.training.arena.folder import records_of_chunk
 from stoneworks.training.arena.match import play_match
 from stoneworks.training.arena.records import GameRecord
 from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
-from stoneworks.training.processes import clean_up_on_sigterm, exit_with_parent, interrupts_blocked
+from stoneworks.training.processes import exit_with_parent, interrupts_blocked
 
 #: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]
@@ -166,8 +167,7 @@ class _Team:
 
 def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
     """Play the chunks received through the pipe, and send back their games or the text of an error."""
-    clean_up_on_sigterm()
-    exit_with_parent()
+    exit_with_parent(clean_up=kill_programs)
     add_entries(entries)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
