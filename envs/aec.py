@@ -80,6 +80,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             mask_key=mask_key,
             mask_dtype=mask_dtype,
         )
+        # Read in every observe().
+        self._unchanged = self._format.unchanged and self._format.mask_dtype == np.int8
+        self._observation_key, self._mask_key = observation_key, mask_key
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
 
@@ -91,6 +94,9 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self._state: State | None = None
         #: Whether the game ended by an illegal action, which is not recorded in the position.
         self._forfeited = False
+        #: Planes and mask of the agent to move, made by the last step and not handed out yet, and that agent.
+        self._next_arrays: tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]] | None = None
+        self._next_agent = AGENTS[0]
 
     # -- PettingZoo's methods ----------------------------------------------------------------------------------------
 
@@ -106,6 +112,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         """Start a new game. ``seed`` has no effect because the games are deterministic; ``options`` is ignored."""
         self._state = self.game.new_initial_state()
         self._forfeited = False
+        self._next_arrays = None
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -124,16 +131,23 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             ResetNeeded: ``reset`` has not been called.
             ValueError: the agent is unknown.
         """
+        arrays = self._next_arrays
+        if arrays is not None and agent is self._next_agent:
+            planes, mask = arrays
+            self._next_arrays = None
+        else:
+            planes, mask = self._new_arrays(agent)
+        if not self._unchanged:
+            planes, mask = self._format.of(planes), self._format.mask_of(mask)
+        return {self._observation_key: planes, self._mask_key: mask}
+
+    def _new_arrays(self, agent: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
         if self._state is None:
             raise ResetNeeded(f"{self}: observe() before reset()")
         planes, mask = self._state.observation_and_mask(_PLAYERS[_checked(agent)])
-        if not self._format.unchanged:
-            planes = self._format.of(planes)
         if self._forfeited:
             mask[:] = 0
-        if self._format.mask_dtype != np.int8:
-            mask = self._format.mask_of(mask)
-        return {self._format.observation_key: planes, self._format.mask_key: mask}
+        return planes, mask
 
     def step(self, action: int | None) -> None:
         """Apply ``action`` for the agent ``agent_selection``; it must be None if that agent is terminated or truncated.
@@ -150,10 +164,12 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0
-        if state.try_apply_action(action):  # type: ignore[arg-type]
+        arrays = state.try_step(action)  # type: ignore[arg-type]
+        if arrays is not None:
             player = state.current_player()
             if player >= 0:
-                self.agent_selection = AGENTS[player]
+                self.agent_selection = self._next_agent = AGENTS[player]
+                self._next_arrays = arrays
             else:
                 self._end(state.returns(), truncated=state.is_truncated())
         else:
@@ -167,6 +183,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
 
     def _end(self, returns: list[float], *, truncated: bool) -> None:
         """End the game for both agents."""
+        self._next_arrays = None
         self.rewards = dict(zip(AGENTS, returns, strict=True))
         self.terminations = dict.fromkeys(AGENTS, not truncated)
         self.truncations = dict.fromkeys(AGENTS, truncated)

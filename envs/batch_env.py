@@ -15,6 +15,7 @@ from stoneworks.envs.autoreset import AutoresetMode, check_autoreset_mode
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
+from stoneworks.envs.rules.checks import check_integer
 
 
 class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]]):
@@ -65,6 +66,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
             mask_key=mask_key,
             mask_dtype=mask_dtype,
         )
+        check_integer("num_envs", num_envs, 1)
         self._batch = Batch(self.game, num_envs, num_threads=num_threads)
         self.num_envs = num_envs
         self.single_observation_space = self._format.space()

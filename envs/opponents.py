@@ -32,12 +32,14 @@ class Opponents:
 
     def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
         """Replace the opponents of new games. Raises ``ValueError``, without any change, if a share or name is invalid."""
-        values = np.array(list(shares.values()), np.float64)
+        given = list(shares.values())
+        numbers = all(isinstance(share, (int, float, np.integer, np.floating)) for share in given)
+        values = np.array(given if numbers else [], np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
             raise ValueError(f"the opponents' shares must be numbers >= 0, not all of them 0; got {dict(shares)!r}")
-        given = {name: players.get(name, name) for name in shares}
-        self._install({name: self._resolve(opponent) for name, opponent in given.items()})
-        self._given = given
+        opponents = {name: players.get(name, name) for name in shares}
+        self._install({name: self._resolve(opponent) for name, opponent in opponents.items()})
+        self._given = opponents
         self._cumulative_shares = np.cumsum(values / values.sum())
 
     def reseed(self, random: np.random.Generator) -> None:

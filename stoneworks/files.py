@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -27,6 +28,25 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -> None:
+    """Check that a file can be written, before the work whose result it is going to hold.
+
+    Args:
+        name: name of the argument in the error message.
+        path: the file.
+        suffixes: allowed suffixes; empty if any is allowed.
+
+    Raises:
+        ValueError: the suffix is not allowed, the folder does not exist or is not writable, or the path is a folder.
+    """
+    file = Path(path)
+    if (suffixes and file.suffix not in suffixes) or not file.parent.is_dir() or file.is_dir():
+        ending = f", ending in {' or '.join(suffixes)}" if suffixes else ""
+        raise ValueError(f"{name} must be a file in an existing folder{ending}, got {str(path)!r}")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"{name} must be a writable file, got {str(path)!r}")
 
 
 def remove_temporary_files(folder: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -21,14 +22,35 @@ class InUseError(RuntimeError):
     """Raised when a folder or file is locked by another process. The message contains its path and the process id."""
 
 
-def lock_folder(folder: Path) -> AbstractContextManager[None]:
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder, creating it if necessary. The lock is released when the context or the process ends.
+
+    A folder that was created and in which nothing was written is removed again.
 
     Raises:
         InUseError: the folder is already locked, by this process or another one.
+        ValueError: the path, or one above it, is not a folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    return _lock(folder, *(folder / name for name in LOCK_FILES))
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"folder must be a folder or a new path, got {str(folder)!r}") from None
+    with _lock(folder, *(folder / name for name in LOCK_FILES)):
+        try:
+            yield
+        finally:
+            if created and {file.name for file in folder.iterdir()} <= {*LOCK_FILES}:
+                _remove(folder, created)
+
+
+def _remove(folder: Path, created: Sequence[Path]) -> None:
+    for name in LOCK_FILES:
+        (folder / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another process has written into one of them
+        for path in created:
+            path.rmdir()
 
 
 def lock_file(file: Path) -> AbstractContextManager[None]:

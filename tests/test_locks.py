@@ -50,6 +50,31 @@ def test_a_folder_is_locked_within_a_process_too(tmp_path: Path) -> None:
         pass
 
 
+def test_a_new_folder_in_which_nothing_was_written_is_removed(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), lock_folder(tmp_path / "runs" / "new"):
+        raise KeyError
+    assert not any(tmp_path.iterdir())
+    with lock_folder(tmp_path / "runs" / "new"):
+        (tmp_path / "runs" / "config.yaml").touch()
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["config.yaml"]
+    with lock_folder(tmp_path / "new"):
+        (tmp_path / "new" / "config.yaml").touch()
+    with lock_folder(tmp_path / "new"):
+        pass
+    assert (tmp_path / "new" / "config.yaml").exists()
+    (tmp_path / "empty").mkdir()
+    with lock_folder(tmp_path / "empty"):
+        pass
+    assert (tmp_path / "empty").is_dir()
+
+
+def test_a_file_cannot_be_locked_as_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").touch()
+    for folder in (tmp_path / "run", tmp_path / "run" / "below"):
+        with pytest.raises(ValueError, match="folder must be"), lock_folder(folder):
+            pass
+
+
 def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
     file, other = tmp_path / "a.json", tmp_path / "b.json"
     with (

@@ -55,6 +55,8 @@ def draw(
         RegistrationError: the drawing of another package's game cannot be loaded.
         ValueError: an action, a cell, a color, a value or a text is invalid.
     """
+    if not isinstance(state, State):
+        raise ValueError(f"state must be a State, got {state!r}")
     game = state.game
     module = _module_of(game)
     annotations = Annotations(

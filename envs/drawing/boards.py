@@ -44,7 +44,7 @@ def stone_marks(
 
 
 def scene(state: State, elements: list[str], board: Board, annotations: Annotations) -> Scene:
-    """Return the scene of a position from its elements, with labels where they are asked for."""
+    """Return the scene of a position from its elements, with labels if they are requested."""
     extent = board.extent
     if annotations.coordinates:
         elements.append(board.labels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_seed
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.header import TAG
@@ -80,7 +79,9 @@ class Batch:
         self._rewards = np.zeros((num_games, 2), np.float32)
         self._terminated = np.zeros(num_games, np.bool_)
         self._truncated = np.zeros(num_games, np.bool_)
-        self._seeds = independent_seeds(seed, num_games)
+        self._seeds = independent_seeds(
+            seed if isinstance(seed, np.random.SeedSequence) else check_seed(seed), num_games
+        )
         self._prepare()
         self.reset()
 
@@ -203,9 +204,9 @@ class Batch:
         Raises:
             IndexError: the row is out of range.
         """
-        index = -1 if isinstance(row, (bool, np.bool_)) else operator.index(row)
+        index = row if isinstance(row, (int, np.integer)) and not isinstance(row, bool) else -1
         if not 0 <= index < self.num_games:
-            raise IndexError(f"row must be an integer from 0 to {self.num_games - 1}, got {row}")
+            raise IndexError(f"row must be an integer from 0 to {self.num_games - 1}, got {row!r}")
         return State.from_record(self.game, self._states[index], trusted=True)
 
     def _rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:

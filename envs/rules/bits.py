@@ -35,6 +35,14 @@ def _population_count(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def _byte_swap(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bswap(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
 @kernel
 def lowest_bit(word: int) -> int:
     """Return the place of the lowest bit that is set in a word of 64 bits; ``word`` is not 0."""
@@ -51,3 +59,9 @@ def highest_bit(word: int) -> int:
 def num_bits(word: int) -> int:
     """Return how many bits are set in a word of 64 bits."""
     return _population_count(word)  # type: ignore[call-arg]
+
+
+@kernel
+def byte_swapped(word: int) -> int:
+    """Return a word of 64 bits with its bytes in the opposite order."""
+    return _byte_swap(word)  # type: ignore[call-arg]

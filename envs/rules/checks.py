@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,3 +29,23 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int | None = Non
         allowed = f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
         raise ValueError(f"{name} must be an integer {allowed}, got {value!r}")
     return int(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return a finite number > 0. Raises ``ValueError`` for anything else; numpy numbers are accepted, booleans are not."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not (number and 0 < value < math.inf):
+        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+    return float(value)
+
+
+def check_seed(seed: Any) -> int | None:
+    """Return a seed: an integer >= 0, or None for a random one. Raises ``ValueError`` for anything else."""
+    return None if seed is None else check_integer("seed", seed, 0)
+
+
+def check_player(player: Any) -> int:
+    """Return a player, 0 or 1. Raises ``ValueError`` for anything else."""
+    if isinstance(player, (bool, np.bool_)) or not isinstance(player, (int, np.integer)) or player not in (0, 1):
+        raise ValueError(f"player must be 0 or 1, got {player!r}")
+    return int(player)

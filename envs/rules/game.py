@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
 
+_BOOLEANS = frozenset({bool, np.bool_})
+
+
 def action_index(action: object) -> int:
     """Return an action as a Python integer. Raises ``TypeError`` for anything else, a boolean too."""
-    if isinstance(action, (bool, np.bool_)):
+    if type(action) in _BOOLEANS:
         raise TypeError(f"an action must be an integer, got {action}")
     return operator.index(action)  # type: ignore[arg-type]
 
@@ -232,6 +235,13 @@ class Game(ABC):
         records[TAG] = self.record_tag
         return records
 
+    @cached_property
+    def initial_record(self) -> bytes:
+        """The record of the initial position."""
+        records = self.blank_records(1)
+        self.compiled(templates.reset_state)(self.board, records)
+        return records.tobytes()
+
     def check_tags(self, records: npt.NDArray[np.void]) -> None:
         """Check the tags of records ``[n]`` of ``state_dtype``. Raises ``RecordError`` for a record of another game."""
         foreign = np.flatnonzero(records[TAG] != self.record_tag)
@@ -387,36 +397,37 @@ class Game(ABC):
         function = _COMPILED.get(key)
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
-            name = "_".join([self.name, str(kernels.capacity(self.grid.num_cells)), *modules])
+            name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
             merged = {**_all_kernels(self), **others}
-            function = kernels.specialize(template, name, merged, self.board.dtype, self.state_dtype)
+            dtypes = self.board.dtype, self.state_dtype
+            function = kernels.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
         return function
 
     @cached_property
-    def reset_state(self) -> Callable[..., Any]:
-        """See :func:`templates.reset_state`."""
-        return self.compiled(templates.reset_state)
-
-    @cached_property
     def fill_mask(self) -> Callable[..., Any]:
         """See :func:`templates.fill_mask`."""
-        return self.compiled(templates.fill_mask)
+        return kernels.unchecked(self.compiled(templates.fill_mask))
 
     @cached_property
     def try_action(self) -> Callable[..., Any]:
         """See :func:`templates.try_action`."""
-        return self.compiled(templates.try_action)
+        return kernels.unchecked(self.compiled(templates.try_action))
+
+    @cached_property
+    def try_step(self) -> Callable[..., Any]:
+        """See :func:`templates.try_step`."""
+        return kernels.unchecked(self.compiled(templates.try_step))
 
     @cached_property
     def fill_observation(self) -> Callable[..., Any]:
         """See :func:`templates.fill_observation`."""
-        return self.compiled(templates.fill_observation)
+        return kernels.unchecked(self.compiled(templates.fill_observation))
 
     @cached_property
     def fill_observation_and_mask(self) -> Callable[..., Any]:
         """See :func:`templates.fill_observation_and_mask`."""
-        return self.compiled(templates.fill_observation_and_mask)
+        return kernels.unchecked(self.compiled(templates.fill_observation_and_mask))
 
     @cached_property
     def first_wrong_record(self) -> Callable[..., Any]:
@@ -464,13 +475,15 @@ def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any]
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-_FINISHING: dict[type[Game], Callable[..., Any]] = {}
+_DEFAULTS: dict[type[Game], Mapping[str, Callable[..., Any]]] = {}
 
 
 def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
     """Return the game's kernels, with defaults for the optional ones."""
-    if "finish_at_random" in game.kernels:
-        return game.kernels
-    if type(game) not in _FINISHING:
-        _FINISHING[type(game)] = kernels.specialized_kernel(templates.finish_at_random, game.name, game.kernels)
-    return {**game.kernels, "finish_at_random": _FINISHING[type(game)]}
+    if type(game) not in _DEFAULTS:
+        _DEFAULTS[type(game)] = {
+            name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels)
+            for name in templates.OPTIONAL_KERNELS
+            if name not in game.kernels
+        }
+    return {**game.kernels, **_DEFAULTS[type(game)]}

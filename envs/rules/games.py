@@ -31,6 +31,8 @@ class GameEntry(Entry):
             ``"module"`` or ``"module:attribute"``; None for the generic drawing.
         evaluation: an object, usually a module, with the kernels ``evaluate`` and ``rate_actions`` and the number ``SCALE`` (see
             :mod:`stoneworks.models.evaluations`), in the same form; None if the game has none.
+        features: an object, usually a module, with ``FEATURES`` and the kernel ``fill_features`` (see
+            :mod:`stoneworks.models.features`), in the same form; None if the game has none.
         record_check: the kernel ``check_record`` (see :mod:`stoneworks.envs.rules.record_checks`), as ``"module:attribute"``;
             None if the game does not accept external records.
         samples: game strings for tests, the smallest first; together they cover all kinds of values of every option.
@@ -43,6 +45,7 @@ class GameEntry(Entry):
     version: int = 0
     drawing: str | None = None
     evaluation: str | None = None
+    features: str | None = None
     record_check: str | None = None
     samples: tuple[str, ...] = ()
 
@@ -51,6 +54,7 @@ class GameEntry(Entry):
         self.require_path("rules")
         self.require_path("drawing", module_or_none=True)
         self.require_path("evaluation", module_or_none=True)
+        self.require_path("features", module_or_none=True)
         if self.record_check is not None:
             self.require_path("record_check")
         if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
@@ -72,6 +76,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.vadus:Vadus",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.vadus",
+        features="stoneworks.models.features.vadus",
         record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_vadus_record",
         samples=("vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
     ),
@@ -80,6 +85,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.laido:Laido",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.laido",
+        features="stoneworks.models.features.laido",
         record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_laido_record",
         samples=("laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
     ),
@@ -88,6 +94,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.taugo.game:Taugo",
         drawing="stoneworks.envs.drawing.taugo",
         evaluation="stoneworks.models.evaluations.taugo",
+        features="stoneworks.models.features.taugo",
         record_check="stoneworks.envs.rules.record_checks.taugo:check_record",
         samples=("taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
     ),
@@ -96,6 +103,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.taigo:Taigo",
         drawing="stoneworks.envs.drawing.taigo",
         evaluation="stoneworks.models.evaluations.taigo",
+        features="stoneworks.models.features.taigo",
         record_check="stoneworks.envs.rules.record_checks.taigo:check_record",
         samples=(
             "taigo(cones=2,radius=3,tiles=12)",
@@ -109,6 +117,7 @@ _BUILT_IN = (
         "stoneworks.envs.rules.trugo.game:Trugo",
         drawing="stoneworks.envs.drawing.trugo",
         evaluation="stoneworks.models.evaluations.trugo",
+        features="stoneworks.models.features.trugo",
         record_check="stoneworks.envs.rules.record_checks.trugo:check_record",
         samples=(
             "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
@@ -130,6 +139,7 @@ def register_game(
     version: int = 0,
     drawing: str | None = None,
     evaluation: str | None = None,
+    features: str | None = None,
     record_check: str | Callable[..., Any] | None = None,
     samples: tuple[str, ...] = (),
 ) -> None:
@@ -145,6 +155,7 @@ def register_game(
         version: see :class:`GameEntry`.
         drawing: the drawing; None for the generic one.
         evaluation: the evaluation, or None. The bots ``greedy`` and ``alphabeta`` require one.
+        features: the feature planes for networks, or None.
         record_check: the kernel that validates external records, or its location as ``"module:kernel"``; None if the game
             does not accept them.
         samples: game strings for tests.
@@ -154,7 +165,7 @@ def register_game(
     """
     rules_path: Any = path_of(rules)
     check_path: Any = path_of(record_check)
-    GAMES.add(GameEntry(name, rules_path, version, drawing, evaluation, check_path, samples))
+    GAMES.add(GameEntry(name, rules_path, version, drawing, evaluation, features, check_path, samples))
 
 
 def game_names() -> tuple[str, ...]:

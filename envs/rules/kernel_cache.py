@@ -43,18 +43,22 @@ _CHECKSUM_BYTES = hashlib.sha256().digest_size
 _SECONDS_PER_DAY = 24 * 3600
 #: Files that no process has loaded for this long are deleted.
 _MAX_AGE_DAYS = 30
+#: Version of how kernels are linked to their callers; a file of another version would look for other symbols.
+_LINKING = 3
 
 
 class KernelCache:
     """Cache of one compiled function, with the methods that numba's dispatchers call.
 
     Attributes:
+        name: name of the function with the digest of what its machine code depends on.
         file: path of the file, or None if no folder is writable; the function is then compiled in memory only.
     """
 
     def __init__(self, name: str, function: types.FunctionType, signature: tuple[Any, ...]) -> None:
         folder = cache_folder()
-        self.file = None if folder is None else folder / f"{name}-{_digest(function, signature)}.kernel"
+        self.name = f"{name}-{_digest(function, signature)}"
+        self.file = None if folder is None else folder / f"{self.name}.kernel"
 
     @property
     def cache_path(self) -> str | None:
@@ -180,7 +184,7 @@ def _digest(function: types.FunctionType, signature: tuple[Any, ...]) -> str:
 @cache
 def _environment() -> tuple[Any, ...]:
     versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag
-    return *versions, cpu_target.target_context.codegen().magic_tuple(), _numba_config.BOUNDSCHECK
+    return _LINKING, *versions, cpu_target.target_context.codegen().magic_tuple(), _numba_config.BOUNDSCHECK
 
 
 def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None:

@@ -20,8 +20,8 @@ from stoneworks.envs.rules.hexhex_stones import (
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
-from stoneworks.envs.rules.stone_planes import observe_stones
-from stoneworks.envs.rules.templates import NO_WINNER, Kernels, rules_kernels
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -119,6 +119,15 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[3, :] = swap_is_legal(board, state)
     planes[4, :] = state.consecutive_passes > 0
     planes[5, :] = state.current_player == state.swapped
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    observe_colors(board, state, player_shown(state) ^ state.swapped, planes)
+    change_plane(planes, 3, swap_is_legal(board, state))
+    change_plane(planes, 4, state.consecutive_passes > 0)
+    change_plane(planes, 5, state.current_player == state.swapped)
 
 
 class Laido(HexhexStonesGame):

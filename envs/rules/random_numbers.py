@@ -11,9 +11,11 @@ _FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
 _FACTOR_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3, _SHIFT_HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
-_EACH_BYTE = np.uint64(0x0101010101010101)
-_SHIFT_BYTES = np.uint64(56)
-_BLOCK = 16
+_EVERY_SECOND_BYTE = np.uint64(0x00FF00FF00FF00FF)
+_EACH_PAIR_OF_BYTES = np.uint64(0x0001000100010001)
+_SHIFT_BYTE, _SHIFT_PAIRS = np.uint64(8), np.uint64(48)
+#: Words whose bytes are added at once: the sums of at most 255 fit into bytes.
+_BLOCK, _LARGE_BLOCK = 16, 240
 _PROBES = 24
 
 
@@ -46,11 +48,13 @@ def below(seed: np.uint64, bound: int) -> int:
 
 @kernel
 def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
-    """Return the sum of the bytes (each 0 or 1) of ``words[start:stop]``, at most 31 words."""
+    """Return the sum of the bytes (each 0 or 1) of ``words[start:stop]``, at most 255 words."""
     sums = np.uint64(0)
-    for word in range(start, stop):
-        sums += words[word]
-    return np.int64((sums * _EACH_BYTE) >> _SHIFT_BYTES)  # type: ignore[return-value]
+    part = words[start:stop]
+    for place in range(part.shape[0]):  # from 0: the compiler adds many at a time only if no index can be negative
+        sums += part[place]
+    pairs = (sums & _EVERY_SECOND_BYTE) + ((sums >> _SHIFT_BYTE) & _EVERY_SECOND_BYTE)
+    return np.int64((pairs * _EACH_PAIR_OF_BYTES) >> _SHIFT_PAIRS)  # type: ignore[return-value]
 
 
 @kernel
@@ -69,8 +73,8 @@ def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
     words = mask[:rest].view(np.uint64)
     num_words = words.shape[0]
     num_legal = 0
-    for block in range(0, num_words, _BLOCK):
-        num_legal += _sum_of_bytes(words, block, min(block + _BLOCK, num_words))
+    for block in range(0, num_words, _LARGE_BLOCK):
+        num_legal += _sum_of_bytes(words, block, min(block + _LARGE_BLOCK, num_words))
     for action in range(rest, num_actions):
         num_legal += mask[action]
     if num_legal == 0:

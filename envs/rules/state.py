@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import templates
+from stoneworks.envs.rules.checks import check_integer, check_player
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game, action_index
 from stoneworks.envs.rules.header import TAG
@@ -22,6 +23,9 @@ class Outcome(NamedTuple):
     reason: str
 
 
+_BOOL, _INT8, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
+
+
 class State:
     """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
@@ -33,8 +37,7 @@ class State:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._records = game.blank_records(1)
-        game.reset_state(game.board, self._records)
+        self._records = _writable(game.initial_record, game.state_dtype)
         self._current_player = int(self._records["current_player"][0])
         self._history: list[int] = []
 
@@ -61,14 +64,41 @@ class State:
         except TypeError:
             raise game.no_whole_number(action) from None
         try:
-            acted: int = game.try_action(game.board, self._records, np.empty(game.num_actions, np.int8), index)
+            player: int = game.try_action(game.board, self._records, np.empty(game.num_actions, _INT8), index)
         except OverflowError:  # does not fit the kernel's 64-bit argument
             return False
-        if acted == ILLEGAL:
+        if player == ILLEGAL:
             return False
-        self._current_player = acted
+        self._current_player = player
         self._history.append(index)
         return True
+
+    def try_step(self, action: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]] | None:
+        """Apply an action if it is legal, and return the observation and mask that follow, all in one compiled call.
+
+        Returns:
+            ``observation_tensor()`` and ``legal_actions_mask()`` of the new position, or None if the action is illegal; then
+            the state is unchanged.
+
+        Raises:
+            IllegalActionError: the action is not an integer.
+        """
+        game = self._game
+        try:
+            index = action_index(action)
+        except TypeError:
+            raise game.no_whole_number(action) from None
+        planes = np.empty(game.observation_shape, _FLOAT32)
+        mask = np.empty(game.num_actions, _INT8)
+        try:
+            player: int = game.try_step(game.board, self._records, index, planes, mask)
+        except OverflowError:  # does not fit the kernel's 64-bit argument
+            return None
+        if player == ILLEGAL:
+            return None
+        self._current_player = player
+        self._history.append(index)
+        return planes, mask
 
     def why_illegal(self, action: int) -> str:
         """Return the message of the ``IllegalActionError`` for an illegal action."""
@@ -92,7 +122,12 @@ class State:
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions in ascending order. With ``player``: an empty list unless it is the player to move."""
-        return self.legal_actions_mask(player).view(np.bool_).nonzero()[0].tolist()
+        if player is not None and player != self._current_player:
+            return []
+        game = self._game
+        mask = np.empty(game.num_actions, _BOOL)  # one byte, as in int8; nonzero() is fastest for booleans
+        game.fill_mask(game.board, self._records, mask)
+        return mask.nonzero()[0].tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
         """Return ``int8[num_distinct_actions]``: 1 for legal actions, else 0; zeros after the end of the game."""
@@ -136,7 +171,7 @@ class State:
 
     def player_return(self, player: int) -> float:
         """Return the return of one player."""
-        return self.returns()[player]
+        return self.returns()[check_player(player)]
 
     player_reward = player_return
 
@@ -146,7 +181,7 @@ class State:
 
     def color_of(self, player: int) -> int:
         """Return the color of ``player``: the player's own number, except after a swap in Laido."""
-        return self._game.color_of(self, player)
+        return self._game.color_of(self, check_player(player))
 
     def history(self) -> list[int]:
         """Return the actions that led to this state."""
@@ -158,8 +193,7 @@ class State:
 
     def perft(self, depth: int) -> int:
         """Return the number of distinct sequences of ``depth`` actions from this state."""
-        if depth < 0:
-            raise ValueError(f"depth must be an integer >= 0, got {depth}")
+        check_integer("depth", depth, 0)
         count: Callable[..., int] = self._game.compiled(templates.count_sequences)
         return count(self._game.board, self._records, depth) if depth else 1
 
@@ -167,6 +201,11 @@ class State:
     def record(self) -> np.void:
         """Copy of the position, a record of ``game.state_dtype``."""
         return self._records[0].copy()  # type: ignore[no-any-return]
+
+    @property
+    def records(self) -> npt.NDArray[np.void]:
+        """Copy of the position as an array of a single record, ``[1]``, which takes a quarter of the time of ``record``."""
+        return self._records.copy()
 
     @classmethod
     def from_record(cls, game: Game, record: np.void, *, trusted: bool = False) -> State:
@@ -217,11 +256,13 @@ class State:
 
     def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
         """Return observation and mask of ``player`` in one compiled call. The mask is zeros unless ``player`` is to move."""
+        if player not in (0, 1):
+            raise ValueError(f"player must be 0 or 1, got {player!r}")
         game = self._game
-        planes = np.empty(game.flat_observation_shape, np.float32)
-        mask = np.empty(game.num_actions, np.int8)
+        planes = np.empty(game.observation_shape, _FLOAT32)
+        mask = np.empty(game.num_actions, _INT8)
         game.fill_observation_and_mask(game.board, self._records, player, planes, mask)
-        return planes.reshape(game.observation_shape), mask
+        return planes, mask
 
     # -- Texts -------------------------------------------------------------------------------------------------------
 
@@ -259,7 +300,7 @@ class State:
         """Return an independent copy."""
         copy = State.__new__(State)
         copy._game = self._game
-        copy._records = self._records.copy()
+        copy._records = _writable(self._records.tobytes(), self._game.state_dtype)
         copy._current_player = self._current_player
         copy._history = self._history.copy()
         return copy
@@ -316,6 +357,11 @@ class State:
     def observation_string(self, player: int | None = None) -> str:
         """Return what a player sees, the same for both: the position."""
         return str(self)
+
+
+def _writable(record: bytes, dtype: np.dtype[Any]) -> npt.NDArray[np.void]:
+    """Return an array of one record. It takes a sixth of the time of copying an array, which numpy does field by field."""
+    return np.frombuffer(bytearray(record), dtype)
 
 
 def _restore(game: Game, record: bytes, history: list[int]) -> State:

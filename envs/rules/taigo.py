@@ -20,7 +20,8 @@ from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, rules_kernels
+from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 if TYPE_CHECKING:
@@ -399,6 +400,25 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[6, :] = state.tiles_left / (board.tiles - 1)
     planes[7, :] = state.holes_to_fill > 0
     planes[8, :] = state.current_player == 0
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    num_cells = board.num_cells
+    player = player_shown(state)
+    for cell in range(num_cells):
+        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+    for cell in range(num_cells):
+        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+    if before.holes_to_fill > 0 or state.holes_to_fill > 0:
+        for cell in range(num_cells):
+            planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+    change_plane(planes, 4, state.cones_left[player] / max(1, board.cones[player]))
+    change_plane(planes, 5, state.cones_left[1 - player] / max(1, board.cones[1 - player]))
+    change_plane(planes, 6, state.tiles_left / (board.tiles - 1))
+    change_plane(planes, 7, state.holes_to_fill > 0)
+    change_plane(planes, 8, state.current_player == 0)
 
 
 class Taigo(Game):

@@ -14,6 +14,7 @@ import numpy as np
 
 from stoneworks.envs.rules.kernels import (
     BoardArray,
+    BoardRecord,
     Bools,
     Float32Table,
     Float32Tables,
@@ -21,9 +22,12 @@ from stoneworks.envs.rules.kernels import (
     Int8Table,
     Int32s,
     Int64s,
-    Record,
     StateArray,
+    StateRecord,
     UInt64s,
+    int64,
+    kernel,
+    linked,
 )
 from stoneworks.envs.rules.random_numbers import random_legal_action
 
@@ -38,6 +42,8 @@ NO_WINNER = -1
 ILLEGAL = -1
 #: Action that leaves a game of a batch unchanged.
 NO_ACTION = -1
+#: Names of the kernels that have defaults.
+OPTIONAL_KERNELS = ("finish_at_random", "update_observation")
 #: Upper bound on the number of fields of a record.
 MAX_FIELDS = 256
 
@@ -45,22 +51,26 @@ MAX_FIELDS = 256
 # -- The contract: every game has these four kernels ---------------------------------------------------------------
 
 
-def reset(board: Record, state: Record) -> None:
+@linked
+def reset(board: BoardRecord, state: StateRecord) -> None:
     """Make ``state`` the initial position. Every field is written; the previous content is ignored."""
     raise NotImplementedError
 
 
-def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
+@linked
+def legal_actions(board: BoardRecord, state: StateRecord, mask: Int8s) -> None:
     """Write every entry of ``mask`` (``int8[num_distinct_actions]``): 1 for legal actions, else 0. The game must not be over."""
     raise NotImplementedError
 
 
-def apply_action(board: Record, state: Record, action: int) -> None:
+@linked
+def apply_action(board: BoardRecord, state: StateRecord, action: int) -> None:
     """Apply a legal action. At the end of the game, set ``current_player``, ``winner``, ``ending`` and ``truncated``."""
     raise NotImplementedError
 
 
-def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+@linked
+def observe(board: BoardRecord, state: StateRecord, player: int, planes: Float32Table) -> None:
     """Write every entry of ``planes`` (``float32[num_planes, height * width]``) from the perspective of ``player``."""
     raise NotImplementedError
 
@@ -68,7 +78,8 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
 # -- Optional: a game may have a faster one of its own ----------------------------------------------------------------
 
 
-def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, game: int) -> int:
+@linked
+def finish_at_random(board: BoardRecord, state: StateRecord, mask: Int8s, seeds: UInt64s, game: int) -> int:
     """Play to the end with uniformly random legal actions and return the number of actions.
 
     ``mask`` (``int8[num_distinct_actions]``) is scratch space; ``seeds[game]`` is advanced. This default is used for
@@ -82,8 +93,24 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     return played
 
 
+@linked
+def update_observation(board: BoardRecord, before: StateRecord, state: StateRecord, planes: Float32Table) -> None:
+    """Change ``planes`` from the observation of ``before`` to that of ``state``.
+
+    Each is from the perspective of its player to move, of player 0 after the end (see ``player_shown``). ``state`` may be any
+    position, e.g. that of a new game. This default is used for games without a kernel of this name.
+    """
+    observe(board, state, player_shown(state), planes)
+
+
+@kernel
+def player_shown(state: StateRecord) -> int:
+    """Return the player from whose perspective batches show a position: the player to move, or player 0 after the end."""
+    return max(0, int64(state.current_player))
+
+
 def rules_kernels(module: Mapping[str, Any]) -> Kernels:
-    """Return the kernels of the rules among the names of a game's module: the four and, if present, ``finish_at_random``.
+    """Return the kernels of the rules among the names of a game's module: the four and, if present, the optional ones.
 
     Args:
         module: the names of the module, ``globals()``.
@@ -95,13 +122,14 @@ def rules_kernels(module: Mapping[str, Any]) -> Kernels:
     for name in required:
         if name not in module:
             raise TypeError(f"{module.get('__name__')}: the rules must define the kernel {name}")
-    return {name: module[name] for name in (*required, "finish_at_random") if name in module}
+    return {name: module[name] for name in (*required, *OPTIONAL_KERNELS) if name in module}
 
 
 # -- Of the registry entry ---------------------------------------------------------------------------------------------
 
 
-def check_record(board: Record, state: Record) -> int:
+@linked
+def check_record(board: BoardRecord, state: StateRecord) -> int:
     """Return 0 if ``state`` is a valid position, else the number of its first invalid field.
 
     Fields are numbered from 1 in the order of the dtype. The record may contain arbitrary data, so values must be checked
@@ -141,16 +169,42 @@ def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) 
     return states[0].current_player  # type: ignore[no-any-return]
 
 
+def try_step(board: BoardArray, states: StateArray, action: int, planes: Float32Tables, mask: Int8s) -> int:
+    """Like :func:`try_action`; also write planes ``[planes, height, width]`` and mask of the next player to move.
+
+    After the end of the game the planes are those of player 0, and the mask is zeros.
+    """
+    state = states[0]
+    if state.ending or action < 0 or action >= mask.shape[0]:
+        return ILLEGAL
+    legal_actions(board[0], state, mask)
+    if not mask[action]:
+        return ILLEGAL
+    apply_action(board[0], state, action)
+    player = state.current_player
+    cells = planes.reshape(planes.shape[0], planes.shape[1] * planes.shape[2])
+    if player == TERMINAL_PLAYER:
+        mask[:] = 0
+        observe(board[0], state, 0, cells)
+    else:
+        legal_actions(board[0], state, mask)
+        observe(board[0], state, player, cells)
+    return player  # type: ignore[no-any-return]
+
+
 def fill_observation(board: BoardArray, states: StateArray, player: int, planes: Float32Table) -> None:
     """Write the planes of ``states[0]`` from the perspective of ``player``."""
     observe(board[0], states[0], player, planes)
 
 
 def fill_observation_and_mask(
-    board: BoardArray, states: StateArray, player: int, planes: Float32Table, mask: Int8s
+    board: BoardArray, states: StateArray, player: int, planes: Float32Tables, mask: Int8s
 ) -> None:
-    """Write planes and mask of ``states[0]`` for ``player``. The mask is zeros unless ``player`` is to move."""
-    observe(board[0], states[0], player, planes)
+    """Write planes (``[planes, height, width]``) and mask of ``states[0]`` for ``player``.
+
+    The mask is zeros unless ``player`` is to move.
+    """
+    observe(board[0], states[0], player, planes.reshape(planes.shape[0], planes.shape[1] * planes.shape[2]))
     if states[0].current_player == player:
         legal_actions(board[0], states[0], mask)
     else:
@@ -245,7 +299,11 @@ def step_batch(
     planes: Float32Tables,
     masks: Int8Table,
 ) -> None:
-    """Apply one legal action (or ``NO_ACTION``) to every game and write the results."""
+    """Apply one legal action (or ``NO_ACTION``) to every game and write the results.
+
+    The planes must hold the observations of the games before their actions.
+    """
+    before = np.empty(1, states.dtype)
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0
         rewards[row, 1] = 0
@@ -255,6 +313,7 @@ def step_batch(
         if actions[row] == NO_ACTION:
             continue
         state = states[row]
+        before[0] = state
         apply_action(board[0], state, actions[row])
         if state.ending:
             if state.winner != NO_WINNER:
@@ -268,10 +327,9 @@ def step_batch(
         current_players[row] = player
         if player == TERMINAL_PLAYER:
             masks[row, :] = 0
-            observe(board[0], state, 0, planes[row])
         else:
             legal_actions(board[0], state, masks[row])
-            observe(board[0], state, player, planes[row])
+        update_observation(board[0], before[0], state, planes[row])
 
 
 def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> None:

@@ -19,8 +19,8 @@ from stoneworks.envs.rules.hexhex_stones import (
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.stone_planes import observe_stones
-from stoneworks.envs.rules.templates import NO_WINNER, Kernels, rules_kernels
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
@@ -90,6 +90,15 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[3, :] = state.second_stone
     planes[4, :] = state.consecutive_passes > 0
     planes[5, :] = state.current_player == 0
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    observe_colors(board, state, player_shown(state), planes)
+    change_plane(planes, 3, state.second_stone)
+    change_plane(planes, 4, state.consecutive_passes > 0)
+    change_plane(planes, 5, state.current_player == 0)
 
 
 class Vadus(HexhexStonesGame):

@@ -206,7 +206,7 @@ def test_step_before_reset_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_envs": 0}, "num_games must be .* got 0"),
+        ({"num_envs": 0}, "num_envs must be .* got 0"),
         ({"game": "go"}, "unknown game 'go'"),
         ({"size": 1}, "size"),
         ({"seat": 2}, "seat must be one of .*, got 2"),

@@ -32,7 +32,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -45,7 +45,7 @@ from stoneworks.envs.rules.taugo.lines import (
 )
 from stoneworks.envs.rules.taugo.row_words import lowest_column, with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
-from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, rules_kernels
+from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text
 
 if TYPE_CHECKING:
@@ -427,6 +427,21 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[10, :] = state.last_stone != NONE
     planes[11, :] = state.consecutive_passes > 0
     planes[12, :] = state.current_player == 0
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    observe_colors(board, state, player_shown(state), planes)
+    if before.last_stone != NONE:
+        planes[5, before.last_stone] = 0
+    if state.last_stone != NONE:
+        planes[5, state.last_stone] = 1
+    for direction in range(4):
+        change_plane(planes, 6 + direction, state.direction == direction)
+    change_plane(planes, 10, state.last_stone != NONE)
+    change_plane(planes, 11, state.consecutive_passes > 0)
+    change_plane(planes, 12, state.current_player == 0)
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:

@@ -21,7 +21,8 @@ from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, rules_kernels
+from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
 from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
@@ -374,6 +375,49 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
         planes[20, :] = state.reserve[1 - player] / board.pieces_each
     planes[21, :] = state.turns / board.max_turns
     planes[22, :] = state.current_player == 0
+
+
+@kernel
+def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
+    """Change the planes from those of ``before`` to those of ``state``."""
+    player = player_shown(state)
+    player_before = player_shown(before)
+    for word_index in range(board.num_words):
+        word = before.tiles[word_index] | state.tiles[word_index]
+        while word:
+            hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
+            word = hex_sets.without_lowest(word)
+            old, new = before.contents[hex_], state.contents[hex_]
+            if old == new and (player == player_before or new < SINGLE << 2):
+                continue
+            cell = board.cell_of_hex[hex_]
+            if old & 3 != new & 3:
+                for plane in range(1, 4):
+                    planes[plane, cell] = new & 3 == plane
+            for kind in range(2):
+                code = corner_code(before, 2 * hex_ + kind)
+                if code >= SINGLE:
+                    planes[4 + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
+                if code >= DOUBLE:
+                    planes[8 + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell] = 0
+                code = corner_code(state, 2 * hex_ + kind)
+                if code >= SINGLE:
+                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                if code >= DOUBLE:
+                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                planes[12 + kind, cell] = code != NO_JUNCTION
+    if before.picked != NOTHING_PICKED:
+        planes[14 + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
+    if state.picked != NOTHING_PICKED:
+        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+    change_plane(planes, 16, state.picked != NOTHING_PICKED)
+    change_plane(planes, 17, state.pool == 0)
+    change_plane(planes, 18, state.pool / board.num_tiles)
+    if board.pieces_each > 0:
+        change_plane(planes, 19, state.reserve[player] / board.pieces_each)
+        change_plane(planes, 20, state.reserve[1 - player] / board.pieces_each)
+    change_plane(planes, 21, state.turns / board.max_turns)
+    change_plane(planes, 22, state.current_player == 0)
 
 
 class Trugo(Game):

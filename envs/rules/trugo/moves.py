@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.kernels import Int8s, Int32s, Record, kernel
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.plane import EMPTY_JUNCTION, corner_along_edge, corner_code, joined_corner
 
@@ -30,24 +30,25 @@ def has_destination(board: Record, state: Record, start: int) -> bool:
     """Return whether the top piece of ``start`` can move."""
     if has_step(board, state, start):
         return True
-    return search_destinations(board, state, start, True, np.empty(0, np.int8), 0)
+    return search_destinations(board, state, start, True, np.empty(1, np.int32)) > 0
 
 
 @kernel
 def write_destinations(board: Record, state: Record, start: int, mask: Int8s, first_action: int) -> None:
     """Set the entries of ``mask`` for the destinations of the top piece of ``start``; ``a1^`` is ``first_action``."""
-    search_destinations(board, state, start, False, mask, first_action)
+    ends = np.empty(4 * (board.num_tiles + 1), np.int32)
+    for index in range(search_destinations(board, state, start, False, ends)):
+        mask[destination_action(board, ends[index], first_action)] = 1
 
 
 @kernel
-def search_destinations(
-    board: Record, state: Record, start: int, only_one: bool, mask: Int8s, first_action: int
-) -> bool:
-    """Find the destinations of the top piece of ``start``: stop at the first one, or set entries of ``mask`` for all.
+def search_destinations(board: Record, state: Record, start: int, only_one: bool, ends: Int32s) -> int:
+    """Write the destinations of the top piece of ``start``, or only the first one, to ``ends`` and return their number.
 
-    Returns whether there is one. All corners that a slide reaches are of one kind, so a hex represents the one that it owns.
+    A corner may be written twice. ``ends`` has room for four corners per tile and four more. All corners that a slide reaches
+    are of one kind, so a hex represents the one that it owns.
     """
-    found = False
+    num_ends = 0
     reached = np.zeros(board.num_words, np.uint64)
     hex_sets.insert(reached, start >> 1)
     # Each tile joins two corners of a kind, so a region has at most one corner more than there are tiles.
@@ -60,10 +61,10 @@ def search_destinations(
         for index in range(3):
             beside = corner_along_edge(board, corner, index)
             if may_land(board, corner_code(state, beside)):
-                found = True
+                ends[num_ends] = beside
+                num_ends += 1
                 if only_one:
-                    return True
-                mask[destination_action(board, beside, first_action)] = 1
+                    return num_ends
         for index in range(3):
             joined = joined_corner(board, state, corner, index)
             if joined < 0 or hex_sets.contains(reached, joined >> 1):
@@ -74,11 +75,11 @@ def search_destinations(
                 waiting[num_waiting] = joined
                 num_waiting += 1
             if may_land(board, code):
-                found = True
+                ends[num_ends] = joined
+                num_ends += 1
                 if only_one:
-                    return True
-                mask[destination_action(board, joined, first_action)] = 1
-    return found
+                    return num_ends
+    return num_ends
 
 
 @kernel

@@ -57,6 +57,16 @@ def test_a_new_batch_holds_games_at_their_start(game: Game) -> None:
     assert not batch.truncated.any()
 
 
+@pytest.mark.parametrize("auto_reset", [True, False])
+def test_observations_that_steps_change_are_those_of_a_batch_that_is_filled_anew(game: Game, auto_reset: bool) -> None:
+    batch, anew = Batch(game, 8, auto_reset=auto_reset, seed=0), Batch(game, 8)
+    for _ in range(150):
+        batch.step(batch.random_actions())
+        anew.load(np.arange(8), batch.states, trusted=True)
+        assert np.array_equal(batch.observations, anew.observations)
+        assert np.array_equal(batch.action_masks, anew.action_masks)
+
+
 @pytest.mark.parametrize("num_threads", [1, 3])
 def test_stepping_games_is_stepping_states(game: Game, num_threads: int) -> None:
     rng = np.random.default_rng(1)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.kernels import capacity
+from stoneworks.envs.rules.kernels import capacity, unchecked
 from stoneworks.envs.rules.templates import first_illegal
 
 #: Plays two short games, the second of which a comparison of groups decides, and prints their outcomes.
@@ -192,6 +192,16 @@ def test_a_compiled_function_takes_exactly_the_types_of_its_template() -> None:
     assert compiled(masks, actions) == -1
     with pytest.raises(TypeError, match="No matching definition"):
         compiled(masks.astype(np.int16), actions)
+
+
+def test_unchecked_machine_code_checks_only_item_sizes() -> None:
+    compiled = load_game("vadus(size=2)").compiled(first_illegal)
+    function = unchecked(compiled)
+    masks, actions = np.ones((1, 3), np.int8), np.array([5])
+    assert function(masks, actions) == compiled(masks, actions) == 0
+    for wrong in (masks.astype(np.int16), [[1, 1, 1]]):
+        with pytest.raises(TypeError):
+            function(wrong, actions)
 
 
 def test_the_announcement_goes_to_a_logger_that_a_program_can_silence(rules_copy: RulesCopy) -> None:

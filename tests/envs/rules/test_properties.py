@@ -167,6 +167,9 @@ def test_trying_an_action_says_whether_it_was_legal_and_applies_it_only_then(
         twin = state.clone()
         assert twin.try_apply_action(action) == (action in legal)
         assert twin == (state.child(action) if action in legal else state)
+        twin = state.clone()
+        assert (twin.try_step(action) is not None) == (action in legal)
+        assert twin == (state.child(action) if action in legal else state)
 
 
 def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:

@@ -50,7 +50,13 @@ class StateMachine(RuleBasedStateMachine):
                 assert state.is_terminal()
                 return
             action = legal[choice % len(legal)]
-            state.apply_action(action)
+            if choice % 2:
+                state.apply_action(action)
+            else:
+                step = state.try_step(action)
+                assert step is not None
+                np.testing.assert_array_equal(step[0], state.observation_tensor())
+                np.testing.assert_array_equal(step[1], state.legal_actions_mask())
             self.actions[id(state)].append(action)
 
     @rule(state=states, choice=st.integers(-3, 2**16))
@@ -60,6 +66,7 @@ class StateMachine(RuleBasedStateMachine):
         with pytest.raises(IllegalActionError):
             state.apply_action(action)
         assert not state.try_apply_action(action)
+        assert state.try_step(action) is None
 
     @rule(target=states, state=states, way=st.sampled_from(["clone", "deepcopy", "pickle", "serialize", "child"]))
     def copy(self, state: State, way: str) -> object:
