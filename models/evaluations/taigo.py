@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Int8s, Int64s, Record, kernel
-from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, kind_of, makes_five
-from stoneworks.models.search.turn_search import Float32s
+from stoneworks.envs.rules.bits import num_bits
+from stoneworks.envs.rules.kernels import Float32s, Int8s, Int64s, Record, kernel
+from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, LIGHT, kind_of, makes_five
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 165.0
@@ -45,63 +45,89 @@ def can_complete(board: Record, state: Record, cell: int, color: int) -> bool:
 
 
 @kernel
+def is_open(board: Record, state: Record, cell: int) -> bool:
+    """Return whether a hex is empty and can still be filled."""
+    code = state.cells[cell]
+    # A hex without an empty neighbor fits no tile, but may take a cone that must be placed now.
+    return code >= 0 and (code != board.num_neighbors[cell] or (code == HOLE and state.holes_to_fill > 0))
+
+
+@kernel
 def survey_windows(board: Record, state: Record, totals: Record, completions: Record, values: Record) -> None:
     """Evaluate every window that is open for exactly one color.
+
+    Each window is found from the first of its hexes that is occupied.
 
     Args:
         board: the board constants.
         state: the position.
         totals: output, ``float64[2]``, total value of the open windows of dark and of light.
         completions: output, ``int64[2, 2]``, for dark and for light up to two different hexes that complete five, padded
-            with -1.
-        values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex.
+            with -1: those of the first and of the last window that lacks one hex.
+        values: output, ``float64[2, num_cells]``, value of a dark hex and of a light hex on each empty hex; or ``float64[2, 0]``
+            if they are not needed.
     """
     totals[:] = 0
     completions[:] = -1
     values[:] = 0
-    for start in range(board.num_cells):
+    with_values = values.shape[1] > 0
+    line = np.empty(9, np.int64)  # the hexes from four before to four after an occupied one
+    lacking = np.empty((3 * board.num_cells, 3), np.int64)  # windows that lack one hex: their number, color, that hex
+    num_lacking = 0
+    for stone in range(board.num_cells):
+        kind = _kind(state.cells[stone])
+        if kind != DARK and kind != LIGHT:
+            continue
+        color = kind - DARK
+        line[4] = stone
         for axis in range(3):
-            num_hexes_0 = 0
-            num_hexes_1 = 0
-            cell = start
-            last = -1
-            for place in range(5):
-                if cell < 0:
+            num_before = 0
+            cell = stone
+            while num_before < 4:
+                cell = board.around[cell, axis + 3]
+                if not is_open(board, state, cell):
                     break
-                code = state.cells[cell]
-                if code >= 0:
-                    # A hex without an empty neighbor fits no tile, but may take a cone that must be placed now.
-                    if code == board.num_neighbors[cell] and not (code == HOLE and state.holes_to_fill > 0):
-                        break
-                elif _kind(code) == DARK:
-                    num_hexes_0 += 1
-                elif _kind(code) == DARK + 1:
-                    num_hexes_1 += 1
-                else:
+                num_before += 1
+                line[4 - num_before] = cell
+            num_after = 0
+            own = 0  # bit k: the k-th hex after the stone has its color
+            cell = stone
+            while num_after < 4:
+                cell = board.around[cell, axis]
+                is_own = _kind(state.cells[cell]) == kind
+                if not is_own and not is_open(board, state, cell):
                     break
-                if num_hexes_0 > 0 and num_hexes_1 > 0:
-                    break
-                if place == 4:
-                    last = cell
-                cell = board.neighbors[cell, axis]
-            if last < 0 or num_hexes_0 + num_hexes_1 == 0:
-                continue
-            color = 0 if num_hexes_0 > 0 else 1
-            num_hexes = num_hexes_0 + num_hexes_1
-            totals[color] += WINDOW_VALUES[num_hexes]
-            if num_hexes == 5:
-                continue
-            cell = start
-            for _ in range(5):
-                if state.cells[cell] >= 0:
-                    values[color, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
-                    values[1 - color, cell] += BLOCK_VALUES[num_hexes]
+                num_after += 1
+                own |= is_own << num_after
+                line[4 + num_after] = cell
+            for before in range(max(0, 4 - num_after), num_before + 1):
+                num_hexes = 1 + num_bits(own & ((2 << (4 - before)) - 1))
+                totals[color] += WINDOW_VALUES[num_hexes]
+                if num_hexes == 5 or (num_hexes < 4 and not with_values):
+                    continue
+                for place in range(4 - before, 9 - before):
+                    if place == 4 or (place > 4 and own >> (place - 4) & 1):
+                        continue
+                    cell = line[place]
+                    if with_values:
+                        values[color, cell] += WINDOW_VALUES[num_hexes + 1] - WINDOW_VALUES[num_hexes]
+                        values[1 - color, cell] += BLOCK_VALUES[num_hexes]
                     if num_hexes == 4:
-                        if completions[color, 0] < 0:
-                            completions[color, 0] = cell
-                        elif completions[color, 0] != cell:
-                            completions[color, 1] = cell
-                cell = board.neighbors[cell, axis]
+                        lacking[num_lacking, 0] = 3 * line[4 - before] + axis
+                        lacking[num_lacking, 1] = color
+                        lacking[num_lacking, 2] = cell
+                        num_lacking += 1
+    for color in range(2):
+        first, last = 3 * board.num_cells, -1
+        for index in range(num_lacking):
+            if lacking[index, 1] == color and lacking[index, 0] < first:
+                first = lacking[index, 0]
+                completions[color, 0] = lacking[index, 2]
+        for index in range(num_lacking):
+            is_other = lacking[index, 1] == color and lacking[index, 2] != completions[color, 0]
+            if is_other and lacking[index, 0] > last:
+                last = lacking[index, 0]
+                completions[color, 1] = lacking[index, 2]
 
 
 @kernel
@@ -121,8 +147,14 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     """Return the difference in open-window values in favor of ``player``, or the value of a decisive threat."""
     totals = np.empty(2, np.float64)
     completions = np.empty((2, 2), np.int64)
-    values = np.empty((2, board.num_cells), np.float64)
+    values = np.empty((2, 0), np.float64)
     survey_windows(board, state, totals, completions, values)
+    return evaluate_windows(board, state, player, totals, completions)
+
+
+@kernel
+def evaluate_windows(board: Record, state: Record, player: int, totals: Record, completions: Record) -> float:
+    """Return the evaluation of a position whose windows have been surveyed (see :func:`survey_windows`)."""
     mover = state.current_player
     other = 1 - mover
     advantage = WEIGHT_OF_MOVE * totals[mover] - totals[other]

@@ -11,14 +11,25 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.groups import EMPTY
-from stoneworks.envs.rules.kernels import Int8s, Record, kernel
-from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action, scores
+from stoneworks.envs.rules.bits import num_bits
+from stoneworks.envs.rules.groups import BLACK, EMPTY
+from stoneworks.envs.rules.kernels import (
+    BoardRecord,
+    Float32s,
+    Int8s,
+    Int16s,
+    Int64s,
+    Record,
+    StateRecord,
+    int64,
+    kernel,
+    linked,
+)
+from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, place_stone, scores
 from stoneworks.envs.rules.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
-from stoneworks.envs.rules.taugo.strings import NO_STRING
+from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.search.best_actions import insert_best
-from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 310.0
@@ -47,23 +58,55 @@ def triangle(count: int) -> float:
 
 
 @kernel
-def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> None:
+def count_stone(state: Record, cell: int, on_perimeter: npt.NDArray[np.int16]) -> int:
+    """Count the stone on a point of the perimeter, if there is one; return by how much it changes the lead of Black (T9)."""
+    label = state.strings[cell]
+    if label == NO_STRING:
+        return 0
+    on_perimeter[label] += 1
+    points = int64(on_perimeter[label])  # T(k) = T(k - 1) + k
+    return points if state.stones[cell] == BLACK else -points
+
+
+@kernel
+def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> float:
     """Write the number of perimeter stones of each string by label to ``on_perimeter``, and the counts per color to ``standing``.
 
-    ``standing`` holds the edge stones of each color, then the strings of each color.
+    ``standing`` holds the edge stones of each color, then the strings of each color. Returns Black's points minus White's,
+    without the half point for fewer strings.
     """
-    on_perimeter[:] = 0
-    standing[:] = 0
+    stones, strings = state.stones, state.strings
+    num_strings = 0
+    num_black = 0
     for cell in range(board.num_cells):
-        label = state.strings[cell]
-        if label == NO_STRING:
-            continue
-        row = state.stones[cell] - 1
-        standing[2 + row] += label == cell
-        if board.perimeter[cell]:
-            on_perimeter[label] += 1
-        elif not board.intersection[cell]:
-            standing[row] += 1
+        is_first = strings[cell] == cell
+        num_strings += is_first
+        num_black += is_first & (stones[cell] == BLACK)
+    standing[2] = num_black
+    standing[3] = num_strings - num_black
+    on_perimeter[:] = 0
+    width = board.width
+    last = width - 1
+    lead = 0
+    for place in range(1, last):
+        lead += count_stone(state, width + place, on_perimeter)
+        lead += count_stone(state, (last - 1) * width + place, on_perimeter)
+        if 1 < place < last - 1:
+            lead += count_stone(state, place * width + 1, on_perimeter)
+            lead += count_stone(state, place * width + last - 1, on_perimeter)
+    for row in range(2):
+        rows, columns = state.rows[row], state.columns[row]
+        num_on_rows = num_bits(rows[1]) + num_bits(rows[width])
+        standing[row] = num_on_rows + num_bits(columns[1]) + num_bits(columns[width])
+    return lead + triangle(standing[0]) - triangle(standing[1])
+
+
+@kernel
+def with_half_point(lead: float, num_own_strings: float, num_other_strings: float) -> float:
+    """Return a lead in points with the half point for fewer strings (T9)."""
+    if num_own_strings == num_other_strings:
+        return lead
+    return lead + 0.5 if num_own_strings < num_other_strings else lead - 0.5
 
 
 @kernel
@@ -149,19 +192,22 @@ def mark_way(board: Record, state: Record, start: int, direction: int, color: in
 
 
 @kernel
+@linked
 def rate_turns(
-    board: Record,
-    state: Record,
+    board: BoardRecord,
+    state: StateRecord,
     color: int,
-    on_perimeter: npt.NDArray[np.int16],
+    on_perimeter: Int16s,
     num_edge_stones: float,
     mask: Int8s,
     gains: Float32s,
     ways: Float32s,
-) -> float:
-    """Write the approximate gain of a turn of ``color`` by first action and by point on its path; return the greatest gain.
+    rated: Int64s,
+) -> int:
+    """Write the approximate gain of a turn of ``color`` by first action and by point on its path.
 
-    ``mask`` is a work buffer.
+    ``mask`` is a work buffer. ``ways`` is empty if the gains by point are not needed. The actions with a gain are
+    written to ``rated``, in ascending order, and their number is returned.
     """
     num_cells = board.num_cells
     mask[:] = 0
@@ -170,7 +216,7 @@ def rate_turns(
     search_first_stones(board, state, color, mask)
     gains[:] = 0
     ways[:] = 0
-    best = 0.0
+    num_rated = 0
     labels = np.empty(4, np.int32)
     for cell in range(num_cells):
         if not mask[cell]:
@@ -199,14 +245,23 @@ def rate_turns(
                     board, state, on_perimeter, cell, direction, color, connected, num_edge_stones
                 )
                 greatest = max(greatest, of_line)
-                if of_line > gain:
+                if of_line > gain and ways.shape[0] > 0:
                     mark_way(board, state, cell, direction, color, of_line, ways)
         gains[cell] = greatest
-        ways[cell] = max(ways[cell], greatest)
-        best = max(best, greatest)
+        if ways.shape[0] > 0:
+            ways[cell] = max(ways[cell], greatest)
+        rated[num_rated] = cell
+        num_rated += greatest > 0
 
-    for action in range(num_cells, 5 * num_cells):
+    # Cuts are rare: look at eight entries at once.
+    words = mask[: mask.shape[0] // 8 * 8].view(np.uint64)
+    action = num_cells
+    while action < 5 * num_cells:
+        if action & 7 == 0 and action >> 3 < words.shape[0] and words[action >> 3] == 0:
+            action += 8
+            continue
         if not mask[action]:
+            action += 1
             continue
         heading = action // num_cells - 1
         point = action % num_cells
@@ -218,93 +273,192 @@ def rate_turns(
             board, state, on_perimeter, point, heading, on_perimeter[state.strings[friend]], num_edge_stones
         )
         gains[action] = gain
-        ways[point] = max(ways[point], gain)
-        best = max(best, gain)
-    return best
+        if ways.shape[0] > 0:
+            ways[point] = max(ways[point], gain)
+        rated[num_rated] = action
+        num_rated += gain > 0
+        action += 1
+    return num_rated
 
 
 @kernel
 def lead_of(board: Record, state: Record, player: int) -> float:
-    """Return the score lead of ``player``, including the string penalty."""
+    """Return the score lead of ``player``."""
     black, white = scores(board, state)
     return black - white if player == 0 else white - black
 
 
 @kernel
-def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Save what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
-    room[0, : len(state.stones)] = state.stones
-    room[1, : len(state.strings)] = state.strings
-    room[2, :NUM_ROW_WORDS] = state.rows[0]
-    room[3, :NUM_ROW_WORDS] = state.rows[1]
-    room[4, :NUM_ROW_WORDS] = state.columns[0]
-    room[5, :NUM_ROW_WORDS] = state.columns[1]
-    room[6, 0] = state.current_player
-    room[6, 1] = state.last_stone
-    room[6, 2] = state.direction
-    room[6, 3] = state.consecutive_passes
+def put_light(board: Record, state: Record, cell: int, color: int) -> None:
+    """Place a stone without a label, and without an entry in the counts of strings."""
+    state.stones[cell] = color
+    row, column = board.row[cell], board.column[cell]
+    state.rows[color - 1, row + 1] |= 1 << column
+    state.columns[color - 1, column + 1] |= 1 << row
 
 
 @kernel
-def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
-    """Restore a position saved with ``save_position``."""
-    state.stones[:] = room[0, : len(state.stones)]
-    state.strings[:] = room[1, : len(state.strings)]
-    state.rows[0, :] = room[2, :NUM_ROW_WORDS]
-    state.rows[1, :] = room[3, :NUM_ROW_WORDS]
-    state.columns[0, :] = room[4, :NUM_ROW_WORDS]
-    state.columns[1, :] = room[5, :NUM_ROW_WORDS]
-    state.current_player = room[6, 0]
-    state.last_stone = room[6, 1]
-    state.direction = room[6, 2]
-    state.consecutive_passes = room[6, 3]
+def take_light(board: Record, state: Record, cell: int, color: int) -> None:
+    """Remove a stone that ``put_light`` has placed."""
+    state.stones[cell] = EMPTY
+    row, column = board.row[cell], board.column[cell]
+    state.rows[color - 1, row + 1] ^= 1 << column
+    state.columns[color - 1, column + 1] ^= 1 << row
 
 
 @kernel
-def gain_of_turn(
-    board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
+@linked
+def outlook(
+    board: BoardRecord,
+    state: StateRecord,
+    player: int,
+    lead: float,
+    on_perimeter: Int16s,
+    standing: Float32s,
+    gains: Float32s,
+    rated: Int64s,
 ) -> float:
-    """Play out the turns that start with ``action`` and continue straight, and return the gain of the best one.
+    """Return the weighted sum of the gains of the best turns of ``player``, who leads by ``lead`` points.
 
-    The caller must restore the position. ``room`` is a buffer for the position after the action; ``player`` is the player to
-    move, with score lead ``lead``.
+    A turn starts with one of the actions ``rated`` that have the greatest ``gains`` and continues straight, in the
+    direction that gains most. The position is modified during the call and restored.
+
+    A line that does not cut only joins strings, so its score follows from the counts of the strings that it meets, and its
+    stones get no labels. They get them before a cut, after which all strings are counted.
     """
-    apply_action(board, state, action)
-    best = lead_of(board, state, player)
-    if state.current_player != player:
-        return best - lead
-    save_position(state, room)
-    for direction in range(4):
-        onward = next_stone(board, state, direction)
-        if onward == NO_ACTION:
-            continue
-        while onward != NO_ACTION:
-            apply_action(board, state, onward)
-            best = max(best, lead_of(board, state, player))
-            onward = next_stone(board, state, direction) if state.current_player == player else NO_ACTION
-        restore_position(state, room)
-    return best - lead
-
-
-@kernel
-def outlook(board: Record, state: Record, player: int, lead: float, gains: Float32s) -> float:
-    """Return the weighted sum of the gains of the best turns of ``player``, whose score lead is ``lead``.
-
-    ``gains`` rates the first actions of the turns. The position is modified during the call and restored.
-    """
+    num_cells = board.num_cells
+    color = player + 1
     chosen = np.empty(NUM_TURNS_TRIED, np.int64)
     num_chosen = 0
-    for action in range(5 * board.num_cells):
-        if gains[action] > 0:
-            num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
+    for action in rated:
+        num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
-    room = np.empty((2, 7, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
-    save_position(state, room[0])
+    stones = np.empty((1, num_cells), np.uint8)
+    strings = np.empty((1, num_cells), np.uint16)
+    words = np.empty((1, 4, NUM_ROW_WORDS), np.int32)
+    after_cut = np.empty(num_cells, np.int16)  # as on_perimeter, and as standing
+    standing_after_cut = np.empty(4, np.float32)
+    met = np.zeros(num_cells, np.int32)  # by label: the line by which a string was met last
+    line = 0
+    own, other = 2 + player, 3 - player
+    before = with_half_point(lead, standing[own], standing[other])
+    to_act, num_passes = state.current_player, state.consecutive_passes
+    state.current_player = player
+    save_stones(board, state, 0, stones, strings, words)
     for place in range(num_chosen):
-        state.current_player = player
-        of_turns[place] = max(0.0, gain_of_turn(board, state, room[1], player, chosen[place], lead))
-        restore_position(state, room[0])
-    of_turns.sort()
+        action = chosen[place]
+        line += 1
+        of_first_stone = line
+        heading = action // num_cells - 1
+        if heading == NONE:
+            first = action
+            points = lead
+            connected = int64(board.perimeter[first])
+            num_own = standing[own] + 1
+            for direction in range(4):
+                neighbor = board.neighbors[first, direction]
+                label = state.strings[neighbor]
+                if state.stones[neighbor] == color and met[label] != line:
+                    met[label] = line
+                    num_own -= 1
+                    connected += on_perimeter[label]
+                    points -= triangle(on_perimeter[label])
+            points += triangle(connected)
+            best = with_half_point(points, num_own, standing[other])
+            alone = num_own > standing[own]
+            put_light(board, state, first, color)
+            state.last_stone = first
+        else:
+            place_stone(board, state, action)
+            first = int64(state.last_stone)
+            points = count_strings(board, state, after_cut, standing_after_cut)
+            points = points if player == 0 else -points
+            connected = int64(after_cut[state.strings[first]])
+            num_own = standing_after_cut[own]
+            best = with_half_point(points, num_own, standing_after_cut[other])
+            alone = False
+        has_cut = heading != NONE
+        for direction in range(4):
+            if alone or (heading != NONE and heading != direction):
+                continue
+            onward = next_stone(board, state, direction)
+            if onward == NO_ACTION:
+                continue
+            line += 1
+            further = points
+            string = connected
+            num_strings = num_own
+            num_other = standing_after_cut[other] if has_cut else standing[other]
+            start = first  # of the stones without labels
+            while onward != NO_ACTION:
+                if onward < num_cells:
+                    last = onward
+                    further -= triangle(string)
+                    string += int64(board.perimeter[last])
+                    for side in range(4):
+                        neighbor = board.neighbors[last, side]
+                        label = state.strings[neighbor]
+                        if state.stones[neighbor] != color or label == NO_STRING:
+                            continue
+                        if has_cut:
+                            if met[label] != line and label != state.strings[start]:
+                                met[label] = line
+                                num_strings -= 1
+                                string += after_cut[label]
+                                further -= triangle(after_cut[label])
+                        elif met[label] != line and met[label] != of_first_stone:
+                            met[label] = line
+                            num_strings -= 1
+                            string += on_perimeter[label]
+                            further -= triangle(on_perimeter[label])
+                    further += triangle(string)
+                    put_light(board, state, last, color)
+                    state.last_stone = last
+                    state.direction = direction
+                else:
+                    if not has_cut:
+                        join_strings(board, state, first)
+                    while start != state.last_stone:
+                        start = board.neighbors[start, direction]
+                        join_strings(board, state, start)
+                    place_stone(board, state, onward)
+                    has_cut = True
+                    line += 1
+                    start = int64(state.last_stone)
+                    further = count_strings(board, state, after_cut, standing_after_cut)
+                    further = further if player == 0 else -further
+                    string = int64(after_cut[state.strings[start]])
+                    num_strings = standing_after_cut[own]
+                    num_other = standing_after_cut[other]
+                best = max(best, with_half_point(further, num_strings, num_other))
+                onward = next_stone(board, state, direction)
+            if has_cut:
+                restore_stones(board, state, 0, stones, strings, words)
+                if heading == NONE:
+                    has_cut = False
+                    put_light(board, state, first, color)
+            else:
+                last = int64(state.last_stone)
+                while last != first:
+                    take_light(board, state, last, color)
+                    last = int64(board.neighbors[last, direction ^ 2])
+            state.last_stone = first
+            state.direction = NONE
+        if heading == NONE:
+            take_light(board, state, first, color)
+        else:
+            restore_stones(board, state, 0, stones, strings, words)
+        state.last_stone = NONE
+        state.direction = NONE
+        of_turns[place] = max(0.0, best - before)
+    state.current_player = to_act
+    state.consecutive_passes = num_passes
+    for place in range(1, NUM_TURNS_TRIED):  # sort; less to compile than NumPy's function
+        gain = of_turns[place]
+        while place > 0 and of_turns[place - 1] > gain:
+            of_turns[place] = of_turns[place - 1]
+            place -= 1
+        of_turns[place] = gain
     total = 0.0
     for place in range(NUM_TURNS_TRIED):
         total = of_turns[place] + WEIGHT_OF_ALTERNATIVE * total
@@ -312,14 +466,42 @@ def outlook(board: Record, state: Record, player: int, lead: float, gains: Float
 
 
 @kernel
+def save_stones(board: Record, state: Record, place: int, stones: Record, strings: Record, words: Record) -> None:
+    """Save what placements change of the stones to row ``place`` of the arrays."""
+    for cell in range(board.num_cells):
+        stones[place, cell] = state.stones[cell]
+    for cell in range(board.num_cells):
+        strings[place, cell] = state.strings[cell]
+    for row in range(2):
+        for index in range(NUM_ROW_WORDS):
+            words[place, row, index] = state.rows[row, index]
+            words[place, 2 + row, index] = state.columns[row, index]
+
+
+@kernel
+def restore_stones(board: Record, state: Record, place: int, stones: Record, strings: Record, words: Record) -> None:
+    """Restore the stones that ``save_stones`` has saved."""
+    for cell in range(board.num_cells):
+        state.stones[cell] = stones[place, cell]
+    for cell in range(board.num_cells):
+        state.strings[cell] = strings[place, cell]
+    for row in range(2):
+        for index in range(NUM_ROW_WORDS):
+            state.rows[row, index] = words[place, row, index]
+            state.columns[row, index] = words[place, 2 + row, index]
+
+
+@kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
     """Return the score lead of ``player``, adjusted by the estimated gains of both players' next turns."""
     num_cells = board.num_cells
     to_act = state.current_player
-    lead = lead_of(board, state, to_act)
     on_perimeter = np.empty(num_cells, np.int16)
     standing = np.empty(4, np.float32)
-    count_strings(board, state, on_perimeter, standing)
+    points = count_strings(board, state, on_perimeter, standing)
+    if to_act == 1:
+        points = -points
+    lead = with_half_point(points, standing[2 + to_act], standing[3 - to_act])
     value = lead + PRICE_OF_STRING * (standing[3 - to_act] - standing[2 + to_act])
     if state.last_stone != NONE:
         connected = on_perimeter[state.strings[state.last_stone]]
@@ -335,11 +517,14 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     else:
         mask = np.empty(board.num_actions, np.int8)
         gains = np.empty(board.num_actions, np.float32)
-        ways = np.empty(num_cells, np.float32)
+        ways = np.empty(0, np.float32)
+        rated = np.empty(board.num_actions, np.int64)
         for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
             mover = to_act ^ turn
-            rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways)
-            value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
+            num_rated = rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways, rated)
+            value += weight * outlook(
+                board, state, mover, points if turn == 0 else -points, on_perimeter, standing, gains, rated[:num_rated]
+            )
         if state.consecutive_passes:
             if lead > 0:
                 value = CAN_END_AS_WINNER
@@ -359,10 +544,11 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     standing = np.empty(4, np.float32)
     count_strings(board, state, on_perimeter, standing)
     room = np.empty(board.num_actions, np.int8)
+    rated = np.empty(board.num_actions, np.int64)
     ways = np.empty(num_cells, np.float32)
-    rate_turns(board, state, 2 - player, on_perimeter, standing[1 - player], room, ratings, ways)
+    rate_turns(board, state, 2 - player, on_perimeter, standing[1 - player], room, ratings, ways, rated)
     obstruction = ways.copy()
-    rate_turns(board, state, player + 1, on_perimeter, standing[player], room, ratings, ways)
+    rate_turns(board, state, player + 1, on_perimeter, standing[player], room, ratings, ways, rated)
     for action in range(5 * num_cells):
         ratings[action] += WEIGHT_OF_OBSTRUCTION * obstruction[action % num_cells]
     ratings[5 * num_cells] = np.inf

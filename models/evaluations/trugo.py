@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Int8s, Int32s, Record, kernel
+from stoneworks.envs.rules.bits import num_bits
+from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, int64, kernel
+from stoneworks.envs.rules.masks import list_legal
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
-from stoneworks.envs.rules.trugo.moves import write_destinations
+from stoneworks.envs.rules.trugo.moves import search_destinations
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,
@@ -27,7 +29,6 @@ from stoneworks.envs.rules.trugo.plane import (
     joined_corner,
     tiles_around,
 )
-from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 15.0
@@ -53,16 +54,20 @@ NUM_COLUMNS = 4
 
 NO_GROUP = -1
 
+#: Bits of the contents of a hex of which one is set if it has a piece, or two pieces on one corner.
+ANY_PIECE = 6 << 2 | 6 << 5
+ANY_DOUBLE = DOUBLE << 2 | DOUBLE << 5
+
 
 @kernel
 def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) -> int:
     """Write the group of each corner, ``int32[corners]``, and the flattened group table; return the number of groups.
 
     ``PIECES`` is the number of pieces that a capture takes (R7). An open corner is an empty junction or no junction;
-    ``LAST_OPEN`` is one of the open corners.
+    ``LAST_OPEN`` is one of the open corners. The entry of an open corner is negative: ``NO_GROUP``, or less once it has been
+    counted for a group.
     """
     group_of[:] = NO_GROUP
-    counted_for = np.full(group_of.size, NO_GROUP, np.int32)
     waiting = np.empty(2 * board.num_tiles + 2, np.int32)
     num_groups = 0
     for word_index in range(board.num_words):
@@ -70,6 +75,8 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
+            if state.contents[hex_] & ANY_PIECE == 0:
+                continue
             for kind in range(2):
                 start = 2 * hex_ + kind
                 code = corner_code(state, start)
@@ -93,8 +100,8 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
                         beside = corner_along_edge(board, member, index)
                         code = corner_code(state, beside)
                         if code <= EMPTY_JUNCTION:
-                            if counted_for[beside] != num_groups:
-                                counted_for[beside] = num_groups
+                            if group_of[beside] != NO_GROUP - 1 - num_groups:
+                                group_of[beside] = NO_GROUP - 1 - num_groups
                                 groups[row + NUM_OPEN] += 1
                                 groups[row + LAST_OPEN] = beside
                         elif (code & 1) == color and group_of[beside] == NO_GROUP:
@@ -174,14 +181,15 @@ def can_fill(board: Record, state: Record, corner: int, color: int, group: int, 
 
 
 @kernel
-def pieces_on_tile(board: Record, state: Record, hex_: int, color: int) -> int:
-    """Return the number of pieces of ``color`` on the corners of a tile, including pinned ones."""
+def pieces_on_tile(board: Record, state: Record, hex_: int) -> tuple[int, int]:
+    """Return the number of pieces of each color on the corners of a tile, including pinned ones."""
     number = 0
+    number_1 = 0
     for index in range(6):
         code = corner_code(state, corner_of_hex(board, hex_, index))
-        number += code >= SINGLE and (code & 1) == color
-        number += code >= DOUBLE and (code >> 1 & 1) == color
-    return number
+        number += (code >= SINGLE) + (code >= DOUBLE)
+        number_1 += ((code >= SINGLE) & code) + ((code >= DOUBLE) & (code >> 1))
+    return number - number_1, number_1
 
 
 @kernel
@@ -195,6 +203,8 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
+            if state.contents[hex_] & ANY_DOUBLE == 0:
+                continue
             for kind in range(2):
                 code = corner_code(state, 2 * hex_ + kind)
                 if code >= DOUBLE and (code >> 1 & 1) == color:
@@ -218,10 +228,11 @@ def worth_of(board: Record, state: Record, color: int, num_groups: int, group_of
             while word:
                 hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
                 word = hex_sets.without_lowest(word)
-                lost = pieces_on_tile(board, state, hex_, color)
+                on_tile = pieces_on_tile(board, state, hex_)
+                lost = on_tile[color]
                 if lost > 0:
                     most_lost = max(most_lost, lost)
-                    greatest = max(greatest, float(lost - pieces_on_tile(board, state, hex_, opponent)))
+                    greatest = max(greatest, float(lost - on_tile[opponent]))
         total = max(total, greatest)
     if state.current_player != opponent:
         return worth - DANGER_TO_WHO_ACTS * total
@@ -267,15 +278,11 @@ def rate_landing(
 @kernel
 def rate_pick(board: Record, state: Record, start: int, group_of: Int32s, groups: Int32s) -> float:
     """Return the rating of the most promising move of the top piece of ``start``."""
-    num_cells = board.num_cells
     player = corner_code(state, start) & 1
-    destinations = np.zeros(2 * num_cells, np.int8)
-    write_destinations(board, state, start, destinations, 0)
+    ends = np.empty(4 * (board.num_tiles + 1), np.int32)
     best = -2.0
-    for index in range(2 * num_cells):
-        if destinations[index]:
-            end = 2 * board.hex_of_cell[index % num_cells] + index // num_cells
-            best = max(best, rate_landing(board, state, player, start, end, group_of, groups))
+    for index in range(search_destinations(board, state, start, False, ends)):
+        best = max(best, rate_landing(board, state, player, start, int64(ends[index]), group_of, groups))
     return best
 
 
@@ -311,13 +318,10 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     if state.pool == 0:
         num_tiles = 0
         for word_index in range(board.num_words):
-            word = state.tiles[word_index]
-            while word:
-                num_tiles += 1
-                word = hex_sets.without_lowest(word)
+            num_tiles += num_bits(state.tiles[word_index])
         advantage *= 1 + URGENCY * (1 - num_tiles / board.num_tiles)
     if state.picked != NOTHING_PICKED:
-        promise = rate_pick(board, state, state.picked, group_of, groups)
+        promise = rate_pick(board, state, int64(state.picked), group_of, groups)
         advantage += promise if state.current_player == player else -promise
     return max(-2 * LAST_PIECES, min(2 * LAST_PIECES, advantage))
 
@@ -329,20 +333,20 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     find_groups(board, state, group_of, groups)
     num_cells = board.num_cells
-    player = state.current_player
-    for action in range(mask.size):
-        if not mask[action]:
-            continue
+    player = int64(state.current_player)
+    actions = np.empty(mask.size, np.int64)
+    for place in range(list_legal(mask, actions)):
+        action = actions[place]
         plane = action // num_cells
-        hex_ = board.hex_of_cell[action % num_cells]
+        hex_ = int64(board.hex_of_cell[action - plane * num_cells])
         if plane >= MOVE:
             end = 2 * hex_ + plane - MOVE
-            ratings[action] = rate_landing(board, state, player, state.picked, end, group_of, groups)
+            ratings[action] = rate_landing(board, state, player, int64(state.picked), end, group_of, groups)
         elif plane >= PICK:
             ratings[action] = rate_pick(board, state, 2 * hex_ + plane - PICK, group_of, groups)
         elif plane == REMOVE:
-            own = pieces_on_tile(board, state, hex_, player)
-            ratings[action] = pieces_on_tile(board, state, hex_, 1 - player) - own
+            on_tile = pieces_on_tile(board, state, hex_)
+            ratings[action] = on_tile[1 - player] - on_tile[player]
         elif plane == LAY or not mask[action - num_cells]:
             ratings[action] = rate_tile(board, state, player, hex_, group_of, groups)
         else:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from stoneworks.envs.rules.groups import compare_groups
-from stoneworks.envs.rules.kernels import Int8s, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Int8s, Record, kernel
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
-from stoneworks.models.search.turn_search import Float32s
 
 #: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
 SCALE = 2.6

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
-from stoneworks.envs.rules.kernels import Record, kernel
-from stoneworks.models.search.turn_search import Float32s
+from stoneworks.envs.rules.kernels import Float32s, Record, kernel
 
 #: Penalty for each missing stone of a wall, except those that its player may place in this turn.
 PRICE_OF_MISSING_STONE = 0.8

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, StateArray
+from stoneworks.envs.rules.taugo.lines import NONE
 from stoneworks.models import load_bot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
@@ -108,3 +113,22 @@ def test_it_beats_random_play(size: int) -> None:
     game = load_game("taugo", size=size)
     result = play_match(game, load_bot("greedy", game, seed=1), load_bot("random", game, seed=2), num_pairs=25, seed=3)
     assert result.score > 0.85
+
+
+@pytest.mark.parametrize("size", [3, 5, 8, 16])
+def test_it_values_positions_of_random_games_as_the_simple_evaluation_does(
+    simple_version: Callable[[str], ModuleType],
+    positions_of_random_games: Callable[..., npt.NDArray[np.void]],
+    size: int,
+) -> None:
+    game = load_game("taugo", size=size)
+    states = positions_of_random_games(game, 16, 60 if size < 16 else 30, 7, seed=size)
+    states = states[(states["last_stone"] == NONE) & (states["consecutive_passes"] == 0)]
+    assert len(states) > 100
+    before = states.copy()
+    values, expected = np.zeros((2, len(states), 2), np.float32)
+    game.compiled(evaluate_all, evaluation_kernels(game))(game.board, states, values)
+    game.compiled(evaluate_all, {"evaluate": simple_version("simple_taugo").evaluate})(game.board, states, expected)
+    assert states.tobytes() == before.tobytes()
+    assert len(np.unique(values)) > len(states) / 2
+    np.testing.assert_array_equal(values, expected)

@@ -1,0 +1,143 @@
+"""The evaluation of Taugo, written simply: whole scores after each stone, and copies of all that a stone changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.kernels import Float32s, Record, kernel
+from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action
+from stoneworks.envs.rules.taugo.lines import next_stone
+from stoneworks.envs.rules.taugo.strings import NO_STRING
+from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.models.evaluations.taugo import (
+    NUM_TURNS_TRIED,
+    PRICE_OF_STRING,
+    WEIGHT_OF_ALTERNATIVE,
+    WEIGHT_OF_NEXT_TURN,
+    WEIGHT_OF_TURN_AFTER,
+    lead_of,
+    rate_turns,
+)
+from stoneworks.models.search.best_actions import insert_best
+
+
+@kernel
+def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> None:
+    """Write the number of perimeter stones of each string by label to ``on_perimeter``, and the counts per color to ``standing``.
+
+    ``standing`` holds the edge stones of each color, then the strings of each color.
+    """
+    on_perimeter[:] = 0
+    standing[:] = 0
+    for cell in range(board.num_cells):
+        label = state.strings[cell]
+        if label == NO_STRING:
+            continue
+        row = state.stones[cell] - 1
+        standing[2 + row] += label == cell
+        if board.perimeter[cell]:
+            on_perimeter[label] += 1
+        elif not board.intersection[cell]:
+            standing[row] += 1
+
+
+@kernel
+def save_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Save what placements change of a position to ``room``: rows for stones, strings, row and column words, and the turn."""
+    room[0, : len(state.stones)] = state.stones
+    room[1, : len(state.strings)] = state.strings
+    room[2, :NUM_ROW_WORDS] = state.rows[0]
+    room[3, :NUM_ROW_WORDS] = state.rows[1]
+    room[4, :NUM_ROW_WORDS] = state.columns[0]
+    room[5, :NUM_ROW_WORDS] = state.columns[1]
+    room[6, 0] = state.current_player
+    room[6, 1] = state.last_stone
+    room[6, 2] = state.direction
+    room[6, 3] = state.consecutive_passes
+
+
+@kernel
+def restore_position(state: Record, room: npt.NDArray[np.int32]) -> None:
+    """Restore a position saved with ``save_position``."""
+    state.stones[:] = room[0, : len(state.stones)]
+    state.strings[:] = room[1, : len(state.strings)]
+    state.rows[0, :] = room[2, :NUM_ROW_WORDS]
+    state.rows[1, :] = room[3, :NUM_ROW_WORDS]
+    state.columns[0, :] = room[4, :NUM_ROW_WORDS]
+    state.columns[1, :] = room[5, :NUM_ROW_WORDS]
+    state.current_player = room[6, 0]
+    state.last_stone = room[6, 1]
+    state.direction = room[6, 2]
+    state.consecutive_passes = room[6, 3]
+
+
+@kernel
+def gain_of_turn(
+    board: Record, state: Record, room: npt.NDArray[np.int32], player: int, action: int, lead: float
+) -> float:
+    """Play out the turns that start with ``action`` and continue straight, and return the gain of the best one.
+
+    The caller must restore the position. ``room`` is a buffer for the position after the action; ``player`` is the player to
+    move, with score lead ``lead``.
+    """
+    apply_action(board, state, action)
+    best = lead_of(board, state, player)
+    if state.current_player != player:
+        return best - lead
+    save_position(state, room)
+    for direction in range(4):
+        onward = next_stone(board, state, direction)
+        if onward == NO_ACTION:
+            continue
+        while onward != NO_ACTION:
+            apply_action(board, state, onward)
+            best = max(best, lead_of(board, state, player))
+            onward = next_stone(board, state, direction) if state.current_player == player else NO_ACTION
+        restore_position(state, room)
+    return best - lead
+
+
+@kernel
+def outlook(board: Record, state: Record, player: int, lead: float, gains: Float32s) -> float:
+    """Return the weighted sum of the gains of the best turns of ``player``, whose score lead is ``lead``.
+
+    ``gains`` rates the first actions of the turns. The position is modified during the call and restored.
+    """
+    chosen = np.empty(NUM_TURNS_TRIED, np.int64)
+    num_chosen = 0
+    for action in range(5 * board.num_cells):
+        if gains[action] > 0:
+            num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
+    of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
+    room = np.empty((2, 7, max(len(state.stones), NUM_ROW_WORDS)), np.int32)
+    save_position(state, room[0])
+    for place in range(num_chosen):
+        state.current_player = player
+        of_turns[place] = max(0.0, gain_of_turn(board, state, room[1], player, chosen[place], lead))
+        restore_position(state, room[0])
+    of_turns.sort()
+    total = 0.0
+    for place in range(NUM_TURNS_TRIED):
+        total = of_turns[place] + WEIGHT_OF_ALTERNATIVE * total
+    return total
+
+
+@kernel
+def evaluate(board: Record, state: Record, player: int) -> float:
+    """Return the evaluation at the start of a turn, if the last turn was no pass."""
+    to_act = state.current_player
+    lead = lead_of(board, state, to_act)
+    on_perimeter = np.empty(board.num_cells, np.int16)
+    standing = np.empty(4, np.float32)
+    count_strings(board, state, on_perimeter, standing)
+    value = lead + PRICE_OF_STRING * (standing[3 - to_act] - standing[2 + to_act])
+    mask = np.empty(board.num_actions, np.int8)
+    gains = np.empty(board.num_actions, np.float32)
+    ways = np.empty(board.num_cells, np.float32)
+    rated = np.empty(board.num_actions, np.int64)
+    for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
+        mover = to_act ^ turn
+        rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways, rated)
+        value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
+    return value if player == to_act else -value
