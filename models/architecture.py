@@ -15,6 +15,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.envs.rules.registry import Entry, Registry, path_of
+from stoneworks.models.features import features_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
 
@@ -32,6 +33,11 @@ class NetworkConfig:
 
     kind: str
 
+    @property
+    def features(self) -> bool:
+        """Whether the network sees the features of the game (see :mod:`stoneworks.models.features`)."""
+        return False
+
 
 #: Maximum number of weights in the residual blocks; protects against configurations that exhaust memory.
 MAX_WEIGHTS = 200_000_000
@@ -44,12 +50,16 @@ class ResidualConfig(NetworkConfig):
     Attributes:
         channels: number of channels of the convolutions.
         blocks: number of residual blocks.
+        features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
     """
 
     channels: int = 32
     blocks: int = 4
+    features: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.features, bool):
+            raise ValueError(f"features must be true or false, got {self.features!r}")
         check_integer("channels", self.channels, 1, 1024)
         check_integer("blocks", self.blocks, 0, 100)
         weights = 18 * self.channels**2 * self.blocks
@@ -153,11 +163,12 @@ class Architecture:
     """Input and output sizes and hyperparameters of a network; equal architectures have interchangeable weights.
 
     Attributes:
-        observation_planes: number of input planes.
+        observation_planes: number of observation planes.
         board_plane: index of the plane that marks the cells on the board.
         action_planes: number of actions per cell.
         global_actions: number of actions not tied to a cell.
         config: the network's hyperparameters; ``config.kind`` is its name in the registry.
+        feature_planes: number of feature planes, which follow the observation planes.
     """
 
     observation_planes: int
@@ -165,6 +176,7 @@ class Architecture:
     action_planes: int
     global_actions: int
     config: NetworkConfig
+    feature_planes: int = 0
 
     @classmethod
     def of_game(
@@ -181,18 +193,26 @@ class Architecture:
         Raises:
             ValueError: if the kind is unknown or a hyperparameter is unknown or invalid.
         """
+        if config is None:
+            config = network_config({**hyperparameters, "kind": kind})
         return cls(
             observation_planes=len(game.observation_planes),
             board_plane=game.observation_planes.index(game.board_plane),
             action_planes=game.num_action_planes,
             global_actions=len(game.global_actions),
-            config=network_config({**hyperparameters, "kind": kind}) if config is None else config,
+            config=config,
+            feature_planes=len(features_of(game)) if config.features else 0,
         )
 
     @property
     def kind(self) -> str:
         """Name of the network in the registry."""
         return self.config.kind
+
+    @property
+    def input_planes(self) -> int:
+        """Number of input planes: observation and features."""
+        return self.observation_planes + self.feature_planes
 
     def as_dict(self) -> dict[str, Any]:
         """Return the sizes and hyperparameters as a JSON-serializable dictionary."""

@@ -15,7 +15,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,11 @@ import numpy as np
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import sync_folder, write_through
-from stoneworks.models.architecture import Architecture, network_config
+from stoneworks.models.architecture import Architecture, NetworkConfig, network_config
+from stoneworks.models.features import features_of
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.reading import read_bytes, read_json
+from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
+from stoneworks.reading import check_shape, read_bytes, read_json
 
 with require_extra("train", "checkpoints"):
     import torch
@@ -71,6 +73,17 @@ class Checkpoint:
         """Whether playing the policy without search takes the most probable action instead of sampling."""
         return bool(self.training.get("deterministic_policy", self.training.get("algorithm") == "alphazero"))
 
+    @property
+    def search_discount(self) -> float:
+        """Discount of values per action in the searches of training; 1.0 if the training had no searches."""
+        return float(self.training.get("config", {}).get("search", {}).get("discount", 1.0))
+
+    @property
+    def playing_guide(self) -> tuple[str, float, int]:
+        """Name, weight and playouts per leaf of the guide of searches at play (see :mod:`stoneworks.models.search.guides`)."""
+        fields = self.training.get("config", {}).get("play", {})
+        return fields.get("guide", "none"), float(fields.get("guide_weight", 0)), fields.get("guide_playouts", 1)
+
 
 def save_checkpoint(
     folder: str | os.PathLike[str],
@@ -108,6 +121,7 @@ def save_checkpoint(
         "game": str(game),
         "environment_version": game.version,
         "observation_planes": list(game.observation_planes),
+        "feature_planes": _feature_names(game, network.architecture.config),
         "action_planes": game.num_action_planes,
         "global_actions": list(game.global_actions),
         "num_actions": game.num_actions,
@@ -155,6 +169,10 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
     if game is not None:
         _check_plays(problem, trained_on, game)
     architecture = _read_architecture(problem, description["architecture"], trained_on)
+    saved, allowed = description.get("feature_planes", []), _feature_names(trained_on, architecture.config)
+    if saved != allowed:
+        raise CheckpointError(f"{problem}feature_planes is {saved!r}; {trained_on} now has {allowed!r}")
+    _check_search(problem, description["training"])
     weights = _read_tensors(path, WEIGHTS_FILE, description)
     network = make_network(architecture)
     _check_weights(problem, weights, network.state_dict())
@@ -252,6 +270,10 @@ _FIELDS: dict[str, type] = {
 }
 
 
+def _feature_names(game: Game, config: NetworkConfig) -> list[str]:
+    return [feature.name for feature in features_of(game)] if config.features else []
+
+
 def _read_description(path: Path) -> dict[str, Any]:
     file = path / METADATA_FILE
     if not file.is_file():
@@ -291,23 +313,41 @@ def _check_fits_rules(problem: str, description: Mapping[str, Any], game: Game) 
 
 def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
     if game.name != trained_on.name:
-        raise CheckpointError(f"{problem}it plays {trained_on.name}; it was asked to play {game.name}")
+        raise CheckpointError(f"{problem}a checkpoint of {trained_on.name} cannot play {game.name}")
     for option, value in trained_on.options.items():
         asked = game.options[option]
         if asked != value and option not in game.scale_options:
+            raise CheckpointError(f"{problem}{option} must be {value!r}, as in training, got {asked!r}")
+
+
+def _check_search(problem: str, training: dict[str, Any]) -> None:
+    guide = {"guide?": str, "guide_weight?": float, "guide_playouts?": int}
+    shape = {"config?": {"search?": {"discount?": float}, "play?": guide}}
+    check_shape(training, shape, CheckpointError, f"{problem}training")
+    config = training.get("config", {})
+    search, play = config.get("search", {}), config.get("play", {})
+    for section, given, name, holds, allowed in (
+        ("search", search, "discount", lambda value: 0 < value <= 1, "> 0 and <= 1"),
+        ("play", play, "guide", lambda value: value in GUIDES, GUIDES_IN_WORDS),
+        ("play", play, "guide_weight", lambda value: 0 <= value <= 1, "from 0 to 1"),
+        ("play", play, "guide_playouts", lambda value: value >= 1, ">= 1"),
+    ):
+        if name in given and not holds(given[name]):
             raise CheckpointError(
-                f"{problem}it was trained with {option}={value!r}; it was asked to play with {option}={asked!r}"
+                f"{problem}training: config: {section}: {name} must be {allowed}, got {given[name]!r}"
             )
 
 
 def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> Architecture:
     sizes = {field.name for field in fields(Architecture)} - {"config"}
+    values = {"feature_planes": 0, **values}  # of checkpoints that were saved before there were features
     if missing := sorted(sizes - set(values)):
         raise CheckpointError(f"{problem}the architecture has no {', '.join(missing)}")
     try:
         config = network_config({name: value for name, value in values.items() if name not in sizes})
     except (ValueError, TypeError) as error:
         raise CheckpointError(f"{problem}the architecture's {error}") from None
+    values = {"features": False, **values} if "features" in asdict(config) else values
     if (saved := sorted(values)) != (allowed := sorted([*sizes, *(field.name for field in fields(config))])):
         raise CheckpointError(f"{problem}the architecture must have {', '.join(allowed)}; it has {', '.join(saved)}")
     expected = Architecture.of_game(game, config)
@@ -324,11 +364,11 @@ def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict
     if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
         raise CheckpointError(f"{path} has no {name}")
     if not (path / name).exists():
-        raise CheckpointError(f"{path} is not whole: {name} is missing")
+        raise CheckpointError(f"{path} is incomplete: {name} is missing")
     content = read_bytes(path / name, CheckpointError)
     if _hash(content) != entry["sha256"]:
         raise CheckpointError(
-            f"{path / name} is damaged or foreign: its SHA-256 is {_hash(content)}; {METADATA_FILE} says {entry['sha256']}"
+            f"{path / name} is damaged: its SHA-256 must be {entry['sha256']} as in {METADATA_FILE}, got {_hash(content)}"
         )
     try:
         return load_tensors(content)
@@ -348,7 +388,8 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
 def _check_numbers(problem: str, network: BoardNetwork, game: Game) -> None:
     """Check that the network's output is finite; large finite weights can overflow."""
     random = np.random.default_rng(0)
-    planes = random.integers(2, size=(2, *game.observation_shape)).astype(np.float32)
+    shape = (2, network.architecture.input_planes, *game.observation_shape[1:])
+    planes = random.integers(2, size=shape).astype(np.float32)
     planes[:, game.observation_planes.index(game.board_plane)] = game.grid.on_board.reshape(planes.shape[2:])
     with torch.inference_mode():
         logits, values = network(torch.from_numpy(planes))

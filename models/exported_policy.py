@@ -58,6 +58,8 @@ class ExportedPolicy(nn.Module):
         selection: one of ``SELECTIONS``.
     """
 
+    features = False
+
     def __init__(self, layers: nn.Sequential, game: Game, selection: str) -> None:
         super().__init__()
         self.layers = layers

@@ -55,11 +55,16 @@ class BoardNetwork(nn.Module):
         self.architecture = architecture
         self.auxiliary = nn.ModuleDict()
 
+    @property
+    def features(self) -> bool:
+        """Whether the features of the game follow the observation in the input (see :mod:`stoneworks.models.features`)."""
+        return self.architecture.feature_planes > 0
+
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Evaluate a batch of positions.
 
         Args:
-            observations: ``float32[batch, planes, height, width]``, from the perspective of the player to move.
+            observations: ``float32[batch, input planes, height, width]``, from the perspective of the player to move.
 
         Returns:
             Logits ``float32[batch, num_distinct_actions]`` of all actions, legal or not, and the expected result for the
@@ -98,7 +103,7 @@ class ResidualNetwork(BoardNetwork):
         super().__init__(architecture)
         config = cast(ResidualConfig, architecture.config)
         channels = config.channels
-        self.stem = nn.Conv2d(architecture.observation_planes, channels, 3, padding=1)
+        self.stem = nn.Conv2d(architecture.input_planes, channels, 3, padding=1)
         self.blocks = nn.ModuleList(ResidualBlock(channels) for _ in range(config.blocks))
         self.cell_policy = nn.Conv2d(channels, architecture.action_planes, 1)
         self.global_hidden = nn.Linear(2 * channels, 2 * channels)

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
 from stoneworks.models.search.best_actions import insert_best
 
 DEFAULT_CANDIDATES = 12
@@ -62,13 +62,14 @@ class AlphaBetaBot(Bot):
             if value is None and option == "depth":
                 continue
             check_integer(option, value, 1, most)
-        if seconds is not None and not 0 < seconds < np.inf:
-            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
+        if seconds is not None:
+            seconds = check_positive("seconds", seconds)
         self._game = game
         self._depth = MAX_DEPTH if depth is None else int(depth)
         self._seconds = seconds
         self._num_candidates = int(num_candidates)
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
+        self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, {**evaluation_kernels(game), "insert_best": insert_best})
 
     @classmethod
@@ -80,7 +81,7 @@ class AlphaBetaBot(Bot):
         if not (1 <= (depth or 0) <= MAX_DEPTH or seconds):
             raise UnknownBotError(
                 f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
-                f"seconds, as in 'alphabeta:2s'; got {budget!r}"
+                f"seconds, as in 'alphabeta:2s', got {budget!r}"
             )
         parameters = parse_parameters("alphabeta", texts, {"candidates": Parameter(DEFAULT_CANDIDATES, 1)})
         if parameters["candidates"] > MAX_CANDIDATES:
@@ -101,6 +102,10 @@ class AlphaBetaBot(Bot):
         values, actions, _ = self._search_position(state)
         best = np.flatnonzero(values[0] == values[0].max()).tolist()
         return [(action, 1 / len(best)) for action in best], int(actions[0])
+
+    def step(self, state: State) -> int:
+        """Return the chosen action (see :meth:`Bot.step`)."""
+        return int(self._search_position(state)[1][0])
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
@@ -124,7 +129,7 @@ class AlphaBetaBot(Bot):
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return self._search_positions(np.array([state.record], self._game.state_dtype))
+        return self._search_positions(state.records)
 
     def _search_positions(
         self, states: npt.NDArray[np.void]
@@ -162,7 +167,12 @@ class AlphaBetaBot(Bot):
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)
-        seeds = self._generator.integers(0, 2**64, len(states), np.uint64)
+        seeds = self._generator.bit_generator.random_raw(len(states))
         limits = depth, self._num_candidates, max_positions
-        self._search(self._game.board, states, *limits, seeds, values, actions, num_positions)
+        buffers = self._unused_buffers.pop() if self._unused_buffers else None
+        if buffers is None or buffers.depth < depth:
+            buffers = WorkBuffers.allocate(depth, self._game.num_distinct_actions())
+        work = buffers.table, buffers.entries_in_use, buffers.candidates
+        self._search(self._game.board, states, *limits, *work, seeds, values, actions, num_positions)
+        self._unused_buffers.append(buffers)
         return values, actions, num_positions

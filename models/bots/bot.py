@@ -93,5 +93,5 @@ def check_games_go_on(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64]) -> No
 
 def check_same_game(bot: Bot, game: Game, given: Game) -> None:
     """Raise ``ValueError`` if ``given``, the game of a position, is not ``game``, the game of the bot."""
-    if given != game:
+    if given is not game and given != game:
         raise ValueError(f"{bot.name} was made for {game}; the position is one of {given}")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
@@ -28,7 +28,7 @@ class GreedyBot(Bot):
             check_integer(option, value, 1)
         self._game = game
         self._limits = int(num_candidates), int(beam_width)
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
         self._search = game.compiled(search_turns, evaluation_kernels(game))
 
     @property
@@ -41,6 +41,10 @@ class GreedyBot(Bot):
         values, actions = self._search_position(state)
         best = np.flatnonzero(values[0] == values[0].max()).tolist()
         return [(action, 1 / len(best)) for action in best], int(actions[0])
+
+    def step(self, state: State) -> int:
+        """Return the chosen action (see :meth:`Bot.step`)."""
+        return int(self._search_position(state)[1][0])
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
@@ -64,11 +68,11 @@ class GreedyBot(Bot):
         """
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
-        seeds = self._generator.integers(0, 2**64, len(states), np.uint64)
+        seeds = self._generator.bit_generator.random_raw(len(states))
         self._search(self._game.board, states, *self._limits, seeds, values, actions)
         return values, actions
 
     def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return self.search(np.array([state.record], self._game.state_dtype))
+        return self.search(state.records)

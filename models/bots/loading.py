@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_seed
 from stoneworks.models import shipped
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.registry import BOTS
@@ -37,16 +37,22 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     loaded = load_game(game) if isinstance(game, str) else game
     if not isinstance(loaded, Game):
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
-    if seed is not None:
-        check_integer("seed", seed, 0)
-    kind, _, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
+    check_seed(seed)
+    kind, colon, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind in BOTS:
         entry = BOTS[kind]
+        if colon and not argument:
+            raise UnknownBotError(f"{name!r} must be a name such as {entry.usage!r}: nothing follows the colon")
         if entry.needs_evaluation:
             require_evaluation(loaded, kind)
         return entry.bot_class().from_name(argument, loaded, seed)
     if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
         return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
+    if isinstance(name, str) and shipped.checkpoint_of((parts := name.rpartition("@"))[0]) is not None:
+        raise UnknownBotError(
+            f"{name!r}: after @, the search must have from 1 to 999999 simulations, as in @64, or a number > 0 of seconds, as "
+            f"in @2s, got {parts[2]!r}"
+        )
     raise UnknownBotError(
         f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, "
         f"{_shipped_in_words()}, and the path of a checkpoint folder; a checkpoint may be followed by @ and the number of "

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_parameters
 from stoneworks.models.errors import UnknownBotError
@@ -92,8 +92,8 @@ class MCTSBot(Bot):
         if simulations is not None:
             check_integer("simulations", simulations, 1)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        if seconds is not None and not 0 < seconds < np.inf:
-            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
+        if seconds is not None:
+            seconds = check_positive("seconds", seconds)
         if leaf not in ("playout", "evaluation"):
             raise ValueError(f"leaf must be playout or evaluation, got {leaf!r}")
         if leaf == "evaluation":
@@ -107,7 +107,7 @@ class MCTSBot(Bot):
         self._simulations = None if simulations is None else int(simulations)
         self._seconds = seconds
         self._exploration = float(exploration)
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
         if self._simulations is None:
@@ -133,8 +133,8 @@ class MCTSBot(Bot):
         seconds = float(parsed[2]) if parsed and parsed[2] else None
         if not (simulations or seconds):
             raise UnknownBotError(
-                f"mcts bot: the budget is {budget!r}; it must be a number > 0 of simulations, as in 'mcts:400', or of "
-                "seconds, as in 'mcts:2s' or 'mcts:0.5s'"
+                "mcts bot: the budget must be a number > 0, of at most 18 digits, of simulations, as in 'mcts:400', or of "
+                f"seconds, as in 'mcts:2s' or 'mcts:0.5s', got {budget!r}"
             )
         values = parse_parameters("mcts", options, _PARAMETERS)
         num_threads = values["threads"]

@@ -1,7 +1,7 @@
 """Names of bots that come from data files: ladders, configurations, anything that was received from somebody.
 
-``load_bot`` starts programs (``exec:<command>``) and reads any path. A name that a person types may do that; one in a file
-may not, unless the person says so.
+``load_bot`` starts programs (``exec:<command>``) and reads any path. Names passed by the caller may do that; names in a
+file may not, unless the caller trusts the file.
 """
 
 from __future__ import annotations

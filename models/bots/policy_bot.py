@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_seed
 from stoneworks.extras import require_extra
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
+from stoneworks.models.allocator import keep_freed_memory
+from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network_inputs import NetworkInputs
 
 with require_extra("train", "checkpoints"):
     import torch
@@ -38,11 +41,13 @@ class PolicyBot(Bot):
             deterministic: whether to play the most probable action instead of sampling.
             name: name of the bot in results.
         """
+        keep_freed_memory()
         self.network = network
         self.deterministic = deterministic
         self._game = game
+        self._inputs = NetworkInputs(game, True) if network.features else None
         self._name = name
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
 
     @classmethod
     def load(
@@ -79,29 +84,35 @@ class PolicyBot(Bot):
 
     def reseed(self, seed: int) -> None:
         """Restart the random numbers."""
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
+        check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        observation, mask = state.observation_and_mask(state.current_player())
-        probabilities = self._probabilities(observation[None], mask[None])
-        legal = np.flatnonzero(mask)
+        if self._inputs is None:
+            observation, mask = state.observation_and_mask(state.current_player())
+            planes, masks = observation[None], mask[None]
+        else:
+            planes, masks = self._inputs.of_records(state.records)
+        probabilities = self._probabilities(planes, masks)
+        legal = np.flatnonzero(masks[0])
         policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
         return policy, int(self._choose(probabilities)[0])
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
+        check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
-        return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
+        if self._inputs is None:
+            return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
+        return self._choose(self._probabilities(*self._inputs.of_records(batch.states[rows])))
 
-    def _probabilities(
-        self, observations: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float64]:
+    def _probabilities(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions."""
         with torch.inference_mode():
             device = next(self.network.parameters()).device
-            logits = self.network(torch.from_numpy(observations).to(device))[0].cpu().numpy().astype(np.float64)
+            logits = self.network(torch.from_numpy(planes).to(device))[0].cpu().numpy().astype(np.float64)
         legal = masks != 0
         logits[~legal] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)

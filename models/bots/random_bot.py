@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules.checks import check_seed
 from stoneworks.envs.rules.templates import choose_random_actions
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
 
@@ -14,7 +15,7 @@ class RandomBot(Bot):
     """Plays uniformly at random."""
 
     def __init__(self, game: Game, seed: int | None = None) -> None:
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
         self._choose = game.compiled(choose_random_actions)
 
     @property

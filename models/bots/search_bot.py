@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
-from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
+from stoneworks.models.search.guides import Guide, make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
@@ -22,6 +23,8 @@ MAX_GAMES = 128
 #: Simulations of the first search within a time limit, and the maximum of any.
 FIRST_SIMULATIONS = 16
 MAX_SIMULATIONS = 1 << 14
+#: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
+PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
 
 
 class SearchBot(Bot):
@@ -42,6 +45,9 @@ class SearchBot(Bot):
         seconds: float | None = None,
         policy: SearchPolicy | None = None,
         discount: float = 1.0,
+        guide: Guide | None = None,
+        guide_weight: float = 0.0,
+        features: bool = False,
         name: str = "search",
     ) -> None:
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
@@ -52,25 +58,28 @@ class SearchBot(Bot):
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
-            policy: the search policy; the default is a Gumbel search without noise, which is deterministic.
+            policy: the search policy; the default is ``PLAYING_POLICY``, a Gumbel search without noise.
             discount: discount of values per action, as in the training of the network (see :class:`NetworkSearch`).
+            guide: additional evaluation of leaves, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
+            guide_weight: weight of the guide in leaf values, in [0, 1].
+            features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
             name: name of the bot in results.
         """
         if simulations is not None and seconds is not None:
             raise ValueError(
                 f"at most one of simulations and seconds may be given, got {simulations!r} and {seconds!r}"
             )
-        if seconds is not None and not 0 < seconds < np.inf:
-            raise ValueError(f"seconds must be a number > 0, got {seconds!r}")
         self.simulations = check_integer("simulations", 64 if simulations is None else simulations, 1)
-        self.seconds = seconds
+        self.seconds = None if seconds is None else check_positive("seconds", seconds)
         self._game = game
         self._name = name
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
-        self._policy = policy or Gumbel(gumbel_scale=0)
+        self._policy = policy or PLAYING_POLICY
         self._discount = discount
+        self._guide = guide, guide_weight
+        self._features = features
         self._searches: dict[tuple[int, int], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
@@ -93,11 +102,38 @@ class SearchBot(Bot):
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
         """
         checkpoint = load_checkpoint(folder, game)
-        evaluate = NetworkEvaluator(checkpoint.network)
-        discount = checkpoint.training.get("config", {}).get("search", {}).get("discount", 1.0)
-        bot = cls(evaluate, game, seed, simulations=simulations, seconds=seconds, discount=discount)
+        bot = cls.of_checkpoint(checkpoint, game, seed, simulations=simulations, seconds=seconds)
         bot._name = name or f"{folder}@{bot.simulations if seconds is None else f'{seconds:g}s'}"
         return bot
+
+    @classmethod
+    def of_checkpoint(
+        cls,
+        checkpoint: Checkpoint,
+        game: Game,
+        seed: int | None = None,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        name: str = "search",
+    ) -> SearchBot:
+        """Return a bot that searches with a loaded checkpoint's network, and with the discount and the guide of its run.
+
+        Its arguments are those of the class. Raises ``ValueError`` if the guide needs an evaluation and the game has none.
+        """
+        guide, guide_weight, guide_playouts = checkpoint.playing_guide
+        return cls(
+            NetworkEvaluator(checkpoint.network),
+            game,
+            seed,
+            simulations=simulations,
+            seconds=seconds,
+            discount=checkpoint.search_discount,
+            guide=make_guide(guide, game, guide_playouts),
+            guide_weight=guide_weight,
+            features=checkpoint.network.features,
+            name=name,
+        )
 
     @property
     def name(self) -> str:
@@ -121,7 +157,7 @@ class SearchBot(Bot):
         """Return the full result of the search; its arrays have one row."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return self._run(np.array([state.record], self._game.state_dtype))
+        return self._run(state.records)
 
     def root_edges(self) -> RootEdges:
         """Return the statistics of each legal action of the last :meth:`search`. Raises ``ValueError`` before the first."""
@@ -165,6 +201,9 @@ class SearchBot(Bot):
                 max_games=room[0],
                 max_simulations=room[1],
                 discount=self._discount,
+                guide=self._guide[0],
+                guide_weight=self._guide[1],
+                features=self._features,
             )
         self._last = self._searches[room]
         return self._last.run(roots, simulations, self._generator)

@@ -14,9 +14,27 @@ Proven wins and losses are therefore exact only with respect to the actions trie
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
-from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int64s, Record, StateArray, UInt64s, kernel
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.bits import byte_swapped
+from stoneworks.envs.rules.kernels import (
+    BoardArray,
+    Float32Table,
+    Int32s,
+    Int32Table,
+    Int64s,
+    Record,
+    StateArray,
+    UInt64s,
+    int64,
+    kernel,
+)
+from stoneworks.envs.rules.masks import list_legal
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
 from stoneworks.models.search.best_actions import insert_best
@@ -33,6 +51,10 @@ PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
 #: Number of entries of the transposition table, a power of two.
 TABLE_SIZE = 1 << 17
 
+#: An entry of the transposition table; entries of key 0 are empty.
+TABLE_ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("action", "i4"), ("depth", "i1"), ("bound", "i1")], align=True)
+TableArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(TABLE_ENTRY)[::1]]
+
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 #: Relative tolerance for equal values; float32 has a 24-bit significand.
 RESOLUTION = 1e-6
@@ -46,9 +68,14 @@ _BYTE, _SHIFT = np.uint64(8), np.uint64(32)
 def hash_bytes(content: Record) -> int:
     """Return a nonzero 64-bit hash of an array of bytes, mixed in words of eight bytes."""
     mixed = _SEED
-    for start in range(0, content.size, 8):
+    rest = content.size // 8 * 8
+    words = content[:rest].view(np.uint64)
+    for index in range(words.shape[0]):
+        mixed = (mixed ^ byte_swapped(words[index])) * _FACTOR
+        mixed ^= mixed >> _SHIFT
+    if rest < content.size:
         word = np.uint64(0)
-        for place in range(start, min(start + 8, content.size)):
+        for place in range(rest, content.size):
             word = (word << _BYTE) | np.uint64(content[place])
         mixed = (mixed ^ word) * _FACTOR
         mixed ^= mixed >> _SHIFT
@@ -71,6 +98,9 @@ def search_depths(
     depth: int,
     num_candidates: int,
     max_positions: int,
+    table: TableArray,
+    entries_in_use: Int32s,
+    candidates: Int32Table,
     seeds: UInt64s,
     values: Float32Table,
     actions: Int64s,
@@ -88,6 +118,9 @@ def search_depths(
         num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
             not below ``LEAST_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
         max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
+        table: ``[TABLE_SIZE]``, the transposition table, empty before and after the call.
+        entries_in_use: ``int32[TABLE_SIZE]``, work buffer.
+        candidates: ``int32[>= ACTIONS_PER_TURN * depth + 1, num_actions]``, work buffer.
         seeds: one per state, advanced in place; used to break ties.
         values: output, ``float32[num_states, num_actions]``, for the player to move: the exact value of each best action, an
             upper bound for other actions, and minus infinity for actions that were not tried.
@@ -111,15 +144,10 @@ def search_depths(
     best_values = np.zeros(last_ply + 1, np.float64)
     best_actions = np.zeros(last_ply + 1, np.int64)
     first_actions = np.zeros(last_ply + 1, np.int64)  # best actions from the transposition table
-    candidates = np.empty((last_ply + 1, num_actions), np.int32)
+    legal = np.empty(num_actions, np.int64)
     num_chosen = np.zeros(last_ply + 1, np.int64)
     num_done = np.zeros(last_ply + 1, np.int64)
-    # The transposition table: an entry of key 0 is empty.
-    table_keys = np.zeros(TABLE_SIZE, np.uint64)
-    table_values = np.empty(TABLE_SIZE, np.float32)
-    table_depths = np.empty(TABLE_SIZE, np.int8)
-    table_bounds = np.empty(TABLE_SIZE, np.int8)
-    table_actions = np.empty(TABLE_SIZE, np.int32)
+    num_entries = 0
 
     for row in range(states.shape[0]):
         values[row, :] = -np.inf
@@ -127,8 +155,6 @@ def search_depths(
         num_positions[row] = 0
         if states[row].ending:
             continue
-        if row > 0:
-            table_keys[:] = 0
         path[0] = states[row]
         keys[0] = hash_bytes(path_bytes[:num_bytes])
         interrupted = False
@@ -150,9 +176,7 @@ def search_depths(
                     best_actions[ply] = NO_ACTION
                     num_done[ply] = 0
                     legal_actions(board[0], path[ply], mask)
-                    num_legal = 0
-                    for action in range(num_actions):
-                        num_legal += mask[action]
+                    num_legal = list_legal(mask, legal)
                     if num_legal > 1:
                         rate_actions(board[0], path[ply], mask, ratings)
                     chosen = 0
@@ -161,9 +185,8 @@ def search_depths(
                         chosen = 1
                     num_best = 0
                     width = max(limit >> max(0, iteration - turns_left[ply] - 1), min(limit, LEAST_CANDIDATES))
-                    for action in range(num_actions):
-                        if not mask[action]:
-                            continue
+                    for place in range(num_legal):
+                        action = legal[place]
                         if num_legal > 1 and ratings[action] < np.inf:
                             num_best = insert_best(best_rated, num_best, width, ratings, action)
                         elif action != first_actions[ply]:
@@ -200,24 +223,28 @@ def search_depths(
                         if sign < 0:
                             alpha, beta = -beta, -alpha
                         key = hash_bytes(path_bytes[(ply + 1) * num_bytes : (ply + 2) * num_bytes])
-                        entry = np.int64(key >> np.uint64(1)) & (TABLE_SIZE - 1)
+                        slot = np.int64(key >> np.uint64(1)) & (TABLE_SIZE - 1)
+                        entry = table[slot]
                         first_action = NO_ACTION
                         known = False
                         value = 0.0
-                        if table_keys[entry] == key:
-                            first_action = table_actions[entry]
-                            if table_depths[entry] == left:
-                                value = relative_to(table_values[entry], -(ply + 1))
-                                bound = table_bounds[entry]
+                        if entry.key == key:
+                            first_action = int64(entry.action)
+                            if entry.depth == left:
+                                value = relative_to(float(entry.value), -(ply + 1))
+                                bound = entry.bound
                                 known = bound == EXACT or (value >= beta if bound == AT_LEAST else value <= alpha)
                         if not known and (left == 0 or ply + 1 == last_ply):
                             value = float(np.float32(evaluate(board[0], child, child.current_player)))
-                            if left == 0 and table_keys[entry] != key:
-                                table_keys[entry] = key
-                                table_values[entry] = value
-                                table_depths[entry] = 0
-                                table_bounds[entry] = EXACT
-                                table_actions[entry] = NO_ACTION
+                            if left == 0 and entry.key != key:
+                                if entry.key == 0:
+                                    entries_in_use[num_entries] = slot
+                                    num_entries += 1
+                                entry.key = key
+                                entry.value = value
+                                entry.depth = 0
+                                entry.bound = EXACT
+                                entry.action = NO_ACTION
                         elif not known:
                             ply += 1
                             keys[ply] = key
@@ -232,14 +259,16 @@ def search_depths(
                     value = best_values[ply]
                     if ply == 0:
                         break
-                    entry = np.int64(keys[ply] >> np.uint64(1)) & (TABLE_SIZE - 1)
-                    table_keys[entry] = keys[ply]
-                    table_values[entry] = relative_to(value, ply)
-                    table_depths[entry] = turns_left[ply]
-                    table_bounds[entry] = (
-                        AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
-                    )
-                    table_actions[entry] = best_actions[ply]
+                    slot = np.int64(keys[ply] >> np.uint64(1)) & (TABLE_SIZE - 1)
+                    entry = table[slot]
+                    if entry.key == 0:
+                        entries_in_use[num_entries] = slot
+                        num_entries += 1
+                    entry.key = keys[ply]
+                    entry.value = relative_to(value, ply)
+                    entry.depth = turns_left[ply]
+                    entry.bound = AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
+                    entry.action = best_actions[ply]
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
                     ply -= 1
@@ -253,15 +282,53 @@ def search_depths(
             if interrupted or abs(best_values[0]) >= PROVEN or num_chosen[0] == 1:
                 break
 
+        for place in range(num_entries):
+            table[entries_in_use[place]].key = 0
+        num_entries = 0
         if interrupted:
             continue
+        # Every action with a value is a candidate of the root.
         num_equal = 0
-        for action in range(num_actions):
-            num_equal += values[row, action] == best_values[0]
+        for candidate in range(num_chosen[0]):
+            num_equal += values[row, candidates[0, candidate]] == best_values[0]
         remaining = random_below(seeds, row, num_equal)
-        for action in range(num_actions):
-            if values[row, action] == best_values[0]:
-                if remaining == 0:
-                    actions[row] = action
-                    break
-                remaining -= 1
+        for candidate in range(num_chosen[0]):
+            action = candidates[0, candidate]
+            if values[row, action] != best_values[0]:
+                continue
+            num_before = 0
+            for other in range(num_chosen[0]):
+                is_equal = values[row, candidates[0, other]] == best_values[0]
+                num_before += is_equal and candidates[0, other] < action
+            if num_before == remaining:
+                actions[row] = action
+                break
+
+
+@dataclass(frozen=True)
+class WorkBuffers:
+    """Buffers of :func:`search_depths` that later searches use again. New ones would be cleared page by page.
+
+    Attributes:
+        table: the transposition table, empty.
+        entries_in_use: room for the places of its entries.
+        candidates: room for the candidates of each position on a path.
+    """
+
+    table: npt.NDArray[Any]
+    entries_in_use: npt.NDArray[np.int32]
+    candidates: npt.NDArray[np.int32]
+
+    @classmethod
+    def allocate(cls, depth: int, num_actions: int) -> WorkBuffers:
+        """Return buffers for searches of up to ``depth`` turns."""
+        return cls(
+            np.zeros(TABLE_SIZE, TABLE_ENTRY),
+            np.empty(TABLE_SIZE, np.int32),
+            np.empty((ACTIONS_PER_TURN * depth + 1, num_actions), np.int32),
+        )
+
+    @property
+    def depth(self) -> int:
+        """Maximum search depth in turns."""
+        return len(self.candidates) // ACTIONS_PER_TURN

@@ -22,6 +22,8 @@ from stoneworks.models.search.turn_search import evaluate
 
 #: Names of the available guides.
 GUIDES = ("evaluation", "playouts", "none")
+#: The same, for error messages.
+GUIDES_IN_WORDS = f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}"
 
 
 class Guide(Protocol):
@@ -104,7 +106,7 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
         ValueError: if the name is unknown or the game has no evaluation.
     """
     if name not in GUIDES:
-        raise ValueError(f"guide must be {', '.join(GUIDES[:-1])} or {GUIDES[-1]}, got {name!r}")
+        raise ValueError(f"guide must be {GUIDES_IN_WORDS}, got {name!r}")
     if name == "evaluation":
         return EvaluationGuide(game)
     return PlayoutGuide(game, num_playouts) if name == "playouts" else None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.checks import check_integer
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
 from stoneworks.models.search.turn_wins import winning_turn_kernel
@@ -98,6 +99,7 @@ class NetworkSearch:
         guide_weight: float = 0.0,
         discount: float = 1.0,
         solve: bool = True,
+        features: bool = False,
     ) -> None:
         """Allocate the tree buffers.
 
@@ -111,6 +113,7 @@ class NetworkSearch:
             guide_weight: initial weight of the guide.
             discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
             solve: whether to propagate proven results and to look for wins within the turn at every leaf.
+            features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             check_integer(name, value, 1)
@@ -133,12 +136,13 @@ class NetworkSearch:
         self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
         self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
         self._games = np.empty(max_games, tree.GAME)
-        self._planes = np.empty((max_games, *game.flat_observation_shape), np.float32)
+        self._inputs = NetworkInputs(game, features)
+        self._planes = np.empty((max_games, *self._inputs.flat_shape), np.float32)
         self._asked = np.empty(max_games, np.int64)
-        self._plant = game.compiled(tree.plant)
+        self._plant = game.compiled(tree.plant, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(game)})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
-        self._descend = game.compiled(tree.descend, policy.kernels)
+        self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
 
     def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
@@ -253,7 +257,7 @@ class NetworkSearch:
 
     def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         begin = time.perf_counter()
-        planes = self._planes[:num_asked].reshape(num_asked, *self._game.observation_shape)
+        planes = self._planes[:num_asked].reshape(num_asked, *self._inputs.shape)
         logits, values = self.evaluate(planes)
         self.network_seconds += time.perf_counter() - begin
         shapes = (num_asked, self._game.num_actions), (num_asked,)

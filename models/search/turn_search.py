@@ -6,25 +6,24 @@ A turn may have any number of actions, and its legal actions may depend on the p
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from stoneworks.envs.rules.kernels import (
     BoardArray,
+    BoardRecord,
+    Float32s,
     Float32Table,
     Int8s,
     Int64s,
-    Record,
     StateArray,
+    StateRecord,
     UInt64s,
+    linked,
 )
+from stoneworks.envs.rules.masks import list_legal
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
 from stoneworks.models.search.best_actions import insert_best
-
-Float32s: TypeAlias = npt.NDArray[np.float32]
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
@@ -33,12 +32,14 @@ WIN_VALUE = 1e6
 # -- The contract: every evaluation has these two kernels ------------------------------------------------------------
 
 
-def evaluate(board: Record, state: Record, player: int) -> float:
+@linked
+def evaluate(board: BoardRecord, state: StateRecord, player: int) -> float:
     """Return the evaluation of a non-terminal position for ``player``; 0 is even."""
     raise NotImplementedError
 
 
-def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+@linked
+def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: Float32s) -> None:
     """Write a move-ordering rating of each legal action for the player to move; infinity forces an action to be tried."""
     raise NotImplementedError
 
@@ -74,7 +75,10 @@ def search_turns(
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
     ratings = np.empty(num_actions, np.float32)
-    candidates = np.empty(num_candidates, np.int64)
+    legal = np.empty(num_actions, np.int64)
+    limit = min(num_candidates, num_actions)
+    candidates = np.empty(limit, np.int64)
+    roots = np.empty(limit, np.int64)  # the candidates of the first action, in ascending order
     child_room = np.empty(1, states.dtype)
     child = child_room[0]
     turns = np.empty((2, beam_width), states.dtype)
@@ -89,26 +93,31 @@ def search_turns(
         player = states[row].current_player
         turns[0, 0] = states[row]
         first_actions[0, 0] = NO_ACTION
+        num_roots = 0
         now, num_turns = 0, 1
         while num_turns > 0:
             num_longer = 0
             for turn in range(num_turns):
                 legal_actions(board[0], turns[now, turn], mask)
-                num_legal = 0
-                for action in range(num_actions):
-                    num_legal += mask[action]
-                limited = num_legal > num_candidates
+                num_legal = list_legal(mask, legal)
+                limited = num_legal > limit
                 if limited:
                     rate_actions(board[0], turns[now, turn], mask, ratings)
                 chosen = 0
-                for action in range(num_actions):
-                    if not mask[action]:
-                        continue
+                for place in range(num_legal):
                     if limited:
-                        chosen = insert_best(candidates, chosen, num_candidates, ratings, action)
+                        chosen = insert_best(candidates, chosen, limit, ratings, legal[place])
                     else:
-                        candidates[chosen] = action
+                        candidates[chosen] = legal[place]
                         chosen += 1
+                if first_actions[now, turn] == NO_ACTION:
+                    while num_roots < chosen:
+                        place = num_roots
+                        while place > 0 and roots[place - 1] > candidates[num_roots]:
+                            roots[place] = roots[place - 1]
+                            place -= 1
+                        roots[place] = candidates[num_roots]
+                        num_roots += 1
 
                 for candidate in range(chosen):
                     action = candidates[candidate]
@@ -141,15 +150,16 @@ def search_turns(
 
         best = -np.inf
         num_best = 0
-        for action in range(num_actions):
-            if values[row, action] > best:
-                best = values[row, action]
+        for root in range(num_roots):
+            value = values[row, roots[root]]
+            if value > best:
+                best = value
                 num_best = 0
-            num_best += values[row, action] == best and best > -np.inf
+            num_best += value == best
         remaining = random_below(seeds, row, num_best)
-        for action in range(num_actions):
-            if values[row, action] == best:
+        for root in range(num_roots):
+            if values[row, roots[root]] == best:
                 if remaining == 0:
-                    actions[row] = action
+                    actions[row] = roots[root]
                     break
                 remaining -= 1

@@ -10,10 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import Int8s, Int8Table, Record, kernel, specialized_kernel
+from stoneworks.envs.rules.kernels import (
+    BoardRecord,
+    Int8s,
+    Int8Table,
+    StateArray,
+    StateRecord,
+    linked,
+    specialized_kernel,
+)
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
 from stoneworks.models.evaluations import may_win_kernel
 
@@ -24,21 +31,17 @@ MAX_TURN_ACTIONS = 6
 # -- The contract: optional kernel of an evaluation ----------------------------------------------------------------------
 
 
-def may_win(board: Record, state: Record, action: int) -> bool:
+@linked
+def may_win(board: BoardRecord, state: StateRecord, action: int) -> bool:
     """Return whether the turn may win if it continues with the legal ``action``; a cheap necessary condition."""
     raise NotImplementedError
-
-
-@kernel
-def never_wins(board: Record, state: Record, action: int) -> bool:
-    """Replace ``may_win`` for games without one; disables the search for wins."""
-    return False
 
 
 # -- The search -----------------------------------------------------------------------------------------------------------
 
 
-def winning_turn(board: Record, turn: npt.NDArray[np.void], mask: Int8s, masks: Int8Table) -> tuple[int, int]:
+@linked
+def winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: Int8Table) -> tuple[int, int]:
     """Return the length and the first action of a winning turn of ``turn[0].current_player``, or ``NO_ACTION`` for none.
 
     Args:
@@ -79,12 +82,20 @@ def winning_turn(board: Record, turn: npt.NDArray[np.void], mask: Int8s, masks: 
     return 0, NO_ACTION
 
 
+@linked
+def no_winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: Int8Table) -> tuple[int, int]:
+    """Replace :func:`winning_turn` for games without ``may_win``."""
+    return 0, NO_ACTION
+
+
 _KERNELS: dict[type[Game], Callable[..., Any]] = {}
 
 
 def winning_turn_kernel(game: Game) -> Callable[..., Any]:
     """Return :func:`winning_turn` compiled for ``game``."""
     if type(game) not in _KERNELS:
-        kernels = {**game.kernels, "may_win": may_win_kernel(game) or never_wins}
-        _KERNELS[type(game)] = specialized_kernel(winning_turn, game.name, kernels)
+        may_win = may_win_kernel(game)
+        template = no_winning_turn if may_win is None else winning_turn
+        kernels = game.kernels if may_win is None else {**game.kernels, "may_win": may_win}
+        _KERNELS[type(game)] = specialized_kernel(template, game.name, kernels)
     return _KERNELS[type(game)]

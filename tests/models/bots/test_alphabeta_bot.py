@@ -279,12 +279,12 @@ def test_names_say_depth_and_candidates() -> None:
     ("name", "named"),
     [
         ("alphabeta", "alphabeta bot: the depth must be an integer from 1 to 32"),
-        ("alphabeta:", "seconds, as in 'alphabeta:2s'; got ''"),
-        ("alphabeta:0", "seconds, as in 'alphabeta:2s'; got '0'"),
-        ("alphabeta:33", "seconds, as in 'alphabeta:2s'; got '33'"),
-        ("alphabeta:-1", "seconds, as in 'alphabeta:2s'; got '-1'"),
-        ("alphabeta:2.0", "seconds, as in 'alphabeta:2s'; got '2.0'"),
-        ("alphabeta:²", "seconds, as in 'alphabeta:2s'; got '²'"),
+        ("alphabeta:", "nothing follows the colon"),
+        ("alphabeta:0", "seconds, as in 'alphabeta:2s', got '0'"),
+        ("alphabeta:33", "seconds, as in 'alphabeta:2s', got '33'"),
+        ("alphabeta:-1", "seconds, as in 'alphabeta:2s', got '-1'"),
+        ("alphabeta:2.0", "seconds, as in 'alphabeta:2s', got '2.0'"),
+        ("alphabeta:²", "seconds, as in 'alphabeta:2s', got '²'"),
         ("alphabeta:0s", "got '0s'"),
         ("alphabeta:s", "got 's'"),
         ("alphabeta:-1s", "got '-1s'"),
@@ -338,3 +338,24 @@ def test_values_of_won_games_count_from_where_they_stand() -> None:
     assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
     assert relative_to(123.5, 3) == 123.5
     assert WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH == PROVEN
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 63, 1228])
+def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
+    content = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    mixed = 0x9E3779B97F4A7C15
+    for start in range(0, size, 8):
+        mixed = (mixed ^ int.from_bytes(content[start : start + 8].tobytes(), "big")) * 0xFF51AFD7ED558CCD % 2**64
+        mixed ^= mixed >> 32
+    assert int(hash_bytes(content)) % 2**64 == mixed | 1
+
+
+def test_a_search_finds_the_transposition_table_empty() -> None:
+    game = load_game("trugo(tiles=18)")
+    states = [game.new_initial_state()]
+    for _ in range(8):
+        states.append(states[-1].child(states[-1].legal_actions()[0]))
+    bot = AlphaBetaBot(game, 2, 0)
+    used = [bot.action_values(state).tolist() for state in states]
+    fresh = [AlphaBetaBot(game, 2, 0).action_values(state).tolist() for state in states]
+    assert used == fresh

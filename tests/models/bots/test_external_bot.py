@@ -379,7 +379,7 @@ def test_a_program_that_does_not_start_ends_the_match(make_bot: MakeBot) -> None
 @pytest.mark.parametrize(
     ("argument", "named"),
     [
-        ("", "must start with an executable program"),
+        ("", "nothing follows the colon"),
         ("no-such-program --now", "'no-such-program --now'"),
         ("seconds=2,", "must start with an executable program"),
         (f"{sys.executable} 'unclosed", "quotes"),

@@ -79,6 +79,16 @@ def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pyt
     assert load_config(str(file), trust_names=True)
 
 
+def test_a_configuration_of_ppo_starts_no_program_as_an_opponent(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    shares = {command_that_leaves_a_trace(tmp_path / "trace"): 1}
+    values = {"algorithm": "ppo", "game": "vadus(size=2)", "frames": 64, "opponents": {"bots": shares}}
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    with pytest.raises(UntrustedNameError, match="starts a program"):
+        load_config(str(file))
+    assert load_config(str(file), trust_names=True)
+
+
 def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "folder" / "inside").mkdir(parents=True)
     (tmp_path / "outside").mkdir()

@@ -98,6 +98,15 @@ def test_it_plays_legal_actions_to_the_end(game: Game, network: BoardNetwork, de
     assert not (batch.current_players >= 0).any()
 
 
+def test_a_position_of_another_game_is_refused(game: Game, network: BoardNetwork) -> None:
+    bot, other = PolicyBot(network, game, seed=1), load_game("vadus(size=3)")
+    assert other != game
+    with pytest.raises(ValueError, match=r"was made for .*vadus\(size=3\)"):
+        bot.step(other.new_initial_state())
+    with pytest.raises(ValueError, match=r"was made for .*vadus\(size=3\)"):
+        bot.step_batch(Batch(other, 1), np.arange(1))
+
+
 def test_bots_of_equal_seeds_play_the_same(game: Game, network: BoardNetwork) -> None:
     state = a_position(game)
     draws = [[bot.step(state) for _ in range(30)] for bot in (PolicyBot(network, game, seed=4) for _ in range(2))]

@@ -9,8 +9,9 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.models.bots.search_bot import FIRST_SIMULATIONS, MAX_GAMES, MAX_SIMULATIONS, SearchBot
+from stoneworks.models.bots.search_bot import FIRST_SIMULATIONS, MAX_GAMES, MAX_SIMULATIONS, PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
+from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.models.search.puct import PUCT
@@ -71,6 +72,18 @@ def test_a_batch_is_played_as_each_of_its_games(game_name: str) -> None:
     assert batch.action_masks[rows, actions].all()
 
 
+def test_a_guide_judges_the_leaves_with_the_network() -> None:
+    game = load_game("vadus(size=2)")
+    state = game.new_initial_state()
+    guide = make_guide("playouts", game, 4)
+    alone, guided, again, ignored = (
+        make_bot(game, guide=guide, guide_weight=weight).search(state).values[0] for weight in (0, 1, 1, 0)
+    )
+    assert guided == again
+    assert ignored == alone
+    assert guided != alone
+
+
 def test_no_game_is_no_action() -> None:
     game = load_game("vadus(size=2)")
     assert make_bot(game).step_batch(batch_of(game, 2), np.zeros(0, np.int64)).shape == (0,)
@@ -92,7 +105,7 @@ def test_the_search_is_the_one_that_is_asked_for() -> None:
     state = game.new_initial_state()
     for policy in (None, PUCT(noise_fraction=0)):
         bot = make_bot(game, policy=policy, simulations=20)
-        search = NetworkSearch(game, Dice(game), policy or Gumbel(gumbel_scale=0), max_games=1, max_simulations=20)
+        search = NetworkSearch(game, Dice(game), policy or PLAYING_POLICY, max_games=1, max_simulations=20)
         expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
         found = bot.search(state)
         np.testing.assert_array_equal(found.visits, expected.visits)

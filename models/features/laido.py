@@ -1,0 +1,29 @@
+"""Features of Laido (see :mod:`stoneworks.models.features.walls`)."""
+
+from __future__ import annotations
+
+from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
+from stoneworks.envs.rules.laido import compare_hills
+from stoneworks.models.evaluations.laido import SCALE
+from stoneworks.models.features.walls import FEATURES, fill_wall_features
+
+__all__ = ["FEATURES", "fill_features"]
+
+
+@kernel
+def fill_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
+    """Write the planes."""
+    color = player ^ state.swapped
+    standing = compare_groups(board, state.stones)
+    if standing == 0:
+        standing = compare_hills(board, state.stones)
+    fill_wall_features(
+        board,
+        state,
+        color,
+        1 if state.current_player == player else -1,
+        standing if color == 0 else -standing,
+        SCALE,
+        planes,
+    )

@@ -1,0 +1,288 @@
+"""Feature planes: they fit the position, do not depend on orientation, and say what the rules say."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules.games import game_names
+from stoneworks.models import load_bot
+from stoneworks.models.architecture import Architecture
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from stoneworks.models.features import features_of, has_features
+from stoneworks.models.network import make_network
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.training.alphazero.positions import BatchMaker, make_positions
+from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_reading import ConfigError
+
+GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tiles=20)", "trugo(radius=4,tiles=18)")
+#: The breadth-first search of walls visits points in the order of the cells, which rotations change.
+ORDERED = ("vadus", "laido")
+
+
+def random_state(game: Game, seed: int) -> State:
+    """Return a random non-terminal position."""
+    generator = np.random.default_rng(seed)
+    while True:
+        state = game.new_initial_state()
+        for _ in range(generator.integers(1, 50)):
+            if state.is_terminal():
+                break
+            state.apply_action(int(generator.choice(state.legal_actions())))
+        if not state.is_terminal():
+            return state
+
+
+def plane(state: State, name: str) -> npt.NDArray[np.float32]:
+    """Return a feature plane for the player to move, ``float32[cells]``."""
+    game = state.get_game()
+    index = [feature.name for feature in features_of(game)].index(name)
+    planes = NetworkInputs(game, True).of_state(state)[0]
+    flat: npt.NDArray[np.float32] = planes[len(game.observation_planes) + index].ravel()
+    return flat
+
+
+def play(name: str, *texts: str) -> State:
+    return load_game(name).deserialize_state("\n".join(texts))
+
+
+def at(state: State, name: str, *cells: str) -> list[float]:
+    """Return entries of a feature plane."""
+    values = plane(state, name)
+    return [float(values[state.get_game().grid.cell_index(cell)]) for cell in cells]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_names_are_unique_and_refer_to_observation_planes(name: str) -> None:
+    game = load_game(name)
+    features = features_of(game)
+    names = [feature.name for feature in features]
+    assert features
+    assert len({*names, *game.observation_planes}) == len(names) + len(game.observation_planes)
+    assert {feature.like for feature in features} <= {None, *game.observation_planes}
+
+
+def test_all_games_of_this_package_have_features() -> None:
+    assert {name.partition("(")[0] for name in GAMES} == {
+        name for name in game_names() if has_features(load_game(name))
+    }
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_inputs_are_the_observation_and_then_finite_features(name: str) -> None:
+    game = load_game(name)
+    inputs = NetworkInputs(game, True)
+    states = [random_state(game, seed) for seed in range(30)]
+    planes, masks = inputs.of_records(np.array([state.record for state in states], game.state_dtype))
+    assert (
+        planes.shape[1:] == inputs.shape == (len(game.observation_planes) + len(features_of(game)), *planes.shape[2:])
+    )
+    for state, of_state, mask in zip(states, planes, masks, strict=True):
+        observation, expected_mask = state.observation_and_mask(state.current_player())
+        np.testing.assert_array_equal(of_state[: len(observation)], observation)
+        np.testing.assert_array_equal(mask, expected_mask)
+        np.testing.assert_array_equal(inputs.of_state(state)[0], of_state)
+    assert np.isfinite(planes).all()
+    assert np.abs(planes[:, len(game.observation_planes) :]).max() < 10
+    assert planes.std(axis=0).max(axis=(1, 2))[len(game.observation_planes) :].min() > 0, "a plane never changes"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_without_features_the_inputs_are_the_observation(name: str) -> None:
+    state = random_state(load_game(name), 1)
+    inputs = NetworkInputs(state.get_game(), False)
+    np.testing.assert_array_equal(inputs.of_state(state)[0], state.observation_tensor())
+    assert inputs.kernels == {}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_features_of_the_image_are_the_image_of_the_features(name: str) -> None:
+    game = load_game(name)
+    inputs = NetworkInputs(game, True)
+    exact = [
+        number < len(game.observation_planes)
+        or game.name not in ORDERED
+        or features_of(game)[number - len(game.observation_planes)].name in ("standing", "own_group_values")
+        for number in range(inputs.shape[0])
+    ]
+    for index, symmetry in enumerate(game.symmetries):
+        images = inputs.symmetry_images[index]
+        assert sorted(images) == list(range(images.size))
+        for seed in range(8):
+            state = random_state(game, 100 * index + seed)
+            image = game.initial_image(symmetry)
+            for action in state.history():
+                image.apply_action(int(symmetry.actions[action]))
+            expected = np.empty(images.size, np.float32)
+            expected[images] = inputs.of_state(state).ravel()
+            found = inputs.of_state(image).ravel()
+            of_planes = np.abs(found - expected).reshape(inputs.shape).max(axis=(1, 2))
+            assert of_planes[exact].max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["vadus(size=3)", "laido(size=3)", "taugo(size=5)"])
+def test_standing_is_the_result_of_ending_the_game_now(name: str) -> None:
+    game = load_game(name)
+    last = game.num_actions - 1 if game.name == "taugo" else game.num_action_planes * game.grid.num_cells
+    compared = 0
+    for seed in range(60):
+        state = random_state(game, seed)
+        player = state.current_player()
+        standing = set(plane(state, "standing").tolist())
+        while not state.is_terminal() and last in state.legal_actions():
+            state.apply_action(last)
+        if state.is_terminal():
+            compared += 1
+            assert standing == {state.returns()[player]}
+    assert compared > 20
+
+
+def test_walls_of_a_finished_group_have_its_value() -> None:
+    # Two adjacent edge stones are a path of length 2 and worth 2 (V3, V4).
+    state = play("vadus(size=3)", "c3", "a3", "a4", "d3", "e3")
+    assert state.score()[1] == [2]
+    assert at(state, "own_group_values", "a3", "a4", "c3") == pytest.approx([0.2, 0.2, 0])
+    assert at(state, "opponent_group_values", "a3", "c3") == pytest.approx([0, 0])
+
+
+def test_fives_of_taigo_are_the_hexes_that_win_at_once() -> None:
+    game = load_game("taigo(radius=5)")
+    greedy = load_bot("greedy", game, 0)
+    num_cells = game.grid.num_cells
+    found = 0
+    for seed in range(12):
+        state = random_state(game, seed)
+        while not state.is_terminal():
+            player = state.current_player()
+            fives = set(np.flatnonzero(plane(state, "own_fives")).tolist())
+            won = set()
+            for action in state.legal_actions():
+                direction, cell = divmod(action, num_cells)
+                if direction >= 6:
+                    continue
+                after = state.child(action)
+                own_half = cell if player == 0 else int(game.board[0]["neighbors"][cell, direction])
+                if after.is_terminal() and after.returns()[player] > 0:
+                    won.add(own_half)
+            if not state.record["holes_to_fill"]:
+                assert won <= fives
+                found += len(won)
+            state.apply_action(greedy.step(state))
+    assert found > 0
+
+
+def test_cuts_and_strings_of_taugo() -> None:
+    game = load_game("taugo(size=5)")
+    marked = 0
+    for seed in range(80):
+        state = random_state(game, seed)
+        ends = plane(state, "ends_of_own_cuts")
+        cuts = [action for action in state.legal_actions() if game.grid.num_cells <= action < game.num_actions - 1]
+        cells = {action % game.grid.num_cells for action in cuts}
+        if state.record["last_stone"] >= 0:
+            continue  # within a line, only its own cuts are legal
+        assert cells == set(np.flatnonzero(ends).tolist())
+        marked += len(cells)
+        black, white = game.score(state)
+        lead = black - white if state.current_player() == 0 else white - black
+        assert np.unique(plane(state, "lead")) == pytest.approx(np.tanh(lead / 40))
+    assert marked > 0
+
+
+def test_groups_in_danger_have_one_open_corner() -> None:
+    game = load_game("trugo(radius=4,tiles=18)")
+    in_danger = 0
+    for seed in range(60):
+        state = random_state(game, seed)
+        for kind in ("top", "bottom"):
+            danger = plane(state, f"danger_on_{kind}_corners")
+            freedom = plane(state, f"freedom_on_{kind}_corners")
+            assert (freedom[danger > 0] == 1).all()
+            assert (freedom[plane(state, f"gap_on_{kind}_corners") > 0] == 0).all()
+            in_danger += int((danger > 0).sum())
+    assert in_danger > 0
+
+
+# -- Networks that see them --------------------------------------------------------------------------------------------
+
+
+def save(folder: Path, name: str) -> Game:
+    game = load_game(name)
+    network = make_network(
+        Architecture.of_game(game, kind="win_draw_loss_network", channels=4, blocks=1, features=True)
+    )
+    assert network.features
+    save_checkpoint(folder, game=game, network=network, training={"algorithm": "alphazero"})
+    return game
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_agents_with_features_play(name: str, tmp_path: Path) -> None:
+    game = save(tmp_path / "agent", name)
+    for bot in (load_bot(str(tmp_path / "agent"), game, 0), load_bot(f"{tmp_path / 'agent'}@4", game, 0)):
+        state = random_state(game, 3)
+        single = bot.step(state)
+        assert single in state.legal_actions()
+        batch = Batch(game, 2)
+        actions = bot.step_batch(batch, np.arange(2))
+        assert batch.action_masks[np.arange(2), actions].all()
+
+
+def test_a_checkpoint_with_other_features_is_refused(tmp_path: Path) -> None:
+    save(tmp_path / "agent", "vadus(size=3)")
+    file = tmp_path / "agent" / "checkpoint.json"
+    file.write_text(file.read_text().replace("own_arms", "own_legs"))
+    with pytest.raises(CheckpointError, match="feature_planes"):
+        load_checkpoint(tmp_path / "agent")
+
+
+def test_a_checkpoint_from_before_there_were_features_is_read(tmp_path: Path) -> None:
+    game = load_game("vadus(size=3)")
+    save_checkpoint(
+        tmp_path / "agent",
+        game=game,
+        network=make_network(Architecture.of_game(game, channels=4, blocks=1)),
+        training={},
+    )
+    file = tmp_path / "agent" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    del (
+        description["feature_planes"],
+        description["architecture"]["feature_planes"],
+        description["architecture"]["features"],
+    )
+    file.write_text(json.dumps(description))
+    assert not load_checkpoint(tmp_path / "agent").network.features
+
+
+def test_training_batches_show_the_features_in_every_orientation() -> None:
+    game = load_game("taugo(size=5)")
+    states = [random_state(game, seed) for seed in range(8)]
+    records = np.array([state.record for state in states], game.state_dtype)
+    policies = np.zeros((8, game.num_actions), np.float32)
+    policies[:, -1] = 1
+    positions = make_positions(game, records, policies, np.zeros(8, np.float32))
+    inputs = NetworkInputs(game, True)
+    images = {inputs.of_records(records)[0][0].ravel()[np.argsort(image)].tobytes() for image in inputs.symmetry_images}
+    maker = BatchMaker(game, features=True)
+    seen = {maker.make(positions, np.random.default_rng(seed)).observations[0].numpy().tobytes() for seed in range(40)}
+    assert len(seen) > 1
+    assert seen <= images
+
+
+@pytest.mark.parametrize("name", ["vadus-5-ppo", "vadus-5"])
+def test_every_algorithm_may_train_with_features_if_the_game_has_some(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load_config(name, ["network.features=true"]).network.features
+    module = import_module(type(load_config(name)).__module__)
+    monkeypatch.setattr(module, "has_features", lambda game: False)
+    with pytest.raises(ConfigError, match="features must be false: vadus"):
+        load_config(name, ["network.features=true"])

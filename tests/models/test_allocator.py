@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource
+import numpy as np
+from stoneworks.models.allocator import keep_freed_memory
+
+def page_faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        arrays = [np.ones(3 * 2**20, np.uint8) for _ in range(3)]
+        del arrays
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+page_faults()
+without = page_faults()
+print(keep_freed_memory(), without, page_faults(), page_faults())
+"""
+
+
+def run(environment: dict[str, str]) -> list[str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_TUNABLES"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=inherited | environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
+def test_freed_memory_is_used_again_without_page_faults() -> None:
+    kept, without, _, with_it = run({})
+    assert kept == "True"
+    assert int(without) > 10_000
+    assert int(with_it) < int(without) / 10
+
+
+@pytest.mark.parametrize("setting", [{"MALLOC_ARENA_MAX": "2"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=2"}])
+def test_an_allocator_that_the_environment_configures_is_left_alone(setting: dict[str, str]) -> None:
+    assert run(setting)[0] == "False"
