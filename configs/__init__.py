@@ -1,1 +1,1 @@
-"""Configurations: one YAML file per thing a person would run."""
+"""Configurations of training runs, one YAML file each."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
+from stoneworks.models.features import has_features
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
@@ -40,6 +41,7 @@ def _states(game: Game) -> None:
     state.apply_action(state.legal_actions()[0])
     state.observation_tensor()
     state.observation_and_mask(0)
+    state.try_step(0)
 
 
 def _batches(game: Game) -> None:
@@ -63,7 +65,8 @@ def _search(game: Game) -> None:
     answer = np.zeros((1, game.num_distinct_actions()), np.float32), np.zeros(1, np.float32)
     policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
     for policy in policies:  # in one process, because they share kernels
-        NetworkSearch(game, lambda planes: answer, policy, max_games=1, max_simulations=2)
+        for features in {False, has_features(game)}:
+            NetworkSearch(game, lambda planes: answer, policy, max_games=1, max_simulations=2, features=features)
 
 
 #: Parts of stoneworks, each with a function that compiles its kernels.

@@ -99,7 +99,12 @@ def find_out(
     check_integer("sampled_actions", sampled_actions, 0)
     network = load_checkpoint(find(agent) or agent, game).network
     search = NetworkSearch(
-        game, NetworkEvaluator(network), Gumbel(gumbel_scale=0), max_games=num_games, max_simulations=simulations
+        game,
+        NetworkEvaluator(network),
+        Gumbel(gumbel_scale=0),
+        max_games=num_games,
+        max_simulations=simulations,
+        features=network.features,
     )
     generator = np.random.default_rng(seed)
     states = [game.new_initial_state() for _ in range(num_games)]

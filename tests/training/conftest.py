@@ -24,7 +24,7 @@ def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "positions": 60,
             "processes": 0,
             "positions_per_iteration": 30,
-            "network": {"channels": 4, "blocks": 1},
+            "network": {"channels": 4, "blocks": 1, "features": True},
             "search": {"simulations": 4, "fast_simulations": 2},
             "self_play": {"num_games": 8},
             "learner": {"batch_size": 16, "min_window": 30},

@@ -38,9 +38,9 @@ def test_figures_add_up_and_the_opening_can_be_drawn(agent: str) -> None:
 
 
 def test_equal_seeds_give_equal_games() -> None:
-    game = load_game("vadus(size=2)")
+    game = load_game("vadus(size=4)")
     first, again, other = (
-        find_out("vadus", game, num_games=8, simulations=2, sampled_actions=4, seed=seed) for seed in (1, 1, 2)
+        find_out("vadus", game, num_games=16, simulations=2, sampled_actions=8, seed=seed) for seed in (1, 1, 2)
     )
     assert (first.lengths, first.reasons) == (again.lengths, again.reasons)
     assert np.array_equal(first.opening, other.opening)

@@ -9,11 +9,17 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import NETWORKS, Architecture, NetworkConfig, ResidualConfig, network_entry
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.evaluations import has_evaluation
-from stoneworks.models.search.guides import GUIDES
+from stoneworks.models.features import has_features
+from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
+
+
+def one_of_guides(default: str) -> Any:
+    """A field for the name of a guide."""
+    return number(GUIDES_IN_WORDS, lambda value: value in GUIDES, default=default)
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,7 @@ class SearchConfig:
     full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
     max_considered: int = at_least(2, default=16)
     value_scale: float = above_0(default=0.2)
-    guide: str = number(
-        f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}", lambda value: value in GUIDES, default="evaluation"
-    )
+    guide: str = one_of_guides(default="evaluation")
     guide_weight: float = between_0_and_1(default=1.0)
     guide_share: float = between_0_and_1(default=0.4)
     teacher_share: float = between_0_and_1(default=0.0)
@@ -72,11 +76,27 @@ class SearchConfig:
 
 
 @dataclass(frozen=True)
+class PlayConfig:
+    """The agent at play: in matches, and as a bot that loads the checkpoint and searches.
+
+    Attributes:
+        guide: evaluation of leaves in addition to the network: ``evaluation``, ``playouts`` or ``none`` (see ``SearchConfig``).
+        guide_weight: weight of the guide, in [0, 1]; the network has the rest.
+        guide_playouts: random playouts per leaf, for ``guide: playouts``.
+    """
+
+    guide: str = one_of_guides(default="none")
+    guide_weight: float = between_0_and_1(default=0.5)
+    guide_playouts: int = at_least(1, default=16)
+
+
+@dataclass(frozen=True)
 class SelfPlayConfig:
     """Self-play games.
 
     Attributes:
-        num_games: number of concurrent games per process, which is also the batch size of the network.
+        num_games: number of concurrent games per process, which is also the batch size of the network. With several
+            ``games``, that of the one with the largest share; the others have fewer.
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
         weak_share: share of games with one weak player, which plays random actions with a probability drawn uniformly
@@ -186,7 +206,8 @@ class AlphaZeroConfig:
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
             in hardware. The learner's weights are always float32.
         network: the network.
-        search: the search.
+        search: the search of self-play.
+        play: the search of the agent at play.
         self_play: self-play games.
         learner: the learner.
         matches: matches during training.
@@ -212,6 +233,7 @@ class AlphaZeroConfig:
         default_factory=lambda: ResidualConfig("win_draw_loss_network", channels=32, blocks=4)
     )
     search: SearchConfig = field(default_factory=SearchConfig)
+    play: PlayConfig = field(default_factory=PlayConfig)
     self_play: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     matches: MatchesConfig = field(default_factory=MatchesConfig)
@@ -241,9 +263,12 @@ class AlphaZeroConfig:
         if not network_entry(self.network.kind).win_draw_loss:
             allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")
+        if self.network.features and not has_features(load_game(self.game)):
+            raise ConfigError(f"{source}: network.features must be false: {self.game} has no features")
         if not has_evaluation(load_game(self.game)):
             for holds, required in (
                 (self.search.guide != "evaluation", "search.guide must be playouts or none, got 'evaluation'"),
+                (self.play.guide != "evaluation", "play.guide must be playouts or none, got 'evaluation'"),
                 (self.search.teacher_share == 0, f"search.teacher_share must be 0, got {self.search.teacher_share}"),
             ):
                 if not holds:

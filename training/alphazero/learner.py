@@ -53,7 +53,7 @@ class Learner:
         self._dtype = dtype
         decayed = [weights for weights in network.parameters() if weights.ndim > 1]
         others = [weights for weights in network.parameters() if weights.ndim <= 1]
-        self._optimiser = torch.optim.AdamW(
+        self._optimizer = torch.optim.AdamW(
             [{"params": decayed, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
             lr=config.learning_rate,
         )
@@ -67,7 +67,7 @@ class Learner:
 
     def step(self, batch: TrainingBatch, progress: float) -> Losses:
         """Take one gradient step."""
-        for group in self._optimiser.param_groups:
+        for group in self._optimizer.param_groups:
             group["lr"] = self.learning_rate(progress)
         with torch.autocast(self._device.type, self._dtype, enabled=self._dtype != torch.float32):
             logits, outcomes = self.network.logits_and_value(batch.observations.to(self._device))
@@ -78,10 +78,10 @@ class Learner:
             batch.probabilities.to(self._device),
         )
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
-        self._optimiser.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad(set_to_none=True)
         (policy_loss + self._config.value_weight * value_loss).backward()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
-        self._optimiser.step()
+        self._optimizer.step()
         self.num_steps += 1
         # A smaller decay for the first steps, so that the average does not retain the initial weights for too long.
         decay = min(self._config.ema_decay, self.num_steps / (self.num_steps + 10))
@@ -116,16 +116,16 @@ class Learner:
                 for name in ("exp_avg", "exp_avg_sq"):
                     if tensors[f"optimiser.{number}.{name}"].shape != parameter.shape:
                         raise ValueError(f"optimiser.{number}.{name} does not have the shape of its parameter")
-                self._optimiser.state[parameter] = {
+                self._optimizer.state[parameter] = {
                     name: tensors[f"optimiser.{number}.{name}"].to("cpu" if name == "step" else self._device)
                     for name in ("step", "exp_avg", "exp_avg_sq")
                 }
 
     def _moments(self) -> list[tuple[nn.Parameter, dict[str, Tensor]]]:
-        parameters = [parameter for group in self._optimiser.param_groups for parameter in group["params"]]
-        if not self._optimiser.state and self.num_steps == 0:
+        parameters = [parameter for group in self._optimizer.param_groups for parameter in group["params"]]
+        if not self._optimizer.state and self.num_steps == 0:
             return []
-        return [(parameter, self._optimiser.state[parameter]) for parameter in parameters]
+        return [(parameter, self._optimizer.state[parameter]) for parameter in parameters]
 
 
 def policy_losses(logits: Tensor, legal: Tensor, actions: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,16 +12,34 @@ from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 
+#: Smallest number of concurrent games of a game with a small share; the network is slower with smaller batches.
+MIN_GAMES = 16
+
 
 class MixedSelfPlay:
     """Plays the games of ``config.shares()``; each step is taken in the game that lacks most of its share of positions."""
 
     def __init__(self, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
-        """Begin ``config.self_play.num_games`` concurrent games of each game."""
+        """Begin the concurrent games: ``config.self_play.num_games`` of the game with the largest share.
+
+        The others have fewer in proportion to their shares, but at least ``MIN_GAMES`` if the first has: with as many, the
+        games of a small share would take most of a run until the first of them end.
+        """
         shares = config.shares()
+        largest = max(shares.values())
+        most = config.self_play.num_games
         seeds = [seed] if len(shares) == 1 else seed.spawn(len(shares))
         self._parts = [
-            (share, SelfPlay(load_game(game), evaluate, config, own_seed))
+            (
+                share,
+                SelfPlay(
+                    load_game(game),
+                    evaluate,
+                    config,
+                    own_seed,
+                    num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
+                ),
+            )
             for (game, share), own_seed in zip(shares.items(), seeds, strict=True)
         ]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game, templates
+from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
+from stoneworks.models.network_inputs import NetworkInputs
 
 with require_extra("train", "training runs"):
     import torch
@@ -92,7 +93,7 @@ class TrainingBatch:
     """A batch of training positions.
 
     Attributes:
-        observations: ``float32[n, planes, height, width]``, from the perspective of the player to move.
+        observations: ``float32[n, input planes, height, width]``, from the perspective of the player to move.
         legal: ``bool[n, num_actions]``, the action mask.
         actions: ``int64[n, entries]``, the stored actions (see :func:`position_dtype`).
         probabilities: ``float32[n, entries]``, their probabilities.
@@ -110,39 +111,37 @@ class TrainingBatch:
 class BatchMaker:
     """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
-    def __init__(self, game: Game, search_value_share: float = 0.0, discount: float = 1.0) -> None:
+    def __init__(
+        self, game: Game, search_value_share: float = 0.0, discount: float = 1.0, *, features: bool = False
+    ) -> None:
         """Initialize the batch maker.
 
         Args:
             game: the game.
             search_value_share: weight of the search value in the value target; the rest is the game result.
             discount: discount of the game result per action to the end of the game.
+            features: whether the network sees the features of the game.
         """
-        self._game = game
+        self._inputs = NetworkInputs(game, features)
         self._search_value_share = search_value_share
         self._discount = discount
-        self._fill = game.compiled(templates.fill_batch)
-        symmetries = game.symmetries
-        self._action_images = np.stack([symmetry.actions for symmetry in symmetries])
+        self._action_images = np.stack([symmetry.actions for symmetry in game.symmetries])
         self._action_origins = np.argsort(self._action_images, axis=1)
-        self._observation_origins = np.argsort(np.stack([symmetry.observation for symmetry in symmetries]), axis=1)
+        self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
 
     def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:
         """Return the positions as tensors, transformed by random symmetries unless ``generator`` is None."""
-        game, number = self._game, len(positions)
-        planes = np.empty((number, *game.flat_observation_shape), np.float32)
-        masks = np.empty((number, game.num_actions), np.int8)
-        states = positions["state"].copy()
-        self._fill(game.board, states, np.arange(number), np.empty(number, np.int8), planes, masks)
+        number = len(positions)
+        planes, masks = self._inputs.of_records(positions["state"].copy())
         flat = planes.reshape(number, -1)
         actions = positions["actions"].astype(np.int64)
         if generator is not None:
             chosen = generator.integers(len(self._action_images), size=number)
-            flat = np.take_along_axis(flat, self._observation_origins[chosen], axis=1)
+            flat = np.take_along_axis(flat, self._plane_origins[chosen], axis=1)
             masks = np.take_along_axis(masks, self._action_origins[chosen], axis=1)
             actions = np.take_along_axis(self._action_images[chosen], actions, axis=1)
         return TrainingBatch(
-            torch.from_numpy(flat.reshape(number, *game.observation_shape)),
+            torch.from_numpy(flat.reshape(planes.shape)),
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),

@@ -42,7 +42,12 @@ class ReplayBuffers:
                 num_added.get(name, 0),
                 functools.partial(check_positions, game),
             )
-            self._makers[name] = BatchMaker(game, config.learner.search_value_share, config.search.discount)
+            self._makers[name] = BatchMaker(
+                game,
+                config.learner.search_value_share,
+                config.search.discount,
+                features=config.network.features,
+            )
 
     @property
     def num_added(self) -> dict[str, int]:

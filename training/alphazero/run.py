@@ -17,16 +17,10 @@ from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import (
-    METADATA_FILE,
-    Checkpoint,
-    CheckpointError,
-    load_checkpoint,
-    load_training_state,
-)
+from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
-from stoneworks.models.shipped import find
+from stoneworks.models.search.guides import make_guide
 from stoneworks.reading import check_shape
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
@@ -41,6 +35,7 @@ from stoneworks.training.alphazero.sources import (
     make_evaluator,
 )
 from stoneworks.training.runs.hardware import torch_threads
+from stoneworks.training.runs.initial_network import initial_network
 from stoneworks.training.runs.run import Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
@@ -62,9 +57,12 @@ CHANGEABLE = (
     "precision",
     "matches",
     "search",
+    "play",
     "self_play",
     "learner",
 )
+
+POSITIONS_FOLDER = "positions"
 
 # Purposes of random numbers; each has its own sequence of seeds.
 _INITIAL_WEIGHTS, _SELF_PLAY, _LEARNING, _MATCHES = range(4)
@@ -141,7 +139,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
 
     changeable: ClassVar[tuple[str, ...]] = CHANGEABLE
     amount = "positions"
-    deterministic_policy = True
+    parts = (POSITIONS_FOLDER,)
 
     def __init__(self, config: AlphaZeroConfig, folder: Path, resume: bool) -> None:
         super().__init__(config, folder, resume)
@@ -153,7 +151,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self._latest = AlphaZeroStatus(0, config.positions, 0.0)
         if self.earlier is not None:
             self._restore(self.earlier)
-        self.buffers = ReplayBuffers(folder / "positions", config, self._num_added_before())
+        self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, self._num_added_before())
 
     def _num_added_before(self) -> Mapping[str, int]:
         """Return the number of positions at the checkpoint by game string. Raises ``CheckpointError`` if it is invalid."""
@@ -186,14 +184,8 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     def _initial_network(self) -> BoardNetwork:
         """Return the initial network of a new run; a resumed run replaces its weights."""
         architecture = Architecture.of_game(self.game, self.config.network)
-        init_from = self.config.init_from
-        if init_from and self.earlier is None:
-            network = load_checkpoint(find(init_from) or init_from, self.game).network
-            if network.architecture != architecture:
-                raise CheckpointError(
-                    f"init_from must be a checkpoint of the network {architecture}, got {network.architecture}"
-                )
-            return network
+        if self.initial is not None:
+            return initial_network(self.initial, architecture)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(self.seed(_INITIAL_WEIGHTS).generate_state(1)[0]))
             return make_network(architecture)
@@ -207,6 +199,11 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     def done(self) -> int:
         """See :attr:`Run.done`."""
         return sum(self.buffers.num_added.values())
+
+    @property
+    def deterministic_policy(self) -> bool:
+        """See :attr:`Run.deterministic_policy`."""
+        return True
 
     @property
     def network(self) -> BoardNetwork:
@@ -370,6 +367,9 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                         self.game,
                         simulations=settings.simulations,
                         discount=self.config.search.discount,
+                        guide=make_guide(self.config.play.guide, self.game, self.config.play.guide_playouts),
+                        guide_weight=self.config.play.guide_weight,
+                        features=self.config.network.features,
                         name=name,
                     ),
                     opponent,

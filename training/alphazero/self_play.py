@@ -58,7 +58,7 @@ class PlayedGame:
 
 
 class SelfPlay:
-    """Plays ``config.self_play.num_games`` concurrent games; a finished game is replaced by a new one.
+    """Plays ``num_games`` concurrent games, by default ``config.self_play.num_games``; a new one replaces each that ends.
 
     Attributes:
         search: the search, with its timers.
@@ -66,16 +66,26 @@ class SelfPlay:
         num_positions: number of training positions so far, those of unfinished games included.
     """
 
-    def __init__(self, game: Game, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self,
+        game: Game,
+        evaluate: Evaluate,
+        config: AlphaZeroConfig,
+        seed: np.random.SeedSequence,
+        *,
+        num_games: int | None = None,
+    ) -> None:
+        num_games = config.self_play.num_games if num_games is None else num_games
         self.search = NetworkSearch(
             game,
             evaluate,
             config.search.search_policy(),
-            max_games=config.self_play.num_games,
+            max_games=num_games,
             max_simulations=config.search.simulations,
             guide=make_guide(config.search.guide, game, config.search.guide_playouts),
             discount=config.search.discount,
             solve=config.search.solve,
+            features=config.network.features,
         )
         self.num_actions_played = 0
         self.num_positions = 0
@@ -86,7 +96,6 @@ class SelfPlay:
         self._apply = game.compiled(apply_actions)
         if config.search.teacher_share > 0:
             self._teacher = Teacher(game, int(self.generator.integers(2**63)))
-        num_games = config.self_play.num_games
         self._states: npt.NDArray[np.void] = np.zeros(num_games, game.state_dtype)
         self._positions: list[list[np.void]] = [[] for _ in range(num_games)]
         self._actions: list[list[int]] = [[] for _ in range(num_games)]

@@ -156,7 +156,7 @@ def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
 
 def _read_fields(file: Path) -> dict[str, Any]:
     if not file.exists():
-        raise ArenaFolderError(f"{file.parent} holds no arena: there is no {_SETTINGS}")
+        raise ArenaFolderError(f"{file.parent} is not the folder of an arena: {_SETTINGS} is missing")
     return read_json(file, ArenaFolderError)
 
 

@@ -108,12 +108,12 @@ class Ladder:
     def from_text(cls, text: str, origin: str) -> Ladder:
         """Return the ladder in a file's text. Raises :class:`LadderError`, which names ``origin``, if it is invalid."""
         fields = parse_json(text, LadderError, origin)
-        check_shape(fields, _SHAPE, LadderError, f"{origin} holds no ladder: it")
+        check_shape(fields, _SHAPE, LadderError, f"{origin} is not a ladder: it")
         try:
             ratings = ratings_from(fields)
             game = load_game(fields["game"])
         except ValueError as error:
-            raise LadderError(f"{origin} holds no ladder: {error}") from None
+            raise LadderError(f"{origin} is not a ladder: {error}") from None
         version = fields["settings"]["game_version"]
         if version != game.version:
             raise LadderError(

@@ -8,7 +8,7 @@ number of distinct games.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_seed
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.training.arena.records import FORFEIT_REASONS, GameRecord
 from stoneworks.training.text import percent
@@ -222,72 +222,90 @@ def play_match(
             raise ValueError(f"{name} must be a Bot, got {bot!r}")
     num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
     opening_actions = check_integer("opening_actions", opening_actions, 0, MAX_OPENING_ACTIONS)
+    seed = check_seed(seed)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     generator = np.random.default_rng(seed)
-    openings = [random_opening(loaded, int(opening_actions), generator) for _ in range(num_pairs)]
-    batch = Batch(loaded, 2 * num_pairs)
-    pair_of = np.arange(2 * num_pairs) // 2
-    seat_of_a = np.arange(2 * num_pairs) % 2
-    batch.load(
-        np.arange(2 * num_pairs),
-        np.array([opening.record for opening in openings], loaded.state_dtype)[pair_of],
-        trusted=True,
-    )
-    histories = [list(openings[pair].history()) for pair in pair_of]
-
+    openings = [random_opening(loaded, opening_actions, generator) for _ in range(num_pairs)]
+    games = _Games(loaded, (bot_a, bot_b), openings)
     everyone = np.arange(2 * num_pairs)
     one_by_one = bot_a.one_game_at_a_time or bot_b.one_game_at_a_time
-    over = np.zeros(2 * num_pairs, np.bool_)
-    forfeits: dict[int, tuple[Outcome, str]] = {}
-    for rows_together in everyone[:, None] if one_by_one else everyone[None, :]:
-        bot_a.restart()
-        bot_b.restart()
+    for rows in everyone[:, None] if one_by_one else everyone[None, :]:
+        games.play(rows, progress)
+    return games.result(seed)
+
+
+class _Games:
+    """The games of a match: two for each opening, with bot A in seat 0 and then in seat 1."""
+
+    def __init__(self, game: Game, bots: tuple[Bot, Bot], openings: Sequence[State]) -> None:
+        self._game = game
+        self._bots = bots
+        self._num_games = 2 * len(openings)
+        rows = np.arange(self._num_games)
+        self._openings = [openings[row // 2] for row in rows.tolist()]
+        self._seat_of_a = rows % 2
+        self._batch = Batch(game, self._num_games)
+        self._batch.load(rows, np.array([opening.record for opening in self._openings], game.state_dtype), trusted=True)
+        self._histories = [opening.history() for opening in self._openings]
+        self._over = np.zeros(self._num_games, np.bool_)
+        self._forfeits: dict[int, tuple[Outcome, str]] = {}
+
+    def play(self, rows: npt.NDArray[np.int64], progress: Callable[[int, int], None] | None) -> None:
+        """Play the games ``rows`` to their ends, all of them concurrently."""
+        for bot in self._bots:
+            bot.restart()
         while True:
             if progress is not None:
-                progress(int(over.sum()), 2 * num_pairs)
-            playing = rows_together[~over[rows_together]]
+                progress(int(self._over.sum()), self._num_games)
+            playing = rows[~self._over[rows]]
             if not playing.size:
-                break
-            actions = np.full(2 * num_pairs, NO_ACTION, np.int64)
-            of_a = batch.current_players[playing] == seat_of_a[playing]
-            for bot, rows in ((bot_a, playing[of_a]), (bot_b, playing[~of_a])):
-                if not rows.size:
-                    continue
-                if not bot.one_game_at_a_time:
-                    try:
-                        answers = bot.step_batch(batch, rows)
-                    except IllegalActionError as error:
-                        raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
-                    actions[rows] = _checked(bot, answers, batch, rows)
-                    continue
-                row = int(rows[0])
-                try:
-                    answer = bot.step(_replayed(loaded, histories[row]))
-                except BotForfeit as forfeit:
-                    winner = 1 - int(batch.current_players[row])
-                    forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
-                    over[row] = True
-                else:
-                    actions[rows] = _checked(bot, np.array([answer]), batch, rows)
-            batch.step(actions)
+                return
+            actions = np.full(self._num_games, NO_ACTION, np.int64)
+            of_a = self._batch.current_players[playing] == self._seat_of_a[playing]
+            for bot, its_rows in zip(self._bots, (playing[of_a], playing[~of_a]), strict=True):
+                if its_rows.size:
+                    actions[its_rows] = self._answers(bot, its_rows)
+            self._batch.step(actions)
             for moved in np.flatnonzero(actions != NO_ACTION):
-                histories[moved].append(int(actions[moved]))
-            over |= batch.current_players < 0
+                self._histories[moved].append(int(actions[moved]))
+            self._over |= self._batch.current_players < 0
 
-    names = bot_a.name, bot_b.name
-    records = []
-    scores = np.empty(2 * num_pairs)
-    for row, (history, pair, seat) in enumerate(zip(histories, pair_of, seat_of_a, strict=True)):
-        outcome = batch.state(row).outcome()
-        metadata: dict[str, object] = {"pair": int(pair), "opening_actions": len(openings[pair].history())}
-        if row in forfeits:
-            outcome, metadata["forfeit"] = forfeits[row]
-        assert outcome is not None
-        players = names if seat == 0 else (names[1], names[0])
-        records.append(GameRecord.of_game(loaded, history, outcome, players, seed, metadata))
-        scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
-    return MatchResult(str(loaded), names, scores.reshape(num_pairs, 2), tuple(records))
+    def _answers(self, bot: Bot, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the actions of a bot in the games ``rows``; ``NO_ACTION`` for a game that it forfeits."""
+        if not bot.one_game_at_a_time:
+            try:
+                answers = bot.step_batch(self._batch, rows)
+            except IllegalActionError as error:
+                raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
+            return _checked(bot, answers, self._batch, rows)
+        row = int(rows[0])
+        try:
+            answer = bot.step(_replayed(self._game, self._histories[row]))
+        except BotForfeit as forfeit:
+            winner = 1 - int(self._batch.current_players[row])
+            self._forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
+            self._over[row] = True
+            return np.array([NO_ACTION])
+        return _checked(bot, np.array([answer]), self._batch, rows)
+
+    def result(self, seed: int) -> MatchResult:
+        """Return the result of the finished games."""
+        names = self._bots[0].name, self._bots[1].name
+        records = []
+        scores = np.empty(self._num_games)
+        for row, (history, opening, seat) in enumerate(
+            zip(self._histories, self._openings, self._seat_of_a.tolist(), strict=True)
+        ):
+            outcome = self._batch.state(row).outcome()
+            metadata: dict[str, object] = {"pair": row // 2, "opening_actions": len(opening.history())}
+            if row in self._forfeits:
+                outcome, metadata["forfeit"] = self._forfeits[row]
+            assert outcome is not None
+            players = names if seat == 0 else (names[1], names[0])
+            records.append(GameRecord.of_game(self._game, history, outcome, players, seed, metadata))
+            scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
+        return MatchResult(str(self._game), names, scores.reshape(-1, 2), tuple(records))
 
 
 def _replayed(game: Game, history: list[int]) -> State:

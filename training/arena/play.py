@@ -15,6 +15,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.files import remove_temporary_files
 from stoneworks.locks import lock_folder
+from stoneworks.models import Bot
 from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
 from stoneworks.training.arena.folder import ArenaFolder, match_of, read_settings
 from stoneworks.training.arena.match import MatchResult
@@ -120,6 +121,10 @@ def play_arena(
     everyone: dict[str, Player] = {name: given.get(name, name) for name in settings.players}
     game = load_game(settings.game)
     for name, player in everyone.items():
+        if not isinstance(player, (str, Bot)) and not callable(player):
+            raise ValueError(
+                f"player {name!r} must be a bot name, a Bot, or a function of a game and a seed, got {player!r}"
+            )
         if isinstance(player, str):
             make_bot(player, game, 0)  # report invalid names before anything is played
         elif cluster:

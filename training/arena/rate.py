@@ -141,7 +141,13 @@ def rate(
         ValueError: an argument is invalid; see also :func:`play_arena`.
     """
     loaded = load_game(game) if isinstance(game, str) else game
-    check_integer("num_anchors", num_anchors, 1)
+    for argument, value, minimum in (
+        ("num_pairs", num_pairs, 1),
+        ("num_anchors", num_anchors, 1),
+        ("scout_pairs", scout_pairs, 1),
+        ("seed", seed, 0),
+    ):
+        check_integer(argument, value, minimum)
     steps = load_ladder(loaded) if ladder is None else ladder
     if steps.game != str(loaded):
         raise ValueError(f"ladder must be one for {loaded}, got one for {steps.game}")

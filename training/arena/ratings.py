@@ -31,6 +31,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.checks import check_positive
+
 #: Elo points per natural unit of strength.
 ELO_PER_UNIT = 400 / math.log(10)
 #: Standard deviation of the prior of each strength, in Elo points: wide, so that it only matters for sweeps.
@@ -333,9 +335,7 @@ def _tallies(scores: _Floats) -> tuple[_Floats, _Floats]:
 
 
 def _precision(name: str, width: float) -> float:
-    if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0 < width < math.inf:
-        raise ValueError(f"{name} must be a number > 0, got {width!r}")
-    return (ELO_PER_UNIT / width) ** 2
+    return (ELO_PER_UNIT / check_positive(name, width)) ** 2
 
 
 def _check(result: PairedScores) -> None:

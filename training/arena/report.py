@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stoneworks.files import write_whole
+from stoneworks.files import check_output_file, write_whole
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.text import percent
@@ -73,11 +73,8 @@ def pairings_table_of(results: dict[str, Any]) -> Table:
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError`` if ``path`` is invalid for a picture: unsupported suffix or missing folder."""
-    if Path(path).suffix not in PICTURE_SUFFIXES or not Path(path).parent.is_dir():
-        raise ValueError(
-            f"picture must be a file in an existing folder, ending in {', '.join(PICTURE_SUFFIXES)}, got {str(path)!r}"
-        )
+    """Raise ``ValueError`` if no picture can be written to ``path`` (see :func:`stoneworks.files.check_output_file`)."""
+    check_output_file("picture", path, PICTURE_SUFFIXES)
 
 
 def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[MatchResult, ...], title: str) -> None:

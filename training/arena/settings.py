@@ -52,18 +52,18 @@ class ArenaSettings:
         }
         for name, (minimum, maximum) in bounds.items():
             object.__setattr__(self, name, check_integer(name, getattr(self, name), minimum, maximum))
+        if not self.pairings:
+            raise ValueError("pairings must have at least one pairing, got none")
+        for pairing in self.pairings:
+            if not isinstance(pairing, tuple) or [type(name) for name in pairing] != [str, str]:
+                raise ValueError(f"a pairing must be a tuple of the names of two players, got {pairing!r}")
         num_chunks = len(self.pairings) * -(-self.num_pairs // self.chunk_pairs)
         if num_chunks > MAX_CHUNKS:
             raise ValueError(
                 f"num_pairs must give at most {MAX_CHUNKS} chunks, got {num_chunks} with {self.num_pairs} pairs of "
                 f"{len(self.pairings)} pairings in chunks of {self.chunk_pairs}"
             )
-        if not self.pairings:
-            raise ValueError("at least one pairing is required")
         for first, second in self.pairings:
-            for name in (first, second):
-                if not isinstance(name, str):
-                    raise ValueError(f"a pairing must have the names of two players, got {name!r}")
             if first == second:
                 raise ValueError(f"a pairing must have two different players, got {first!r} twice")
         if self.sprt is not None and len(self.pairings) != 1:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
+from stoneworks.files import check_output_file, write_whole
 from stoneworks.models.processors import processor_name
 from stoneworks.training.bench import ours
 
@@ -91,9 +91,8 @@ def save_growth(results: list[Growth], path: Path) -> None:
 
 
 def check_image(path: Path) -> None:
-    """Raise ``ValueError`` if the suffix of ``path`` is not that of an SVG or PNG file."""
-    if path.suffix not in (".svg", ".png"):
-        raise ValueError(f"growth must be a file that ends in .svg or .png, got {str(path)!r}")
+    """Raise ``ValueError`` if no SVG or PNG file can be written to ``path``."""
+    check_output_file("growth", path, (".svg", ".png"))
 
 
 def draw_growth(results: list[Growth], path: Path) -> None:

@@ -208,13 +208,112 @@ def _pgx_play(batch_size: int) -> Play:
     return play
 
 
+def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simulations: int) -> Contestant:
+    """Return a contestant: simulations of self-play of OpenSpiel's AlphaZero in Python and JAX, as one of its actors plays.
+
+    Its network is a residual network with batch normalization in the API that it uses by default; its settings are those of
+    its example. Requires flax, optax and orbax-checkpoint in addition to OpenSpiel.
+    """
+
+    def prepare() -> Play:
+        os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+        import pyspiel
+        from open_spiel.python.algorithms import mcts
+        from open_spiel.python.algorithms.alpha_zero import evaluator, utils
+
+        game = pyspiel.load_game(f"hex(board_size={size})")
+        model = utils.api_selector("nnx").Model.build_model(
+            "resnet", game.observation_tensor_shape(), game.num_distinct_actions(), channels, blocks, 1e-4, 1e-3, None
+        )
+        bot = mcts.MCTSBot(
+            game,
+            1.41,
+            simulations,
+            evaluator.AlphaZeroEvaluator(game, model),
+            solve=False,
+            dirichlet_noise=(0.25, 1.0),
+            child_selection_fn=mcts.SearchNode.puct_value,
+            dont_return_chance_node=True,
+        )
+        rng = np.random.default_rng(0)
+        state = game.new_initial_state()
+
+        def play(amount: int) -> int:
+            nonlocal state
+            done = 0
+            while done < amount:
+                children = bot.mcts_search(state).children
+                visits = np.array([child.explore_count for child in children], np.float64)
+                state.apply_action(children[rng.choice(len(children), p=visits / visits.sum())].action)
+                done += simulations
+                if state.is_terminal():
+                    state = game.new_initial_state()
+            return done
+
+        return play
+
+    name = f"OpenSpiel AlphaZero, hex(board_size={size}), {blocks} x {channels}, {simulations} simulations"
+    return Contestant(name, prepare, requires=("pyspiel", "jax", "flax", "optax", "orbax"))
+
+
 def mctx_simulations(num_games: int, num_simulations: int) -> Contestant:
     """Return a contestant: simulations of mctx's ``gumbel_muzero_policy`` in pgx's hex, compiled, with a constant network."""
     name = f"mctx on pgx hex, {num_games} games of {num_simulations} simulations"
     return Contestant(name, lambda: _mctx_play(num_games, num_simulations), requires=("pgx", "jax", "mctx"))
 
 
-def _mctx_play(num_games: int, num_simulations: int) -> Play:
+def mctx_simulations_with_network(channels: int, blocks: int, num_games: int, num_simulations: int) -> Contestant:
+    """Return a contestant: like :func:`mctx_simulations`, with a residual network in JAX, in float32.
+
+    The network has the layers of ours: a stem, blocks of two convolutions with a bias from global pooling, and two heads. The
+    board has 11 cells a side, because the initial position of pgx is wrong for other sizes.
+    """
+    name = f"mctx on pgx hex, {blocks} x {channels}, {num_games} games of {num_simulations} simulations"
+    prepare = partial(_mctx_play, num_games, num_simulations, (channels, blocks))
+    return Contestant(name, prepare, requires=("pgx", "jax", "mctx"))
+
+
+def _jax_network(observation_shape: tuple[int, ...], channels: int, blocks: int) -> Any:
+    """Return a function from observations ``[batch, height, width, planes]`` to logits and values, with random weights."""
+    import jax
+    import jax.numpy as jnp
+
+    height, width, num_planes = observation_shape
+    rng = np.random.default_rng(0)
+
+    def weights(*shape: int) -> Any:
+        return jnp.asarray(rng.normal(0, np.prod(shape[:-1]) ** -0.5, shape), jnp.float32)
+
+    stem = weights(3, 3, num_planes, channels)
+    body = [
+        (weights(3, 3, channels, channels), weights(2 * channels, channels), weights(3, 3, channels, channels))
+        for _ in range(blocks)
+    ]
+    of_cells, hidden = weights(channels, 1), weights(2 * channels, 2 * channels)
+    of_global, of_value = weights(2 * channels, 1), weights(2 * channels, 3)
+
+    def convolve(features: Any, kernel: Any) -> Any:
+        return jax.lax.conv_general_dilated(
+            features, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
+
+    def pool(features: Any) -> Any:
+        return jnp.concatenate([features.mean((1, 2)), features.max((1, 2))], axis=1)
+
+    def evaluate(observations: Any) -> Any:
+        features = jax.nn.relu(convolve(observations, stem))
+        for first, bias, second in body:
+            inner = jax.nn.relu(convolve(features, first) + (pool(features) @ bias)[:, None, None, :])
+            features = jax.nn.relu(features + convolve(inner, second))
+        pooled = jax.nn.relu(pool(features) @ hidden)
+        logits = jnp.concatenate([(features @ of_cells).reshape(-1, height * width), pooled @ of_global], axis=1)
+        outcomes = jax.nn.softmax(pooled @ of_value)
+        return logits, outcomes[:, 0] - outcomes[:, 2]
+
+    return evaluate
+
+
+def _mctx_play(num_games: int, num_simulations: int, channels_and_blocks: tuple[int, int] | None = None) -> Play:
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     import jax
     import jax.numpy as jnp
@@ -223,9 +322,13 @@ def _mctx_play(num_games: int, num_simulations: int) -> Play:
 
     env = pgx.make("hex")
     step = jax.vmap(env.step)
+    evaluate = _jax_network(env.observation_shape, *channels_and_blocks) if channels_and_blocks else None
 
     def answer(state: Any) -> Any:
-        return jnp.where(state.legal_action_mask, 0.0, -1e9), jnp.zeros(num_games)
+        if evaluate is None:
+            return jnp.where(state.legal_action_mask, 0.0, -1e9), jnp.zeros(num_games)
+        logits, values = evaluate(state.observation.astype(jnp.float32))
+        return jnp.where(state.legal_action_mask, logits, -1e9), values
 
     def take(params: Any, key: Any, actions: Any, state: Any) -> Any:
         players = state.current_player

@@ -9,8 +9,19 @@ from stoneworks.envs.rules import load_game
 from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Measured
 from stoneworks.training.bench.ppo import PPOFrames
+from stoneworks.training.bench.self_play import (
+    BLOCKS,
+    CHANNELS,
+    NUM_GAMES,
+    PARTS,
+    SelfPlayAndLearning,
+    ShareOfTime,
+    self_play_simulations,
+)
 
 BATCH_SIZE = 1024
+#: For two threads, which take turns in about 50 µs.
+LARGE_BATCH_SIZE = 8192
 MCTS_SIMULATIONS = 2000
 NUM_SEARCHED_GAMES, NUM_SIMULATIONS = 64, 32
 
@@ -44,7 +55,7 @@ class Comparison:
 
 def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
     """Return all comparisons. Contestants are loaded when they are measured, and shared between comparisons."""
-    training = _training() if with_training else ()
+    training = [*_self_play(), *_ppo()] if with_training else []
     return [*_steps(), *_playouts(), *_searches(), *_players(), *training]
 
 
@@ -66,7 +77,7 @@ def _steps() -> Iterator[Comparison]:
     for game in (TAUGO, TAIGO, TRUGO):
         yield Comparison("batch steps, observation and mask", batches[game], batches[VADUS])
     # The reference uses wall-clock time as well, like the two-thread contestant.
-    one, two = (ours.batch_steps(VADUS, BATCH_SIZE, threads, wall_clock=True) for threads in (1, 2))
+    one, two = (ours.batch_steps(VADUS, LARGE_BATCH_SIZE, threads, wall_clock=True) for threads in (1, 2))
     yield Comparison("batch steps, two threads", two, one, num_cores=2)
 
 
@@ -103,5 +114,18 @@ def _players() -> Iterator[Comparison]:
             yield Comparison("actions of players", players[game], players[VADUS])
 
 
-def _training() -> Iterator[Comparison]:
+def _self_play() -> Iterator[Comparison]:
+    for name in ("vadus-5", "vadus-9"):
+        run = SelfPlayAndLearning(name)
+        yield Comparison("training positions of AlphaZero, learning included", run)
+        for part in PARTS:
+            yield Comparison(f"time of {part}, in %", ShareOfTime(run, part))
+    openspiel = references.openspiel_alphazero_simulations(9, CHANNELS, BLOCKS, NUM_SIMULATIONS)
+    mctx = references.mctx_simulations_with_network(CHANNELS, BLOCKS, NUM_GAMES, NUM_SIMULATIONS)
+    for game, other in (("hex(size=9,swap=False)", openspiel), (HEX_WITH_SWAP, mctx)):
+        simulations = self_play_simulations(game, NUM_SIMULATIONS)
+        yield Comparison("simulations of self-play, with network", simulations, other)
+
+
+def _ppo() -> Iterator[Comparison]:
     yield Comparison("PPO frames, updates included", PPOFrames("ours"), PPOFrames("usual"))

@@ -31,6 +31,9 @@ _Folder = Annotated[
     Path | None, typer.Option(help="Folder for the games (default: a folder under runs/ derived from the settings).")
 ]
 _OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")]
+_ChunkPairs = Annotated[
+    int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
+]
 _Seed = Annotated[int, typer.Option(min=0, help="Seed of openings and players.")]
 
 
@@ -52,9 +55,7 @@ def arena(
     cluster: _Cluster = "",
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
-    chunk_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
-    ] = 8,
+    chunk_pairs: _ChunkPairs = 8,
     seed: _Seed = 0,
     picture: Annotated[
         Path | None, typer.Option(help="Plot ratings and cross table to a .png, .svg or .pdf file.")
@@ -171,16 +172,14 @@ def make_ladder(
     cluster: _Cluster = "",
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
-    chunk_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
-    ] = 8,
+    chunk_pairs: _ChunkPairs = 8,
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
-    from stoneworks.training.arena.schedule import neighbors, round_robin
+    from stoneworks.training.arena.schedule import neighbors
     from stoneworks.training.arena.settings import ArenaSettings
 
     if not output.is_dir():
@@ -188,15 +187,19 @@ def make_ladder(
     anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = ArenaSettings(
         game,
-        round_robin(anchors) if next_ones is None else neighbors(anchors, next_ones),
+        neighbors(anchors, next_ones),
         num_pairs=pairs,
         chunk_pairs=chunk_pairs,
         opening_actions=opening_actions,
         seed=seed,
     )
-    options = {"pairs": pairs, "opening-actions": opening_actions, "chunk-pairs": chunk_pairs, "seed": seed}
-    if next_ones is not None:
-        options["neighbors"] = next_ones
+    options = {
+        "pairs": pairs,
+        "opening-actions": opening_actions,
+        "chunk-pairs": chunk_pairs,
+        "seed": seed,
+        "neighbors": next_ones,
+    }
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)
@@ -248,34 +251,18 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None, clu
 
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
-    """Show a progress bar on standard error while an arena is played."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    """Show a progress bar while an arena is played."""
+    from stoneworks.training.cli.progress import progress_bar
 
-    columns = (
-        TextColumn("pairs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=None, note="")
+    with progress_bar(with_estimate=True) as show:
 
-        def show(result: ArenaResult) -> None:
+        def tell(result: ArenaResult) -> None:
             total = len(result.settings.pairings) * result.settings.num_pairs
             ratio = result.log_likelihood_ratio
             note = "" if ratio is None else f"log-likelihood ratio {ratio:.2f}"
-            progress.update(task, completed=result.num_pairs, total=total, note=note)
+            show("pairs", result.num_pairs, total, note)
 
-        yield show
+        yield tell
 
 
 def _folder_of(kind: str, game: str, given: object) -> Path:

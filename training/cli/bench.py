@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from stoneworks.files import check_output_file
+
 #: Width of the table if the output is not a terminal: enough for every row on one line.
 WIDTH_OF_FILES = 240
 
@@ -47,9 +49,8 @@ def bench(
     """
     from stoneworks.training.bench import load_report, run_bench, save_report, table_of
 
-    for option, file in (("json", json), ("growth", growth)):
-        if file is not None and not file.parent.is_dir():
-            raise ValueError(f"{option} must be a file in an existing folder, got {str(file)!r}")
+    if json is not None:
+        check_output_file("json", json)
     if capacity:
         _measure_capacity(json)
         return

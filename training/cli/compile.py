@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 
@@ -28,17 +27,16 @@ def compile_command(
     """
     from stoneworks.envs.rules import game_names, load_game
     from stoneworks.envs.rules.kernel_cache import cache_folder
+    from stoneworks.training.cli.progress import progress_bar
     from stoneworks.training.compiling import Compiled, compile_games
 
     loaded = [load_game(game) for game in games or game_names()]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("compiling", total=None)
+    with progress_bar() as show:
 
-        def show(compiled: Compiled, done: int, total: int) -> None:
-            bar.update(task, description=f"{compiled.game}: {compiled.part}", completed=done, total=total)
+        def tell(compiled: Compiled, done: int, total: int) -> None:
+            show(f"{compiled.game}: {compiled.part}", done, total)
 
-        results = compile_games(loaded, num_processes=processes, progress=show)
+        results = compile_games(loaded, num_processes=processes, progress=tell)
     table = Table("game", "kernels for", "CPU seconds")
     for result in sorted(results, key=lambda result: (result.game, -result.seconds)):
         table.add_row(result.game, result.part, f"{result.seconds:.1f}")

@@ -70,7 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = 130
     except _UsageError as error:
         if message := error.format_message():  # empty if there were no arguments, which shows the help
-            print(f"stoneworks: {message}", file=sys.stderr)
+            value = _value_given(error, sys.argv[1:] if arguments is None else arguments)
+            ending = "" if value is None or value in message.split() else f", got {value!r}"
+            print(f"stoneworks: {message}{ending}", file=sys.stderr)
         status = error.exit_code
     except Exception as error:
         if not _is_of_input_or_machine(error):
@@ -80,6 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if status == 130:
         print("stoneworks: interrupted", file=sys.stderr)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _value_given(error: typer.BadParameter, arguments: Sequence[str]) -> str | None:
+    """Return the value of the option that an error is about; None if it is not about an option with a value."""
+    options = getattr(getattr(error, "param", None), "opts", ())
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        option, equals, value = argument.partition("=")
+        if option in options:
+            return value if equals else following
+    return None
 
 
 def _is_of_input_or_machine(error: Exception) -> bool:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stoneworks.envs.rules import RegistrationError, game_names, load_game
+from stoneworks.files import check_output_file
 
 
 def games() -> None:
@@ -68,10 +69,11 @@ def play(
     from stoneworks.training.arena.records import GameRecord, write_records
     from stoneworks.training.cli.terminal_play import TerminalGame
 
-    _check_folder_of(save)
+    if save is not None:
+        check_output_file("save", save)
     given = [*(option or []), *([f"size={size}"] if size is not None else [])]
     loaded = load_game(game, **_game_options(given))
-    bot = load_bot(opponent or default_bot(loaded), loaded, seed)
+    bot = load_bot(default_bot(loaded) if opponent is None else opponent, loaded, seed)
     adviser = load_bot(default_bot(loaded), loaded, seed)
     if sys.stdin is None:  # closed by who started this process
         raise ValueError("play needs a standard input to read actions from")
@@ -95,26 +97,25 @@ def match(
     Both games of a pair start from the same random opening, with seats swapped.
     """
     import numpy as np
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from stoneworks.models import load_bot
     from stoneworks.training.arena.match import play_match
     from stoneworks.training.arena.records import write_records
+    from stoneworks.training.cli.progress import progress_bar
 
-    _check_folder_of(save)
+    if save is not None:
+        check_output_file("save", save)
     loaded = load_game(game)
     seed_a, seed_b, seed_of_openings = map(int, np.random.SeedSequence(seed).generate_state(3))
     bots = load_bot(a, loaded, seed_a), load_bot(b, loaded, seed_b)
-    columns = (TextColumn("games over"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=2 * pairs)
+    with progress_bar() as show:
         result = play_match(
             loaded,
             *bots,
             num_pairs=pairs,
             opening_actions=opening_actions,
             seed=seed_of_openings,
-            progress=lambda over, _: progress.update(task, completed=over),
+            progress=lambda over, total: show("games over", over, total),
         )
     if save is not None:
         write_records(save, result.records)
@@ -122,12 +123,6 @@ def match(
     for row in result.summary():
         table.add_row(*row)
     Console(markup=False, highlight=False).print(table)
-
-
-def _check_folder_of(file: Path | None) -> None:
-    """Raise ``ValueError`` if the folder of an output file does not exist."""
-    if file is not None and not file.parent.is_dir():
-        raise ValueError(f"save must be a file in an existing folder, got {str(file)!r}")
 
 
 def _game_options(given: list[str]) -> dict[str, object]:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from stoneworks.files import check_output_file
+
 
 def replay(
     records: Annotated[Path, typer.Argument(help="A file of game records (JSON lines).")],
@@ -19,6 +21,7 @@ def replay(
     from stoneworks.training.arena.records import read_records
     from stoneworks.web.replay import Replay, numbers_in
 
+    check_output_file("html", html)
     found = read_records(records)
     if not found:
         raise ValueError(f"{records} has no games")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from stoneworks.training.runs.algorithms import ALGORITHMS
 
@@ -83,9 +82,8 @@ def ship(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
 ) -> None:
     """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from stoneworks.models.shipped import shipped_folder
+    from stoneworks.training.cli.progress import progress_bar
     from stoneworks.training.runs.shipping import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run
 
@@ -98,15 +96,8 @@ def ship(
         other_pairs=other_pairs,
         seed=seed,
     )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=2 * pairs)
+    with progress_bar() as show:
         target = ship_run(
-            folder,
-            name,
-            into=into or shipped_folder(),
-            matches=matches,
-            weaknesses=weaknesses,
-            progress=lambda what, over, games: progress.update(task, description=what, completed=over, total=games),
+            folder, name, into=into or shipped_folder(), matches=matches, weaknesses=weaknesses, progress=show
         )
     print(f"the checkpoint is {target}")

@@ -21,6 +21,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.network import Architecture, make_network
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.processors import processor_name
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner
@@ -221,7 +222,8 @@ def _bytes_per_position(config: AlphaZeroConfig, num_positions: int = 32) -> flo
 
 
 def _evaluations_per_second(config: AlphaZeroConfig, evaluator: Any, number: int) -> float:
-    planes = np.zeros((number, *load_game(config.game).observation_tensor_shape()), np.float32)
+    inputs = NetworkInputs(load_game(config.game), config.network.features)
+    planes = np.zeros((number, *inputs.shape), np.float32)
     evaluator(planes)
     rounds = max(1, 32 // number)
     begin = time.process_time()

@@ -13,22 +13,20 @@ from stoneworks.extras import require_extra
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.training.ppo.config import OpponentsConfig
+from stoneworks.training.ppo.config import PAST, OpponentsConfig
+from stoneworks.training.runs.config_reading import ConfigError
 
 with require_extra("train", "training runs"):
     from torch import Tensor
 
-_PAST = "past-"
-_BOTS = ("random", "greedy")
-
 
 def kind_of_opponent(name: str) -> str:
-    """Return the kind of an opponent, by which results are grouped: ``latest``, ``past``, ``random`` or ``greedy``."""
-    return "past" if name.startswith(_PAST) else name
+    """Return the kind of an opponent, by which results are grouped: ``past`` for past policies, else its name."""
+    return "past" if name.startswith(PAST) else name
 
 
 def _updates_of(past_self: str) -> int:
-    return int(past_self.removeprefix(_PAST))
+    return int(past_self.removeprefix(PAST))
 
 
 class OpponentPool:
@@ -45,6 +43,10 @@ class OpponentPool:
             game: the game.
             config: the shares of the opponents.
             learner: the network being trained; ``latest`` plays with its current weights.
+
+        Raises:
+            ConfigError: a bot plays one game at a time.
+            ValueError: a bot is unknown or cannot play ``game``.
         """
         self._game = game
         self._config = config
@@ -52,9 +54,10 @@ class OpponentPool:
         self._players: dict[str, PolicyBot | _ReplaceableBot] = {}
         if config.latest:
             self._players["latest"] = PolicyBot(learner, game)
-        for name in _BOTS:
-            if getattr(config, name):
-                self._players[name] = _ReplaceableBot(load_bot(name, game))
+        self._shares = {"latest": config.latest, "random": config.random, "greedy": config.greedy, **config.bots}
+        for name, share in self._shares.items():
+            if share and name != "latest":
+                self._players[name] = self._loaded(name)
 
     def begin_update(self, update: int, seeds: np.random.SeedSequence, env: VectorEnv) -> None:
         """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``env``.
@@ -70,7 +73,7 @@ class OpponentPool:
         kept = [name for name in self._past_selves() if self._is_kept(name, update)]
         number = min(self._config.past_selves_at_once, len(kept)) if self._config.past else 0
         drawn = sorted(generator.choice(kept, number, replace=False).tolist()) if number else []
-        shares = {name: getattr(self._config, name) for name in self._players if not name.startswith(_PAST)}
+        shares = {name: self._shares[name] for name in self._players if not name.startswith(PAST)}
         shares |= {name: self._config.past / number if name in drawn else 0.0 for name in self._past_selves()}
         for name in shares:
             player, seed = self._players[name], int(generator.integers(2**31))
@@ -98,8 +101,15 @@ class OpponentPool:
             self._add(name, tensors)
         env.set_opponents(dict.fromkeys(self._players, 1.0), self._players)
 
+    def _loaded(self, name: str) -> PolicyBot | _ReplaceableBot:
+        bot = load_bot(name, self._game)
+        if bot.one_game_at_a_time:
+            bot.close()
+            raise ConfigError(f"opponents.bots must be able to play many games at once, got {name!r}")
+        return bot if isinstance(bot, PolicyBot) else _ReplaceableBot(bot)
+
     def _past_selves(self) -> list[str]:
-        return sorted((name for name in self._players if name.startswith(_PAST)), key=_updates_of)
+        return sorted((name for name in self._players if name.startswith(PAST)), key=_updates_of)
 
     def _network(self, name: str) -> BoardNetwork:
         player = self._players[name]
@@ -118,7 +128,7 @@ class OpponentPool:
 
     def _add_past_self(self, update: int) -> None:
         # If the share of the latest policy is 0, the first update needs another opponent: the untrained policy.
-        name = f"{_PAST}{update}"
+        name = f"{PAST}{update}"
         if self._config.past and self._is_kept(name, update) and name not in self._players:
             self._add(name, self._learner.state_dict())
 
@@ -148,7 +158,8 @@ class _ReplaceableBot(Bot):
         return self._bot.name
 
     def replace(self, bot: Bot) -> None:
-        """Delegate to ``bot`` from now on."""
+        """Close the current bot and delegate to ``bot`` from now on."""
+        self._bot.close()
         self._bot = bot
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

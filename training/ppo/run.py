@@ -25,8 +25,10 @@ from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_train
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.reading import check_shape
 from stoneworks.training.ppo.config import PPOConfig
+from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
+from stoneworks.training.runs.initial_network import initial_network
 from stoneworks.training.runs.run import Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
@@ -39,7 +41,7 @@ with require_extra("train", "training runs"):
     from torch import Tensor
 
 #: Keys of the configuration that may be changed when a run is resumed.
-CHANGEABLE = ("frames", "checkpoint_seconds", "threads", "matches")
+CHANGEABLE = ("frames", "deterministic_policy", "checkpoint_seconds", "threads", "matches")
 
 #: Number of latest games per kind of opponent over which the displayed training score is averaged.
 SCORE_WINDOW = 500
@@ -101,13 +103,15 @@ class PPORun(Run[PPOConfig]):
 
     changeable: ClassVar[tuple[str, ...]] = CHANGEABLE
     amount = "frames"
-    deterministic_policy = False
 
     def __init__(self, config: PPOConfig, folder: Path, resume: bool) -> None:
         super().__init__(config, folder, resume)
-        self.games = VectorEnv(config.num_games, self.game)
+        env_class = NetworkInputsEnv if config.network.features else VectorEnv
+        self.games = env_class(config.num_games, self.game)
         self.env = SB3VecEnv(self.games)
         self.model = make_model(self.game, config, self.env)
+        if self.initial is not None:
+            self.network.load_state_dict(initial_network(self.initial, self.network.architecture).state_dict())
         self.pool = OpponentPool(self.game, config.opponents, self.network)
         self.updates = 0
         if self.earlier is None:
@@ -118,12 +122,17 @@ class PPORun(Run[PPOConfig]):
     @staticmethod
     def opponents(config: PPOConfig) -> Iterable[str]:
         """See :meth:`Run.opponents`."""
-        return config.matches.opponents
+        return (*config.matches.opponents, *config.opponents.bots)
 
     @property
     def done(self) -> int:
         """See :attr:`Run.done`."""
         return self.model.num_timesteps
+
+    @property
+    def deterministic_policy(self) -> bool:
+        """See :attr:`Run.deterministic_policy`."""
+        return self.config.deterministic_policy
 
     @property
     def network(self) -> BoardNetwork:
@@ -166,7 +175,17 @@ class PPORun(Run[PPOConfig]):
         self.network.eval()
         opponents = self.config.matches.opponents
         pairings = (
-            ("policy", PolicyBot(self.network, self.game, self._match_seed(number, 0), name="policy"), opponent)
+            (
+                "policy",
+                PolicyBot(
+                    self.network,
+                    self.game,
+                    self._match_seed(number, 0),
+                    deterministic=self.config.deterministic_policy,
+                    name="policy",
+                ),
+                opponent,
+            )
             for number, opponent in enumerate(opponents)
         )
         self.play_matches(

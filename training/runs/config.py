@@ -97,6 +97,8 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
     """Check the names of bots and checkpoints in a file. Raises ``UntrustedNameError``."""
     if isinstance(values, Mapping):
         for inner, value in values.items():
+            if key == "bots":
+                check_name_in_file(str(inner), source, folder)
             _check_names(value, source, folder, str(inner))
     elif isinstance(values, (list, tuple)):
         for value in values:

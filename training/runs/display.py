@@ -73,7 +73,8 @@ class TrainingBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._progress.live.is_started:  # else stop() writes an empty line
+            self._progress.stop()
 
     def show(self, done: int, speed: float, *, beside: str = "", below: Sequence[str] = (), message: str = "") -> None:
         """Update the display.

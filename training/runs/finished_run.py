@@ -91,9 +91,10 @@ def check_training(training: Mapping[str, Any], amount: str, source: str | os.Pa
         amount: int,
         "seconds": float,
         "config": {amount: int},
-        "hardware": {"processor": str, "torch_threads": int, "gpu?": str},
+        "hardware": {"processor": str, "cores": int, "torch_threads": int, "gpu?": str},
         "match_results": [match_results],
         "matches_due?": bool,
+        "earlier_runs?": [{"algorithm": str, "amount": int, "unit": str, "seconds": float}],
     }
     where = f"{source}: training"
     check_shape(dict(training), shape, CheckpointError, where)

@@ -13,6 +13,7 @@ from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint, CheckpointError
 from stoneworks.reading import read_json
+from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.finished_run import (
     algorithm_of,
     hardware_in_words,
@@ -55,7 +56,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     total = training["config"][amount]
     yield "## How it was trained\n"
     yield (
-        f"By {story.title} self-play {_beginning(training['config'])}: {training[amount]:,} {amount} (of {total:,} planned), "
+        f"By {story.title} self-play {_beginning(training)}: {training[amount]:,} {amount} (of {total:,} planned), "
         f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"The network has {network_in_words(checkpoint.network)}; the file has "
         f"{size:,} bytes. The configuration is at the end.\n"
@@ -87,8 +88,20 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     )
 
 
-def _beginning(config: Mapping[str, Any]) -> str:
-    return "from the weights of an earlier run" if config.get("init_from") else "from scratch"
+def _beginning(training: Mapping[str, Any]) -> str:
+    if not training["config"].get("init_from"):
+        return "from scratch"
+    runs = [
+        f"{ALGORITHMS[run['algorithm']].run_story().title if run['algorithm'] in ALGORITHMS else run['algorithm']} "
+        f"({_extent(run)})"
+        for run in training.get("earlier_runs", ())
+    ]
+    return f"from the weights that {' then '.join(runs) or 'an earlier run'} had trained"
+
+
+def _extent(run: Mapping[str, Any]) -> str:
+    """Return amount and duration of a run (see :func:`stoneworks.training.runs.initial_network.runs_before`) as text."""
+    return f"{run['amount']:,} {run['unit']}, {duration(run['seconds'])}"
 
 
 def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -155,7 +168,8 @@ def shipped_table() -> str:
             for row in final_matches["matches"]
         )
         amount = algorithm_of(training, folder).amount
-        trained = f"{training[amount]:,} {amount}, {duration(training['seconds'])}"
+        this = {"amount": training[amount], "unit": amount, "seconds": training["seconds"]}
+        trained = "<br>then ".join(_extent(run) for run in (*training.get("earlier_runs", ()), this))
         kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
         rows.append(f"| `{name}` | {description['game']} | {trained} | {kib:,.0f} KiB | {scores} |")
     if not rows:

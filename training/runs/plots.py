@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,16 +51,19 @@ def metrics_plot(
     Args:
         rows: the metrics (see :func:`stoneworks.training.runs.metrics.read_metrics`).
         amount: key in ``rows`` of the horizontal axis.
-        panels: for each panel, its title and the line labels by metric name.
+        panels: for each panel, its title and the line labels by metric name (see
+            :class:`stoneworks.training.runs.story.Plot`).
         shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels, strict=True):
-        for number, (name, label) in enumerate(lines.items()):
+        for number, (name, label) in enumerate(_all_lines(lines, rows)):
             points = [(row[amount], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
-                axes.plot(x, y, ".-" if len(x) < 30 else "-", color=_COLORS[number], label=label, linewidth=1)
+                axes.plot(
+                    x, y, ".-" if len(x) < 30 else "-", color=_COLORS[number % len(_COLORS)], label=label, linewidth=1
+                )
         if shares:
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         low, high = (axes.dataLim.ymin, axes.dataLim.ymax) if axes.lines else (0.0, 1.0)
@@ -72,6 +75,17 @@ def metrics_plot(
 def pairings(match_results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the distinct pairs of player and opponent, in order of first appearance."""
     return list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
+
+
+def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the names and labels of the lines of a panel; names that end with ``*`` are replaced by those in ``rows``."""
+    for name, label in lines.items():
+        prefix = name.removesuffix("*")
+        if prefix == name:
+            yield name, label
+        else:
+            found = dict.fromkeys(key for row in rows for key in row if key.startswith(prefix))
+            yield from ((key, key.removeprefix(prefix)) for key in found)
 
 
 def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:

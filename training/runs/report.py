@@ -18,6 +18,7 @@ from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.arena.match import random_opening
 from stoneworks.training.arena.records import GameRecord, read_records
 from stoneworks.training.runs import plots
@@ -219,12 +220,11 @@ def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str
     pairs, _ = PolicyBot(network, state.game, seed=0, deterministic=True).step_with_policy(state)
     for action, probability in pairs:
         policy[action] = probability
-    observation, _ = state.observation_and_mask(state.current_player())
-    observations = torch.from_numpy(observation[None])
+    inputs = torch.from_numpy(NetworkInputs(state.game, network.features).of_state(state))
     with torch.inference_mode():
         if network.num_value_outputs != 3:
-            return policy, f"result {network(observations)[1].item():+.2f} (a win is +1, a loss -1)"
-        win, drawn, loss = torch.softmax(network.logits_and_value(observations)[1], 1)[0].tolist()
+            return policy, f"result {network(inputs)[1].item():+.2f} (a win is +1, a loss -1)"
+        win, drawn, loss = torch.softmax(network.logits_and_value(inputs)[1], 1)[0].tolist()
     return policy, f"win {percent(win)}, draw {percent(drawn)}, loss {percent(loss)}"
 
 

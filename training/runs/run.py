@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -24,6 +24,7 @@ from stoneworks.extras import require_extra
 from stoneworks.files import remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
+from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, recover
 from stoneworks.models.checkpoint import save_checkpoint as write_checkpoint
 from stoneworks.models.network import BoardNetwork
@@ -32,6 +33,7 @@ from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
 from stoneworks.training.runs.finished_run import check_training
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
+from stoneworks.training.runs.initial_network import load_initial_checkpoint, runs_before
 from stoneworks.training.runs.metrics import append_metrics, truncate_events, truncate_metrics
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
@@ -40,6 +42,7 @@ with require_extra("train", "training runs"):
     from torch.utils.tensorboard import SummaryWriter
 
 CHECKPOINT_FOLDER = "checkpoint"
+CONFIG_FILE = "config.yaml"
 METRICS_FILE = "metrics.jsonl"
 MATCHES_FOLDER = "matches"
 TENSORBOARD_FOLDER = "tensorboard"
@@ -49,9 +52,13 @@ class TrainableConfig(RunConfig, Protocol):
     """Configuration fields required by :class:`Run`.
 
     Attributes:
+        init_from: folder or name of the checkpoint whose weights a new run begins with; empty for random ones.
         threads: number of torch threads; 0 for torch's default.
         checkpoint_seconds: time between checkpoints.
     """
+
+    @property
+    def init_from(self) -> str: ...  # noqa: D102
 
     @property
     def threads(self) -> int: ...  # noqa: D102
@@ -80,8 +87,8 @@ class _MatchStopped(Exception):  # noqa: N818 - not an error
 class Run(ABC, Generic[Config]):
     """One session of a run. Use it through :func:`train_run`, which holds the lock of the folder.
 
-    The ``__init__`` of a subclass calls this class's ``__init__``, creates its own parts, restores them from ``earlier`` if
-    that is not None, and then calls ``begin``.
+    The ``__init__`` of a subclass calls this class's ``__init__``, creates its own parts, and restores them from ``earlier``
+    if that is not None.
 
     Attributes:
         config: the configuration.
@@ -89,8 +96,10 @@ class Run(ABC, Generic[Config]):
         checkpoint: the folder of its checkpoint.
         game: the game.
         earlier: the checkpoint from which the session is resumed; None for a new run.
+        initial: the checkpoint whose weights a new run begins with; None for random weights and for a resumed run.
         match_results: results of the matches so far.
         matches_due: whether the latest matches were stopped before their end; a resumed session plays the rest first.
+        earlier_runs: the runs that led to the initial weights (see :func:`runs_before`).
         board: the TensorBoard writer.
     """
 
@@ -98,12 +107,13 @@ class Run(ABC, Generic[Config]):
     changeable: ClassVar[tuple[str, ...]]
     #: Unit of training progress (see ``AlgorithmEntry.amount``).
     amount: ClassVar[str]
-    #: Whether the policy without search plays its most probable action; if False, actions are sampled from the policy.
-    deterministic_policy: ClassVar[bool]
+    #: Names of files and folders in the folder of a run that only this algorithm writes before its first checkpoint.
+    parts: ClassVar[tuple[str, ...]] = ()
 
     board: SummaryWriter
 
     def __init__(self, config: Config, folder: Path, resume: bool) -> None:
+        keep_freed_memory()
         self.config = config
         self.folder = folder
         self.checkpoint = folder / CHECKPOINT_FOLDER
@@ -114,6 +124,11 @@ class Run(ABC, Generic[Config]):
         self._seconds_before: float = training.get("seconds", 0.0)
         self.match_results: list[dict[str, Any]] = list(training.get("match_results", ()))
         self.matches_due = bool(training.get("matches_due", False))
+        self.initial: Checkpoint | None = None
+        self.earlier_runs: list[dict[str, Any]] = list(training.get("earlier_runs", ()))
+        if self.earlier is None and config.init_from:
+            self.initial = load_initial_checkpoint(config.init_from, self.game)
+            self.earlier_runs = runs_before(self.initial)
         self._began = self._saved = time.monotonic()
 
     # -- Defined by the algorithm ------------------------------------------------------------------------------------
@@ -133,6 +148,11 @@ class Run(ABC, Generic[Config]):
     def network(self) -> BoardNetwork:
         """The network used for playing."""
 
+    @property
+    @abstractmethod
+    def deterministic_policy(self) -> bool:
+        """Whether the policy without search plays its most probable action; if False, actions are sampled from the policy."""
+
     @abstractmethod
     def training(self) -> Mapping[str, Any]:
         """Return JSON-serializable training information for the checkpoint, in addition to the fields common to all runs."""
@@ -150,7 +170,7 @@ class Run(ABC, Generic[Config]):
     def begin(self) -> None:
         """Write the configuration and delete anything that was written after the checkpoint, or not completely."""
         remove_temporary_files(self.folder)
-        write_whole(self.folder / "config.yaml", dump_config(self.config))
+        write_whole(self.folder / CONFIG_FILE, dump_config(self.config))
         truncate_metrics(self.folder / METRICS_FILE, self.amount, self._done_before)
         truncate_events(self.folder / TENSORBOARD_FOLDER, self._done_before)
         for file in (self.folder / MATCHES_FOLDER).glob("*-*.jsonl"):
@@ -190,6 +210,7 @@ class Run(ABC, Generic[Config]):
                 "hardware": describe_hardware(),
                 "match_results": self.match_results,
                 "matches_due": self.matches_due,
+                "earlier_runs": self.earlier_runs,
                 **self.training(),
             },
             training_state=self.training_state(),
@@ -269,6 +290,21 @@ class Run(ABC, Generic[Config]):
         return checkpoint
 
 
+def _check_folder(folder: Path, parts: Sequence[str]) -> None:
+    """Raise ``ValueError`` if a folder exists and holds something else than a run.
+
+    A run that was killed before its first checkpoint has left only the files that are written before.
+    """
+    if not folder.is_dir() or any((folder / name).exists() for name in (CHECKPOINT_FOLDER, CONFIG_FILE)):
+        return
+    own = {METRICS_FILE, MATCHES_FOLDER, TENSORBOARD_FOLDER, *parts}
+    for file in sorted(folder.iterdir()):
+        if file.name not in own and not file.name.startswith("."):
+            raise ValueError(
+                f"folder must be a new or empty folder, or that of a run, got {str(folder)!r}, which holds {file.name!r}"
+            )
+
+
 def train_run(
     run_class: type[Run[Config]],
     config: Config,
@@ -292,11 +328,12 @@ def train_run(
         ConfigError: the configuration differs from that of the checkpoint in keys other than ``run_class.changeable``.
         CheckpointError: the checkpoint is damaged or does not match, or there is one and ``resume`` is False.
         InUseError: another process uses the folder.
-        ValueError: an opponent's name is unknown.
+        ValueError: an opponent's name is unknown, or the folder holds files of something else.
     """
     game = load_game(config.game)
     for name in run_class.opponents(config):
         load_bot(name, game).close()
+    _check_folder(Path(folder), run_class.parts)
     with torch_threads(config.threads), lock_folder(Path(folder)):
         run = run_class(config, Path(folder), resume)
         run.begin()

@@ -33,7 +33,6 @@ from stoneworks.models.checkpoint import (
     load_checkpoint,
     replace_folder,
 )
-from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
@@ -261,10 +260,13 @@ def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iter
             PolicyBot(checkpoint.network, game, seed, deterministic=checkpoint.deterministic_policy),
             opponent,
         )
-    evaluator = NetworkEvaluator(checkpoint.network)
     name = f"policy@{matches.simulations}"
     for opponent in search_opponents:
-        yield name, SearchBot(evaluator, game, seed=0, simulations=matches.simulations, name=name), opponent
+        yield (
+            name,
+            SearchBot.of_checkpoint(checkpoint, game, seed=0, simulations=matches.simulations, name=name),
+            opponent,
+        )
 
 
 def _named(progress: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:

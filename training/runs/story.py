@@ -16,7 +16,8 @@ class Plot:
     Attributes:
         file: file name of the picture.
         caption: alternative text of the picture.
-        panels: for each panel, its title and the line labels by metric name.
+        panels: for each panel, its title and the line labels by metric name. A name that ends with ``*`` stands for all
+            metrics with that prefix; their labels are the rest of their names.
         shares: whether the axis shows percentages.
     """
 

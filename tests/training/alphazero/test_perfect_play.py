@@ -92,7 +92,7 @@ def guarantees(network: BoardNetwork, game: Game, simulations: int) -> tuple[flo
     return guaranteed(bot, game, 0), guaranteed(bot, game, 1)
 
 
-@pytest.mark.parametrize(("settings", "simulations"), [(VADUS_2, 16), (TAUGO_3, 128)], ids=["vadus-2", "taugo-3"])
+@pytest.mark.parametrize(("settings", "simulations"), [(VADUS_2, 32), (TAUGO_3, 128)], ids=["vadus-2", "taugo-3"])
 def test_training_reaches_perfect_play_from_the_start(
     tmp_path: Path, settings: dict[str, Any], simulations: int
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import NOBODY, PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
@@ -256,3 +258,26 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
         if positions
     ]
     assert all(most)
+
+
+def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:
+    config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
+    config = replace(config, games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
+    asked: set[int] = set()
+
+    def network(planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        asked.add(len(planes))
+        cells = planes.shape[-1] * planes.shape[-2]
+        actions = next(game.num_actions for game in games if game.observation_shape[-1] ** 2 == cells)
+        return np.zeros((len(planes), actions), np.float32), np.zeros(len(planes), np.float32)
+
+    games = [load_game(name) for name in config.games]
+    self_play = MixedSelfPlay(network, config, np.random.SeedSequence(3))
+    lengths: dict[str, int] = {}
+    for _ in range(400):
+        played, _ = self_play.step()
+        for one in played:
+            lengths[one.game] = lengths.get(one.game, 0) + len(one.positions)
+    assert max(asked) == 80
+    assert {33, 16} <= asked, "in proportion to the shares, but not fewer than 16"
+    assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)

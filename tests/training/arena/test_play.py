@@ -270,7 +270,7 @@ def test_a_folder_of_something_else_is_an_error_and_stays_as_it_was(tmp_path: Pa
     with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
         play_arena(match(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-    with pytest.raises(ArenaFolderError, match=r"there is no arena\.json"):
+    with pytest.raises(ArenaFolderError, match=r"arena\.json is missing"):
         load_arena(tmp_path)
 
 
@@ -505,7 +505,7 @@ def test_files_that_are_no_ladder_are_errors_that_name_them(ladder: Ladder, tmp_
     for text in ("{", "[]", "{}", json.dumps({**fields, "covariance": [[0]]})):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(
-            LadderError, match=r"ladder\.json (holds no ladder|is not valid JSON|must be a JSON object)"
+            LadderError, match=r"ladder\.json (is not a ladder|is not valid JSON|must be a JSON object)"
         ):
             load_ladder(GAME, file)
 

@@ -10,7 +10,13 @@ from stoneworks.training.bench import ours, references
 from stoneworks.training.bench.contestant import Contestant, Spread, ratio, take_turns
 from stoneworks.training.bench.ppo import BothSidesEnv
 from stoneworks.training.bench.random_play import play_aec_at_random
-from stoneworks.training.bench.self_play import shares_of_self_play
+from stoneworks.training.bench.self_play import (
+    NUM_GAMES,
+    PARTS,
+    SelfPlayAndLearning,
+    ShareOfTime,
+    self_play_simulations,
+)
 
 
 def no_work():
@@ -86,10 +92,24 @@ def test_players_are_measured_in_positions_in_which_the_game_goes_on():
         assert [state.history() for state in states] == [state.history() for state in again]
 
 
-def test_the_shares_of_self_play_add_up():
-    network, search, rest = shares_of_self_play("vadus(size=3)", channels=8, blocks=1, seconds=0.2)
-    assert network + search + rest == pytest.approx(1)
-    assert min(network, search, rest) > 0
+def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
+    config = tmp_path / "tiny.yaml"
+    config.write_text(
+        "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\nnetwork: {channels: 8, blocks: 1}\n"
+        "self_play: {num_games: 8}\nlearner: {batch_size: 16}\nsearch: {simulations: 4, fast_simulations: 2}\n"
+    )
+    run = SelfPlayAndLearning(str(config))
+    shares = [ShareOfTime(run, part) for part in PARTS]
+    for share in shares:
+        share.measure(0.01)
+    assert run.play(20) >= 20
+    percentages = [share.rates_per_second[0] for share in shares]
+    assert min(percentages) > 0
+    assert sum(percentages) < 100
+
+
+def test_simulations_of_self_play_are_counted():
+    assert self_play_simulations("vadus(size=3)", 4).play(10) == 4 * NUM_GAMES
 
 
 def test_random_play_of_an_environment_counts_its_steps():
@@ -128,6 +148,7 @@ def test_references_do_at_least_the_requested_amount():
         references.openspiel_state_steps(),
         references.openspiel_playout_actions(),
         references.openspiel_search_simulations("tic_tac_toe", 20),
+        references.openspiel_alphazero_simulations(3, 4, 1, 4),
     ]
     for contestant in contestants:
         if not contestant.missing():

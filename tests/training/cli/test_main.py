@@ -107,9 +107,9 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
             "unknown bot 'nobody'; valid names: 'random', 'greedy'",
         ),
         (["match", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "--pairs"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "'--pairs'"),
         (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "--seed"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "got '-1'"),
         (
             ["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
             "save must be a file in an existing folder, got '/no/such/folder/x'",
@@ -120,16 +120,31 @@ def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -
         (["play", "vadus", "--option", "size=3", "--size", "4"], "duplicate option size"),
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
-        (["play", "vadus", "--seat", "2"], "--seat"),
+        (["play", "vadus", "--seat", "2"], "got '2'"),
+        (["play", "vadus", "--seat=2"], "got '2'"),
+        (["play", "vadus", "--opponent", ""], "unknown bot ''"),
+        (["play", "vadus", "--opponent", "random:"], "nothing follows the colon"),
+        (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "."], "save must be a file"),
+        (["bench", "--json", "."], "json must be a file"),
+        (["bench", "--growth", "x.txt"], "growth must be a file in an existing folder, ending in .svg or .png"),
+        (["replay", "no.jsonl", "--html", "."], "html must be a file"),
+        (["arena", "random", "nobody", "--game", "vadus(size=2)"], "unknown bot 'nobody'"),
+        (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
+        (["ship", "nowhere", "--as", "vadus"], "nowhere"),
         (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(run: Run, arguments: list[str], complaint: str) -> None:
+def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
+    run: Run, arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("stoneworks: ")
     assert complaint in err
     assert err.count("\n") == 1
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_game_is_played_to_its_end_and_saved(run: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,23 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.shipped import find
 from stoneworks.training.arena.match import play_match
 from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
+from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.run import PPOStatus, train
+from stoneworks.training.ppo.story import STORY
 from stoneworks.training.runs.config import dump_config, parse_config
 from stoneworks.training.runs.config_reading import ConfigError
 from stoneworks.training.runs.display import train_with_display
 from stoneworks.training.runs.interruption import stop_on_signals
 from stoneworks.training.runs.metrics import read_metrics
+from stoneworks.training.runs.plots import metrics_plot
 
 TINY: dict[str, Any] = {
     "algorithm": "ppo",
@@ -464,6 +471,160 @@ def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Ca
     assert pool.state().keys() == other.state().keys()
     for name, tensor in pool.state().items():
         assert torch.equal(tensor, other.state()[name]), name
+
+
+# -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
+
+
+def test_other_bots_play_by_their_shares(tmp_path: Path, make_pool: Callable[..., Any]) -> None:
+    folder = str(train(tiny(frames=64), tmp_path).checkpoint)
+    bots = {"mcts:2": 2.0, folder: 1.0}
+    pool, _, env = make_pool(latest=1, past=0, random=0, greedy=0, bots=bots)
+    begin(pool, env, 0)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert set(names) == {"latest", *bots}
+    assert names.count("mcts:2") > names.count(folder)
+    assert [kind_of_opponent(name) for name in bots] == list(bots)
+
+
+def test_a_run_against_other_bots_is_resumed_with_the_same_results(tmp_path: Path) -> None:
+    folder = str(train(tiny(frames=64), tmp_path / "opponent").checkpoint)
+    config = tiny(frames=192, opponents={**TINY["opponents"], "bots": {"mcts:2": 1, folder: 1}})
+    whole = train(config, tmp_path / "whole")
+    stop = StopAfter(1)
+    train(config, tmp_path / "parts", report=stop, stop=stop.event)
+    parts = train(config, tmp_path / "parts", resume=True)
+    one, other = (load_checkpoint(result.checkpoint).network.state_dict() for result in (whole, parts))
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+    rows = read_metrics(tmp_path / "whole" / "metrics.jsonl", "frames")
+    assert any("score/mcts:2" in row for row in rows)
+    assert any(f"score/{folder}" in row for row in rows)
+
+
+@pytest.mark.parametrize("name", ["latest", "past-3", "random", "greedy"])
+def test_a_bot_does_not_have_the_name_of_another_kind_of_opponent(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"opponents\.bots .*'{name}'"):
+        tiny(opponents={"bots": {name: 1}})
+
+
+def test_bots_alone_are_enough_and_unknown_ones_are_refused(tmp_path: Path) -> None:
+    none = {"latest": 0, "past": 0, "random": 0, "greedy": 0}
+    with pytest.raises(ConfigError, match="bots of opponents must have a sum > 0"):
+        tiny(opponents=none)
+    assert train(tiny(frames=64, opponents={**none, "bots": {"mcts:1": 1}}), tmp_path / "mcts").finished
+    with pytest.raises(UnknownBotError, match="nobody"):
+        train(tiny(opponents={**none, "bots": {"nobody": 1}}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_bot_that_plays_one_game_at_a_time_is_refused(
+    make_pool: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MCTSBot, "one_game_at_a_time", True)
+    with pytest.raises(ConfigError, match="many games at once, got 'mcts:2'"):
+        make_pool(bots={"mcts:2": 1.0})
+
+
+def test_a_run_starts_from_the_weights_of_a_checkpoint_of_another_size(tmp_path: Path) -> None:
+    school = train(tiny(frames=64), tmp_path / "school").checkpoint
+    larger = tiny(frames=64, game="vadus(size=3)", init_from=str(school))
+    begun = load_training_state(train(larger, tmp_path / "larger").checkpoint)
+    for name, tensor in load_checkpoint(school).network.state_dict().items():
+        assert torch.equal(begun[f"opponents/past-0/{name}"], tensor), name
+
+
+def test_a_checkpoint_names_the_runs_that_led_to_its_weights(tmp_path: Path) -> None:
+    first = train(tiny(frames=64), tmp_path / "first").checkpoint
+    second = train(tiny(frames=128, init_from=str(first)), tmp_path / "second").checkpoint
+    train(tiny(frames=192, init_from=str(first)), tmp_path / "second", resume=True)
+    third = train(tiny(frames=64, init_from=str(second)), tmp_path / "third").checkpoint
+    assert load_checkpoint(first).training["earlier_runs"] == []
+    runs = load_checkpoint(third).training["earlier_runs"]
+    assert [(run["algorithm"], run["amount"], run["unit"]) for run in runs] == [
+        ("ppo", 64, "frames"),
+        ("ppo", 192, "frames"),
+    ]
+    assert [run["seconds"] for run in runs] == [load_checkpoint(path).training["seconds"] for path in (first, second)]
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_the_agent_plays_as_its_configuration_says(tmp_path: Path, deterministic: bool) -> None:
+    checkpoint = load_checkpoint(train(tiny(frames=64, deterministic_policy=deterministic), tmp_path).checkpoint)
+    assert checkpoint.deterministic_policy == deterministic
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("vadus", "init_from must be a checkpoint of the network"),
+        ("laido", "laido"),
+        ("no such folder", "no such folder"),
+    ],
+)
+def test_a_run_does_not_start_from_a_checkpoint_that_does_not_fit(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(CheckpointError, match=message):
+        train(tiny(init_from=name), tmp_path / "run")
+
+
+def test_the_report_plots_the_score_against_every_kind_of_opponent() -> None:
+    (panel,) = STORY.sections[0].plots[0].panels
+    rows = [{"frames": frames, "score/latest": 0.5} for frames in (64, 128)]
+    with_bot = [{**row, "score/mcts:2": 0.3} for row in rows]
+    assert metrics_plot(rows, "frames", [panel]) != metrics_plot(with_bot, "frames", [panel])
+    many = [{**row, **{f"score/{number}": 0.1 for number in range(20)}} for row in rows]
+    assert metrics_plot(many, "frames", [panel]).startswith(b"\x89PNG")
+
+
+# -- Features of the game -----------------------------------------------------------------------------------------------
+
+
+def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
+    game = load_game("trugo(max_turns=20,radius=4,tiles=18)")
+    env, plain = NetworkInputsEnv(16, game), VectorEnv(16, game)
+    inputs = NetworkInputs(game, True)
+    num_planes = len(game.observation_planes)
+    observations, _ = env.reset(seed=1)
+    others, _ = plain.reset(seed=1)
+    assert env.observation_space.contains(observations)
+    generator = np.random.default_rng(0)
+    ended = 0
+    for _ in range(80):
+        assert observations.shape == (16, *inputs.shape)
+        assert (observations[:, :num_planes] == others).all()
+        records = env.save_games().positions.view(game.state_dtype)[:, 0].copy()
+        assert (observations == inputs.of_records(records)[0]).all()
+        actions = (generator.random((16, game.num_actions)) * env.action_masks()).argmax(1)
+        observations, *_, info = env.step(actions)
+        others, *_, plain_info = plain.step(actions)
+        for row in np.flatnonzero(info.get("_final_obs", [])):
+            final = info["final_obs"][row]
+            assert (final[:num_planes] == plain_info["final_obs"][row]).all()
+            assert np.isfinite(final[num_planes:]).all()
+            ended += 1
+    assert ended > 20
+
+
+def test_a_run_with_features_is_resumed_with_the_same_results(tmp_path: Path) -> None:
+    config = tiny(frames=192, network={"channels": 4, "blocks": 1, "features": True})
+    whole = train(config, tmp_path / "whole")
+    stop = StopAfter(1)
+    train(config, tmp_path / "parts", report=stop, stop=stop.event)
+    parts = train(config, tmp_path / "parts", resume=True)
+    one, other = (load_checkpoint(result.checkpoint).network for result in (whole, parts))
+    assert one.features
+    for name, tensor in one.state_dict().items():
+        assert torch.equal(tensor, other.state_dict()[name]), name
+    assert load_bot(str(parts.checkpoint), config.game, seed=1).step(load_game(config.game).new_initial_state()) >= 0
+
+
+def test_a_run_starts_from_a_shipped_agent(tmp_path: Path) -> None:
+    network = load_checkpoint(find("vadus")).network
+    config = tiny(frames=64, init_from="vadus", network=asdict(network.architecture.config))
+    begun = load_training_state(train(config, tmp_path).checkpoint)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(begun[f"opponents/past-0/{name}"], tensor), name
 
 
 # -- Display ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,16 @@ def change_training(run: Path, change: Change) -> None:
         lambda training: training.update(positions=True),
         lambda training: training.update(seconds=None),
         lambda training: training.update(config=[]),
+        lambda training: training["config"].update(search="gumbel"),
+        lambda training: training["config"]["search"].update(discount="1"),
+        lambda training: training["config"]["search"].update(discount=0),
+        lambda training: training["config"].update(play="hard"),
+        lambda training: training["config"]["play"].update(guide="greedy"),
+        lambda training: training["config"]["play"].update(guide_weight=1.5),
+        lambda training: training["config"]["play"].update(guide_playouts=0),
         lambda training: training["config"].update(positions=[60]),
         lambda training: training.update(hardware={}),
+        lambda training: training["hardware"].pop("cores"),
         lambda training: training.update(match_results={}),
         lambda training: training["match_results"].append({}),
         lambda training: training["match_results"][0].update(player=["policy"]),
@@ -59,6 +68,23 @@ def test_training_information_of_another_shape_is_refused(alphazero_run: Path, t
     assert not (tmp_path / "shipped").exists()
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
+
+
+def test_a_run_does_not_begin_among_other_files_nor_leave_any_after_a_wrong_configuration(
+    alphazero_run: Path, tmp_path: Path
+) -> None:
+    config: Any = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "notes.txt").touch()
+    (folder / ".draft.tmp").touch()
+    for resume in (False, True):
+        with pytest.raises(ValueError, match=r"folder must be .*notes\.txt"):
+            train(config, folder, resume=resume)
+    assert sorted(file.name for file in folder.iterdir()) == [".draft.tmp", "notes.txt"]
+    with pytest.raises(CheckpointError, match="nowhere"):
+        train(replace(config, init_from="nowhere"), tmp_path / "new" / "run")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

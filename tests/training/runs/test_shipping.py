@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.arena.match import wilson_interval
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs import shipping
@@ -72,6 +75,30 @@ def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -
     for row in (*evaluation["matches"], *repeated["matches"]):
         del row["seconds"]
     assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
+
+
+def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
+    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = alphazero_run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    config = description["training"]["config"]
+    config["search"]["discount"] = 0.75
+    config["play"] = {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    file.write_text(json.dumps(description))
+    settings: list[tuple[float, object, float]] = []
+
+    class Recorded(SearchBot):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            settings.append((self._discount, type(self._guide[0]), self._guide[1]))
+
+    monkeypatch.setattr(shipping, "SearchBot", Recorded)
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert settings == [(0.75, PlayoutGuide, 0.25)]
+    shipped = load_checkpoint(place / "vadus")
+    assert shipped.search_discount == 0.75
+    assert shipped.playing_guide == ("playouts", 0.25, 3)
 
 
 def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero_run: Path, place: Path) -> None:
@@ -160,6 +187,20 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     for row in (*first["matches"], *again["matches"]):
         del row["seconds"]
     assert first["matches"] == again["matches"], "equal seeds give equal games"
+
+
+def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
+    file = ppo_run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    description["training"]["config"]["init_from"] = "vadus"
+    description["training"]["earlier_runs"] = [
+        {"algorithm": "alphazero", "amount": 1000, "unit": "positions", "seconds": 120.0},
+        {"algorithm": "another", "amount": 20, "unit": "games", "seconds": 60},
+    ]
+    file.write_text(json.dumps(description))
+    card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
+    assert "from the weights that AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min) had trained" in card
+    assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_table()
 
 
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,83 @@
+"""Arguments of a wrong type or value: an error that names the argument and the value, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import Batch, load_game
+from stoneworks.envs.self_play import SelfPlayVectorEnv
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.models import load_bot
+from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
+from stoneworks.models.bots.mcts_bot import MCTSBot
+from stoneworks.models.bots.random_bot import RandomBot
+from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.training.arena import ArenaSettings, play_arena, rate
+from stoneworks.training.arena.match import play_match
+from stoneworks.web import Replay
+
+NAN = float("nan")
+GAME = load_game("vadus(size=2)")
+STATE = GAME.new_initial_state()
+BATCH = Batch(GAME, 2)
+#: For arguments of wrong types.
+ANY: Any = {"random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
+ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: STATE.observation_and_mask(5), "player must be 0 or 1, got 5"),
+        (lambda: STATE.player_return(-1), "player must be 0 or 1, got -1"),
+        (lambda: STATE.player_return(2), "player must be 0 or 1, got 2"),
+        (lambda: STATE.color_of(3), "player must be 0 or 1, got 3"),
+        (lambda: STATE.perft(ANY["half"]), "depth must be an integer >= 0, got 1.5"),
+        (lambda: STATE.perft(ANY["name"]), "depth must be an integer >= 0, got 'x'"),
+        (lambda: Batch(GAME, 2, seed=-1), "seed must be an integer >= 0, got -1"),
+        (lambda: Batch(GAME, 2, seed=ANY["half"]), "seed must be an integer >= 0, got 1.5"),
+        (lambda: RandomBot(GAME, -1), "seed must be an integer >= 0, got -1"),
+        (lambda: MCTSBot(GAME, -1, simulations=1), "seed must be an integer >= 0, got -1"),
+        (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds must be a number > 0, got 'x'"),
+        (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds must be a number > 0, got nan"),
+        (lambda: SearchBot(ANY["none"], GAME, seconds=ANY["name"]), "seconds must be a number > 0, got 'x'"),
+        (lambda: SearchBot(ANY["none"], GAME, -1), "seed must be an integer >= 0, got -1"),
+        (lambda: VectorEnv(0, GAME), "num_envs must be an integer >= 1, got 0"),
+        (lambda: SelfPlayVectorEnv(ANY["half"], GAME), "num_envs must be an integer >= 1, got 1.5"),
+        (lambda: VectorEnv(2, GAME, opponent=ANY), "shares must be numbers >= 0"),
+        (lambda: draw(ANY["name"]), "state must be a State, got 'x'"),
+        (lambda: Replay(ANY["half"]), "got 1.5"),
+        (lambda: ArenaSettings("vadus(size=2)", ANY["list"]), "pairing must be a tuple"),
+        (lambda: ArenaSettings("vadus(size=2)", (("greedy",),)), "pairing must be a tuple"),  # type: ignore[arg-type]
+        (lambda: play_arena(ARENA, "arena", {"other": ANY["half"]}), "player 'other' must be"),
+        (lambda: rate("random", "vadus(size=5)", "rated", num_pairs=0), "num_pairs must be an integer >= 1, got 0"),
+        (lambda: rate("random", "vadus(size=5)", "rated", scout_pairs=0), "scout_pairs must be an integer >= 1, got 0"),
+        (lambda: rate("random", "vadus(size=5)", "rated", seed=-1), "seed must be an integer >= 0, got -1"),
+        (lambda: rate(ANY["half"], "vadus(size=5)", "rated"), "must be a bot name"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_its_value_and_nothing_is_written(
+    call: Callable[[], object], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="must be") as error:
+        call()
+    assert named in str(error.value)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_the_seed_of_a_match_is_checked(seed: Any) -> None:
+    with pytest.raises(ValueError, match="seed must be an integer >= 0"):
+        play_match(GAME, load_bot("random", GAME), load_bot("random", GAME), num_pairs=1, seed=seed)
+
+
+@pytest.mark.parametrize("row", [2, -1, 0.5, True, "x"])
+def test_a_row_of_a_batch_must_be_an_integer(row: Any) -> None:
+    with pytest.raises(IndexError, match=f"row must be an integer from 0 to 1, got {row!r}"):
+        BATCH.state(row)

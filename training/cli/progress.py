@@ -1,0 +1,50 @@
+"""The progress bar of commands, on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+#: Called with a description, the completed amount, the total, and an optional note.
+Show = Callable[..., None]
+
+
+@contextmanager
+def progress_bar(*, with_estimate: bool = False) -> Iterator[Show]:
+    """Show a progress bar, and yield ``show(description, completed, total, note="")``.
+
+    The bar appears with the first call, so an error before it is a single line.
+
+    Args:
+        with_estimate: whether to show the estimated remaining time.
+    """
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        *([TimeRemainingColumn()] if with_estimate else []),
+    ]
+    progress = Progress(*columns, console=Console(stderr=True))
+    task = progress.add_task("", total=None, note="")
+
+    def show(description: str, completed: int, total: int, note: str = "") -> None:
+        progress.start()
+        progress.update(task, description=description, completed=completed, total=total, note=note)
+
+    try:
+        yield show
+    finally:
+        if progress.live.is_started:  # else stop() writes an empty line
+            progress.stop()
