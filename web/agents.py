@@ -85,18 +85,41 @@ def bots_for(game: Game) -> list[dict[str, Any]]:
     Each entry has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
     rated), and ``values``: whether the bot estimates the value of a position in [-1, 1].
     """
-    ratings = _ratings(str(game))
     names = list(playable_bots([*_OFFERED, *_of_other_packages()], game))
     if find_spec("torch") is not None:
         for name in shipped.names():
             if _game_of_checkpoint(name) == game.name and _plays(name, game):
                 names += [name, f"{name}@{_SHIPPED_SIMULATIONS}"]
-    bots = []
-    for name in names:
-        elo, error = ratings.get(name, (None, None))
-        values = name.startswith("mcts:") or shipped.find(name.partition("@")[0]) is not None
-        bots.append({"name": name, "rating": elo, "error": error, "values": values})
+    bots = [_described(name, game) for name in names]
     return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+
+
+def bot_for(name: str, game: Game, limits: Limits) -> dict[str, Any]:
+    """Return the entry of a bot that was typed by name, as in :func:`bots_for`. Raises as :func:`check_bot_name` does."""
+    return _described(check_bot_name(name, game, limits), game)
+
+
+def adviser_for(game: Game) -> str:
+    """Return the bot that gives hints: the better rated of the shipped agent and ``greedy``, as far as they play the game."""
+    bots = {bot["name"]: bot for bot in bots_for(game)}
+    rated = [
+        bot
+        for name, bot in bots.items()
+        if bot["rating"] is not None and (name == "greedy" or _is_shipped_search(name))
+    ]
+    if rated:
+        return str(max(rated, key=lambda bot: bot["rating"])["name"])
+    return "greedy" if "greedy" in bots else "mcts:1000"
+
+
+def _described(name: str, game: Game) -> dict[str, Any]:
+    elo, error = _ratings(str(game)).get(name, (None, None))
+    values = name.startswith("mcts:") or shipped.find(name.partition("@")[0]) is not None
+    return {"name": name, "rating": elo, "error": error, "values": values}
+
+
+def _is_shipped_search(name: str) -> bool:
+    return name.endswith(f"@{_SHIPPED_SIMULATIONS}")
 
 
 def _is_allowed_time(seconds: str | None, limits: Limits) -> bool:
@@ -145,12 +168,13 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         if not file.is_file():
             continue
         fields = read_json(file, RequestError)
-        if fields.get("game") != game:
+        of_game = next((part for part in (fields, *fields.get("other_games", ())) if part.get("game") == game), None)
+        if of_game is None:
             continue
-        for player in {match["player"] for match in fields["matches"]}:
+        for player in {match["player"] for match in of_game["matches"]}:
             matches = [
                 _match(game, player, match)
-                for match in fields["matches"]
+                for match in of_game["matches"]
                 if match["player"] == player and match["opponent"] in ladder.ratings.names
             ]
             if matches:

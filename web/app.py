@@ -23,13 +23,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from stoneworks.envs.rules import IllegalActionError
 from stoneworks.web import play, records
-from stoneworks.web.agents import bots_for, check_bot_name
+from stoneworks.web.agents import adviser_for, bot_for, bots_for, check_bot_name
 from stoneworks.web.changes import Changes
 from stoneworks.web.errors import RequestError
 from stoneworks.web.fields import Fields, parse_object, query_integer
+from stoneworks.web.jobs import SharedJobs, disconnected
 from stoneworks.web.limits import Limits
-from stoneworks.web.positions import Line, Positions, cells_of_policy, describe, game_descriptions
+from stoneworks.web.positions import Line, Positions, describe, game_descriptions
 from stoneworks.web.security import Guard
 from stoneworks.web.store import Store, StoredGame
 from stoneworks.web.watch import Watch
@@ -41,7 +43,6 @@ _WAIT_SECONDS = 25.0
 #: Number of handler threads; most of them wait for the disk, where concurrent writes share one commit.
 _MOST_THREADS = 24
 _MOST_ANALYSES = 1000
-_ADVISER = "greedy"
 #: Upper bound on the number of actions in a game.
 _MOST_ACTIONS = 20_000
 _GAME_CHARACTERS = 200
@@ -50,14 +51,6 @@ _TITLE_CHARACTERS = 100
 _NAME_CHARACTERS = 40
 
 _Handler = Callable[[Request], Awaitable[Response]]
-
-
-@dataclass
-class _Job:
-    """A running job and the number of requests waiting for it."""
-
-    task: asyncio.Task[dict[str, Any]]
-    num_waiting: int = 0
 
 
 @dataclass
@@ -84,7 +77,7 @@ class Web:
         self.store = Store(self.data, self.limits.games, self.limits.nodes, self.changes.notify)
         self.positions = Positions(self.limits)
         self.pool = WorkerPool(self.num_workers, self.limits.thinking_seconds, self.limits.waiting_requests)
-        self._jobs: dict[Any, _Job] = {}
+        self._jobs = SharedJobs()
         self._analyses: OrderedDict[Any, dict[str, Any]] = OrderedDict()
 
     def application(self) -> ASGIApp:
@@ -92,6 +85,7 @@ class Web:
         routes: list[Route | Mount] = [
             Route("/api/info", _get(self._info)),
             Route("/api/bots", _get(self._bots)),
+            Route("/api/bot", _get(self._bot)),
             Route("/api/position", self._post(self._position), methods=["POST"]),
             Route("/api/analyze", self._post(self._analyze), methods=["POST"]),
             Route("/api/values", self._post(self._values), methods=["POST"]),
@@ -107,6 +101,10 @@ class Web:
             Route("/api/games/{id}/bot", self._post(self._bot_turn), methods=["POST"]),
             Route("/api/games/{id}/hint", self._post(self._hint), methods=["POST"]),
             Route("/api/games/{id}/variation", self._post(self._variation), methods=["POST"]),
+            *(
+                Route(f"/api/games/{{id}}/{name}", self._post(change), methods=["POST"])
+                for name, change in self._changes_of_games().items()
+            ),
             Route("/api/watch", _get(self._sources)),
             Route("/api/watch/records", _get(self._watched_records)),
             Route("/api/watch/record", _get(self._watched_record)),
@@ -117,15 +115,13 @@ class Web:
             Route("/favicon.ico", _plain(_icon)),
             *(Route(path, _plain(_page)) for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch")),
         ]
-        for name, change in self._changes_of_games().items():
-            routes.insert(9, Route(f"/api/games/{{id}}/{name}", self._post(change), methods=["POST"]))
         application = Starlette(
             routes=routes,
             lifespan=self._lifespan,
             middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
             exception_handlers={RequestError: _request_error, HTTPException: _http_error, Exception: _internal_error},
         )
-        return Guard(application, self.hosts, self.limits.body_bytes)
+        return Guard(application, self.hosts, self.limits.body_bytes, self.limits.requests)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -162,20 +158,24 @@ class Web:
         game = self.positions.game(request.query_params.get("game", ""))
         return {"game": str(game), "bots": bots_for(game)}
 
+    def _bot(self, request: Request) -> dict[str, Any]:
+        """Return a bot that was typed by name."""
+        game = self.positions.game(request.query_params.get("game", ""))
+        return bot_for(request.query_params.get("name", ""), game, self.limits)
+
     def _position(self, _: Request, fields: dict[str, Any]) -> dict[str, Any]:
         """Describe a position, optionally with a policy as a heat map and a line as numbered stones."""
         given = Fields(fields, ("game", "actions", "heat", "line"))
         line = self._line(given)
         game = line.state.get_game()
-        heat = None
+        policy = None
         if "heat" in given:
-            heat = np.zeros(game.num_distinct_actions())
+            policy = np.zeros(game.num_distinct_actions())
             for text, value in given.object("heat", _MOST_ACTIONS).items():
                 if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
                     raise RequestError(f"heat must hold numbers from 0 to 1, got {value!r}")
-                heat[_action_index(game, text)] = value
-            heat = cells_of_policy(game, heat)
-        return describe(line, heat=heat, shown_line=given.texts("line", 64, _ACTION_CHARACTERS))
+                policy[_action_index(game, text)] = value
+        return describe(line, policy=policy, shown_line=given.texts("line", 64, _ACTION_CHARACTERS))
 
     def _line(self, fields: Fields) -> Line:
         game = self.positions.game(fields.text("game", _GAME_CHARACTERS))
@@ -190,15 +190,17 @@ class Web:
         return {"games": [_summary(game) for game in stored], "total": number}
 
     def _new_game(self, _: Request, fields: dict[str, Any]) -> dict[str, Any]:
-        given = Fields(fields, ("game", "options", "players", "confirm", "actions", "title"))
+        given = Fields(fields, ("game", "options", "players", "confirm", "actions", "title", "tree"))
         game = self.positions.game(given.text("game", _GAME_CHARACTERS), given.object("options"))
         line = self.positions.line(game, given.texts("actions", _MOST_ACTIONS, _ACTION_CHARACTERS))
+        tree = given.raw("tree")
         new = play.new_game(
             game,
             line,
             self._players(given.raw("players"), game),
             confirm=given.boolean("confirm", False),
             title=given.text("title", _TITLE_CHARACTERS, ""),
+            nodes=() if tree is None else records.nodes_of(tree, game, line.actions, self.positions, self.limits),
         )
         return self._view(self.store.create([new])[0])
 
@@ -217,7 +219,16 @@ class Web:
 
     def _tree(self, request: Request) -> dict[str, Any]:
         stored = self.store.load(request.path_params["id"])
-        return _summary(stored) | {"nodes": _nodes(stored), "current": stored.current, "revision": stored.revision}
+        return _summary(stored) | self._nodes(stored)
+
+    def _nodes(self, stored: StoredGame) -> dict[str, Any]:
+        """Return the tree as rows of node, parent, action, comment, player and color, parents before children."""
+        movers = play.movers_of(stored, self.positions)
+        rows = [
+            [node.node, node.parent, node.action, node.comment, *movers.get(node.node, (None, None))]
+            for _, node in sorted(stored.nodes.items())
+        ]
+        return {"nodes": rows, "current": stored.current, "revision": stored.revision}
 
     def _changes_of_games(self) -> dict[str, Callable[[Request, dict[str, Any]], Any]]:
         """Return the handlers of user actions that change a game, by name."""
@@ -270,12 +281,7 @@ class Web:
             request.path_params["id"],
             lambda stored: play.add_variation(stored, self.positions, parent, actions),
         )
-        return {
-            "nodes": _nodes(stored),
-            "current": stored.current,
-            "revision": stored.revision,
-            "node": play.node_after(stored, parent, actions),
-        }
+        return self._nodes(stored) | {"node": play.node_after(stored, parent, actions)}
 
     def _delete(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
         Fields(fields, ())
@@ -311,14 +317,12 @@ class Web:
         event = self.changes.watch(game_id)
         try:
             if await run_in_threadpool(self.store.revision, game_id) == known:
-                disconnected = asyncio.ensure_future(_disconnected(request))
+                gone = asyncio.ensure_future(disconnected(request))
                 changed = asyncio.ensure_future(event.wait())
                 try:
-                    await asyncio.wait(
-                        [disconnected, changed], timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                    )
+                    await asyncio.wait([gone, changed], timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 finally:
-                    disconnected.cancel()
+                    gone.cancel()
                     changed.cancel()
         finally:
             self.changes.unwatch(game_id, event)
@@ -371,7 +375,7 @@ class Web:
             )
             return await run_in_threadpool(self._view, stored)
 
-        return await self._shared(request, ("turn", game_id, node), make)
+        return await self._jobs.run(request, ("turn", game_id, node), make)
 
     async def _hint(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
         """Return the actions that a bot suggests for the rest of the turn."""
@@ -382,11 +386,12 @@ class Web:
             play.check_current(stored, node)
             line = play.line_of(stored, self.positions)
             play.player_to_move(stored, line)
-            return {"kind": "turn", "game": stored.game, "actions": list(line.actions), "bot": _ADVISER}
+            bot = adviser_for(line.state.get_game())
+            return {"kind": "turn", "game": stored.game, "actions": list(line.actions), "bot": bot}
 
         job = await run_in_threadpool(prepare)
-        answer = await self._shared(request, ("hint", job["game"], tuple(job["actions"])), lambda: self.pool.run(job))
-        return {"bot": _ADVISER, "actions": answer["actions"]}
+        answer = await self._jobs.run(request, ("hint", job["game"], tuple(job["actions"])), lambda: self.pool.run(job))
+        return {"bot": job["bot"], "actions": answer["actions"]}
 
     async def _analyze(self, request: Request, fields: dict[str, Any]) -> dict[str, Any]:
         """Return a bot's analysis of a position (see :func:`stoneworks.web.thinking.analyze`)."""
@@ -426,34 +431,10 @@ class Web:
         """Return the result of a job, from the cache if an equal job has been run."""
         key = tuple(tuple(value) if isinstance(value, list) else value for value in job.values())
         if key not in self._analyses:
-            self._analyses[key] = await self._shared(request, key, lambda: self.pool.run(job))
+            self._analyses[key] = await self._jobs.run(request, key, lambda: self.pool.run(job))
             while len(self._analyses) > _MOST_ANALYSES:
                 self._analyses.popitem(last=False)
         return self._analyses[key]
-
-    async def _shared(
-        self, request: Request, key: Any, make: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
-        """Return the result of ``make``. Equal requests share one job, which is canceled once no request waits for it."""
-        job = self._jobs.get(key)
-        if job is None:
-            job = self._jobs[key] = _Job(asyncio.ensure_future(make()))
-            job.task.add_done_callback(lambda _: self._jobs.pop(key, None))
-        job.num_waiting += 1
-        disconnected = asyncio.ensure_future(_disconnected(request))
-        try:
-            await asyncio.wait([job.task, disconnected], return_when=asyncio.FIRST_COMPLETED)
-            if not job.task.done():
-                raise RequestError("the request was cancelled", 499)
-            if job.task.cancelled():
-                raise RequestError("the request was cancelled", 503)
-            return job.task.result()
-        finally:
-            disconnected.cancel()
-            job.num_waiting -= 1
-            if not job.num_waiting and not job.task.done():
-                job.task.cancel()
-                self._jobs.pop(key, None)
 
     # -- Watching ----------------------------------------------------------------------------------------------------------
 
@@ -469,8 +450,8 @@ class Web:
     def _watched_record(self, request: Request) -> dict[str, Any]:
         query = request.query_params
         fields = self.watch.record(query.get("source", ""), query_integer(query, "index", 0, 10**9, 0))
-        self.positions.line(self.positions.game(fields["game"]), fields["actions"])
-        return fields
+        line = self.positions.line(self.positions.game(fields["game"]), fields["actions"])
+        return fields | {"turns": _turns(line)}
 
 
 def _get(handle: Callable[[Request], Any]) -> _Handler:
@@ -487,17 +468,7 @@ def _plain(handle: _Handler) -> _Handler:
     return handle
 
 
-async def _disconnected(request: Request) -> None:
-    """Wait until the client disconnects. The request body must have been read."""
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            return
-
-
 def _action_index(game: Any, text: str) -> int:
-    from stoneworks.envs.rules import IllegalActionError
-
     try:
         return int(game.string_to_action(text))
     except IllegalActionError as error:
@@ -516,19 +487,15 @@ def _summary(stored: StoredGame) -> dict[str, Any]:
     }
 
 
-def _nodes(stored: StoredGame) -> list[list[Any]]:
-    """Return the tree as rows of node, parent, action and comment, parents before children."""
-    return [[node.node, node.parent, node.action, node.comment] for _, node in sorted(stored.nodes.items())]
-
-
 def _turns(line: Line) -> list[list[Any]]:
-    """Return the turns of a line, each with its player and the texts of its actions."""
+    """Return the turns of a line, each with its player, the texts of its actions and the player's color."""
+    colors = line.state.get_game().colors
     turns: list[list[Any]] = []
-    for action, player in zip(line.actions, line.movers, strict=True):
+    for action, player, color in zip(line.actions, line.movers, line.mover_colors, strict=True):
         if turns and turns[-1][0] == player:
             turns[-1][1].append(action)
         else:
-            turns.append([player, [action]])
+            turns.append([player, [action], colors[color]])
     return turns
 
 

@@ -11,6 +11,7 @@ class Limits:
 
     Attributes:
         body_bytes: size of a request body.
+        requests: number of concurrent requests, including those that wait for changes of a game.
         games: number of games in the data folder.
         nodes: number of positions per game, including variations.
         comment_characters: length of a comment.
@@ -27,6 +28,7 @@ class Limits:
     """
 
     body_bytes: int = 1_000_000
+    requests: int = 1_000
     games: int = 10_000
     nodes: int = 20_000
     comment_characters: int = 4_000

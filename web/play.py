@@ -21,11 +21,19 @@ def new_game(
     *,
     confirm: bool,
     title: str = "",
+    nodes: Sequence[Node] = (),
 ) -> NewGame:
-    """Create a game that starts with the actions of a line, all committed."""
-    nodes = [START]
-    for number, action in enumerate(line.actions, start=1):
-        nodes.append(Node(number, number - 1, action))
+    """Create a game that starts with the actions of a line, all committed.
+
+    Args:
+        game: the game.
+        line: the actions.
+        players: the bot name of each seat, or None for a human player.
+        confirm: whether turns must be confirmed.
+        title: the title.
+        nodes: a tree that begins with the actions of the line; by default these alone.
+    """
+    nodes = nodes or [START, *(Node(number, number - 1, action) for number, action in enumerate(line.actions, start=1))]
     outcome = line.state.outcome()
     return NewGame(
         game=str(game),
@@ -182,6 +190,27 @@ def comment(stored: StoredGame, node: int, text: str) -> StoredGame:
     """Replace the comment of a node."""
     stored.path(node)
     return replace(stored, nodes=stored.nodes | {node: replace(stored.nodes[node], comment=text)})
+
+
+def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, str]]:
+    """Return the player who made the action of each node except the first, and that player's color."""
+    game = positions.game(stored.game)
+    line_of(stored, positions)  # raises for another version of the rules
+    children: dict[int, list[Node]] = {}
+    for node in stored.nodes.values():
+        if node.parent is not None:
+            children.setdefault(node.parent, []).append(node)
+    movers: dict[int, tuple[int, str]] = {}
+    waiting = [(child, game.new_initial_state()) for child in children.get(0, ())]
+    while waiting:
+        node, before = waiting.pop()
+        player = before.current_player()
+        movers[node.node] = player, game.colors[game.color_of(before, player)]
+        if node.node in children:
+            state = before.clone()
+            state.apply_action(game.string_to_action(node.action))
+            waiting.extend((child, state) for child in children[node.node])
+    return movers
 
 
 def prune(stored: StoredGame, node: int) -> StoredGame:

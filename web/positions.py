@@ -16,8 +16,12 @@ from stoneworks.envs.drawing import action_choice, action_places, draw
 from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
+from stoneworks.web.summaries import summary_of
 
 _GAME_STRING_CHARACTERS = 200
+#: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
+_MOST_PERCENTAGES = 12
+_LEAST_PERCENTAGE = 1
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,13 @@ class Line:
         state: the position; must not be modified.
         actions: the texts of the actions from the start.
         movers: the player who made each of them.
+        mover_colors: the color of that player before the action, as an index into ``Game.colors``.
     """
 
     state: State
     actions: tuple[str, ...]
     movers: tuple[int, ...]
+    mover_colors: tuple[int, ...]
 
     @property
     def turn_start(self) -> int:
@@ -91,7 +97,7 @@ class Positions:
             known = len(texts)
             while known and (name, texts[:known]) not in self._lines:
                 known -= 1
-            line = self._lines.get((name, texts[:known])) or Line(game.new_initial_state(), (), ())
+            line = self._lines.get((name, texts[:known])) or Line(game.new_initial_state(), (), (), ())
             for text in texts[known:]:
                 line = self._after(game, line, text)
                 self._lines[name, line.actions] = line
@@ -105,18 +111,19 @@ class Positions:
     def _after(game: Game, line: Line, text: str) -> Line:
         state = line.state.clone()
         player = state.current_player()
+        color = game.color_of(state, player) if not state.is_terminal() else 0
         try:
             state.apply_action(game.string_to_action(text))
         except IllegalActionError as error:
             reason = str(error).partition("; the position is")[0]
             raise RequestError(f"action {len(line.actions) + 1} ({text}): {reason}") from None
-        return Line(state, (*line.actions, text), (*line.movers, player))
+        return Line(state, (*line.actions, text), (*line.movers, player), (*line.mover_colors, color))
 
 
 def describe(
     line: Line,
     *,
-    heat: npt.NDArray[np.float64] | None = None,
+    policy: npt.NDArray[np.float64] | None = None,
     shown_line: Sequence[str] = (),
     interactive: bool = True,
 ) -> dict[str, Any]:
@@ -124,7 +131,7 @@ def describe(
 
     Args:
         line: the position.
-        heat: heat map, ``float64[num_cells]`` in [0, 1]; NaN for no color.
+        policy: probabilities to draw as a heat map with percentages, ``float64[num_distinct_actions]``.
         shown_line: subsequent actions, drawn as numbered stones on the resulting position.
         interactive: whether to include the legal actions and their places.
 
@@ -136,7 +143,8 @@ def describe(
     description: dict[str, Any] = {
         "game": str(game),
         "actions": list(line.actions),
-        "svg": _picture(line, heat, shown_line),
+        "movers": [[player, game.colors[color]] for player, color in zip(line.movers, line.mover_colors, strict=True)],
+        "svg": _picture(line, policy, shown_line),
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
         "turn_start": line.turn_start,
@@ -148,11 +156,18 @@ def describe(
     return description
 
 
-def cells_of_policy(game: Game, policy: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the policy summed over the actions of each cell, scaled to a maximum of 1; ``float64[num_cells]``, NaN for 0."""
+def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
+    """Return the heat map of a policy, summed over the actions of each cell.
+
+    Returns:
+        The colors, ``float64[num_cells]`` scaled to a maximum of 1, NaN for 0; and the percentages of the cells with the
+        largest sums, by cell.
+    """
     of_planes = policy[: game.num_action_planes * game.grid.num_cells].reshape(game.num_action_planes, -1)
     of_cells = np.where(game.grid.on_board, of_planes.sum(axis=0), 0)
-    return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan)
+    largest = [int(cell) for cell in np.argsort(-of_cells, kind="stable")[:_MOST_PERCENTAGES]]
+    texts = {cell: f"{100 * of_cells[cell]:.0f}" for cell in largest if of_cells[cell] >= _LEAST_PERCENTAGE / 100}
+    return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan), texts
 
 
 def outcome_of(state: State) -> dict[str, Any] | None:
@@ -161,7 +176,7 @@ def outcome_of(state: State) -> dict[str, Any] | None:
     return None if outcome is None else {"winner": outcome.winner, "reason": outcome.reason}
 
 
-def _picture(line: Line, heat: npt.NDArray[np.float64] | None, shown_line: Sequence[str]) -> str:
+def _picture(line: Line, policy: npt.NDArray[np.float64] | None, shown_line: Sequence[str]) -> str:
     state = line.state
     game = state.get_game()
     if shown_line:
@@ -175,9 +190,10 @@ def _picture(line: Line, heat: npt.NDArray[np.float64] | None, shown_line: Seque
                 raise RequestError(str(error).partition("; the position is")[0]) from None
             if is_on_board(game, action):
                 numbers[action] = str(number)
-        drawing = draw(state, last_actions=(), numbers=numbers, fill=heat)
+        drawing = draw(state, last_actions=(), numbers=numbers)
     else:
-        drawing = draw(state, last_actions=_last_actions(line), fill=heat)
+        heat, percentages = (None, None) if policy is None else _heat_of(game, policy)
+        drawing = draw(state, last_actions=_last_actions(line), fill=heat, marks=percentages)
     # The content security policy forbids inline styles.
     return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
 
@@ -260,8 +276,7 @@ def game_descriptions() -> list[dict[str, Any]]:
                 "title": name.capitalize(),
                 "colors": list(game.colors),
                 "options": options,
-                "help": game.action_help,
-                "buttons": list(game.global_actions),
+                "summary": list(summary_of(name)),
             }
         )
     return described

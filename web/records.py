@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from stoneworks.envs.rules import Game
 from stoneworks.training.arena.records import GameRecord, RecordError
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
@@ -75,7 +77,7 @@ def _game_of(record: GameRecord, positions: Positions, limits: Limits) -> NewGam
         winner, reason = 1 - resigned, RESIGNATION
     tree = record.metadata.get(_TREE)
     if tree is not None:
-        nodes = _nodes_of(tree, record, positions, limits)
+        nodes = nodes_of(tree, game, record.actions, positions, limits)
     title = record.metadata.get(_TITLE, "")
     if not isinstance(title, str) or len(title) > 100:
         raise RequestError("the title must be a text of at most 100 characters")
@@ -92,11 +94,14 @@ def _game_of(record: GameRecord, positions: Positions, limits: Limits) -> NewGam
     )
 
 
-def _nodes_of(tree: Any, record: GameRecord, positions: Positions, limits: Limits) -> list[Node]:
-    """Return the nodes of the tree in a record's metadata, validated by replay."""
+def nodes_of(tree: Any, game: Game, actions: Sequence[str], positions: Positions, limits: Limits) -> list[Node]:
+    """Return the nodes of a tree as in a record's metadata, validated by replay.
+
+    Raises:
+        RequestError: a node is invalid, or the tree does not begin with ``actions``.
+    """
     if not isinstance(tree, list) or not 1 <= len(tree) <= limits.nodes:
         raise RequestError(f"the tree must be a list of 1 to {limits.nodes} nodes")
-    game = positions.game(record.game)
     nodes: list[Node] = []
     reached: list[tuple[str, ...]] = []
     for number, fields in enumerate(tree):
@@ -116,7 +121,7 @@ def _nodes_of(tree: Any, record: GameRecord, positions: Positions, limits: Limit
             reached.append((*reached[parent], action))
             positions.line(game, reached[number])
         nodes.append(Node(number, parent, action, comment))
-    length = len(record.actions)
-    if len(nodes) <= length or reached[length] != record.actions:
+    length = len(actions)
+    if len(nodes) <= length or reached[length] != tuple(actions):
         raise RequestError("the tree must begin with the moves of the game")
     return nodes

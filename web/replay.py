@@ -43,10 +43,14 @@ class Replay:
             chosen: list[State | GameRecord] = [*read_records(games)]
         elif isinstance(games, (State, GameRecord)):
             chosen = [games]
-        else:
+        elif isinstance(games, Iterable):
             chosen = list(games)
+        else:
+            raise ValueError(
+                f"games must be a State, a GameRecord, several of them, or the path of a file, got {games!r}"
+            )
         if not chosen:
-            raise ValueError("games must hold at least one game")
+            raise ValueError("games must contain at least one game, got none")
         self._games = [_frames_of(_record_of(game)) for game in chosen]
 
     def to_html(self) -> str:
@@ -105,7 +109,7 @@ def _record_of(game: State | GameRecord) -> GameRecord:
     if not isinstance(game, State):
         raise ValueError(f"games must be states or records of games, got {game!r}")
     colors = game.get_game().colors
-    return GameRecord.of_state(game, (colors[0], colors[1]))
+    return GameRecord.of_state(game, (colors[game.color_of(0)], colors[game.color_of(1)]))
 
 
 def _frames_of(record: GameRecord) -> dict[str, Any]:
@@ -122,7 +126,7 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
     return {
         "game": record.game,
         "players": list(record.players),
-        "colors": list(game.colors),
+        "colors": [game.colors[final.color_of(player)] for player in (0, 1)],
         "winner": record.winner,
         "reason": record.reason,
         "actions": list(record.actions),

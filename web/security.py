@@ -30,13 +30,15 @@ class Guard:
     """ASGI middleware that validates requests, adds security headers, and converts errors to JSON.
 
     Checks the Host header (against DNS rebinding), Origin and content type (against cross-site request forgery), and the
-    size of requests.
+    size and number of requests.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], body_bytes: int, most_requests: int) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts}
         self._body_bytes = body_bytes
+        self._most_requests = most_requests
+        self._num_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -58,7 +60,10 @@ class Guard:
                 message["headers"] = headers + [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
             await send(message)
 
+        self._num_requests += 1
         try:
+            if self._num_requests > self._most_requests:
+                raise RequestError(f"the server is answering {self._most_requests} requests; try again later", 503)
             self._check(scope)
             await self._app(scope, self._bounded(receive), send_with_headers)
         except RequestError as error:
@@ -68,6 +73,8 @@ class Guard:
             _LOG.exception("the request %s %s failed", scope["method"], scope["path"])
             if not started:
                 await _send_error(send_with_headers, 500, "internal error; the server's log has the details")
+        finally:
+            self._num_requests -= 1
 
     def _check(self, scope: Scope) -> None:
         headers: dict[str, str] = {}
@@ -132,7 +139,7 @@ _HOST_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 async def _send_error(send: Send, status: int, message: str) -> None:
     body = json.dumps({"error": {"status": status, "message": message}}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status in (403, 413):
+    if status in (403, 413, 503):
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

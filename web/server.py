@@ -52,12 +52,13 @@ def serve(
         raise ValueError(f"port must be an integer from 0 to 65535, got {port}")
     if num_workers is not None and num_workers < 1:
         raise ValueError(f"workers must be an integer >= 1, got {num_workers}")
+    limits = limits or Limits()
     web = Web(
         data,
         watched,
         hosts={*_LOOPBACK_NAMES, *_names_of(host), *allowed_hosts},
         num_workers=num_workers or max(1, min(4, num_processors() - 1)),
-        limits=limits or Limits(),
+        limits=limits,
     )
     listening = _listen(host, port)
     config = uvicorn.Config(
@@ -68,7 +69,7 @@ def serve(
         proxy_headers=False,
         timeout_graceful_shutdown=1,
         timeout_keep_alive=75,
-        limit_concurrency=1000,
+        limit_concurrency=2 * limits.requests,  # connections; the application limits requests, and answers in JSON
         h11_max_incomplete_event_size=65536,
     )
     name = f"[{host}]" if ":" in host else host

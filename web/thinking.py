@@ -17,6 +17,7 @@ from stoneworks.models import Bot, load_bot
 
 if TYPE_CHECKING:
     from stoneworks.models.evaluator import NetworkEvaluator
+    from stoneworks.models.network_inputs import NetworkInputs
 
 _MOST_BOTS = 8
 #: Longer turns are returned in chunks.
@@ -24,7 +25,7 @@ _MOST_ACTIONS_OF_TURN = 64
 _LINE_ACTIONS = 10
 
 _bots: OrderedDict[tuple[str, str], Bot] = OrderedDict()
-_evaluators: dict[str, NetworkEvaluator] = {}
+_evaluators: dict[str, tuple[NetworkEvaluator, NetworkInputs]] = {}
 
 
 def think(job: dict[str, Any]) -> dict[str, Any]:
@@ -166,39 +167,41 @@ def _of_search(name: str, state: State) -> dict[str, Any]:
 
 def _of_policy(name: str, state: State, legal: npt.NDArray[np.int64]) -> dict[str, Any]:
     game = state.get_game()
-    evaluate = _evaluator(name, game)
-    logits, values = evaluate(state.observation_tensor()[None])
+    evaluate, inputs = _evaluator(name, game)
+    logits, values = evaluate(inputs.of_state(state))
     exponents = logits[0, legal].astype(np.float64)
     weights = np.exp(exponents - exponents.max())
     return {
         "value": float(values[0]),
         "columns": {"action": legal, "probability": weights / weights.sum()},
-        "line": _policy_line(state, evaluate),
+        "line": _policy_line(state, evaluate, inputs),
     }
 
 
-def _policy_line(state: State, evaluate: NetworkEvaluator) -> list[str]:
+def _policy_line(state: State, evaluate: NetworkEvaluator, inputs: NetworkInputs) -> list[str]:
     """Return the greedy line: the most probable action at each position."""
     ahead = state.clone()
     line: list[int] = []
     while len(line) < _LINE_ACTIONS // 2 and not ahead.is_terminal():
         legal = np.array(ahead.legal_actions())
-        logits = evaluate(ahead.observation_tensor()[None])[0]
+        logits = evaluate(inputs.of_state(ahead))[0]
         line.append(int(legal[logits[0, legal].argmax()]))
         ahead.apply_action(line[-1])
     return _texts(state.get_game(), line)
 
 
-def _evaluator(name: str, game: Game) -> NetworkEvaluator:
+def _evaluator(name: str, game: Game) -> tuple[NetworkEvaluator, NetworkInputs]:
     from stoneworks.models.checkpoint import load_checkpoint
     from stoneworks.models.evaluator import NetworkEvaluator
+    from stoneworks.models.network_inputs import NetworkInputs
     from stoneworks.models.shipped import find
 
     key = f"{name} {game}"
     if key not in _evaluators:
         folder = find(name)
         assert folder is not None, name
-        _evaluators[key] = NetworkEvaluator(load_checkpoint(folder, game).network)
+        network = load_checkpoint(folder, game).network
+        _evaluators[key] = NetworkEvaluator(network), NetworkInputs(game, network.features)
     return _evaluators[key]
 
 

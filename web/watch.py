@@ -28,7 +28,9 @@ _DEPTH = 6
 _ARENA_FILE = "arena.json"
 _METRICS_FILE = "metrics.jsonl"
 _CHECKPOINT_FILE = Path("checkpoint", "checkpoint.json")
-#: Subfolders of a run that contain no games and are not scanned.
+#: Subfolders with the games of an arena and of the matches of a run.
+_GAMES_FOLDERS = {"arena": "games", "run": "matches"}
+#: Folders that are not scanned.
 _SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
 
 
@@ -71,6 +73,7 @@ class Watch:
         self._limits = limits
         self._records: dict[Path, tuple[tuple[float, int], list[GameRecord | str]]] = {}
         self._arenas: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._runs: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
     # -- Finding -----------------------------------------------------------------------------------------------------------
@@ -102,7 +105,7 @@ class Watch:
     def _scan_folder(self, found: dict[str, Source], number: int, root: Path, folder: Path, depth: int) -> None:
         if len(found) >= self._limits.watched_sources:
             return
-        self._add(found, number, root, folder)
+        kind = self._add(found, number, root, folder)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
@@ -110,31 +113,36 @@ class Watch:
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():  # a link may point outside the folder
                 continue
+            if kind is not None and entry.name == _GAMES_FOLDERS[kind]:
+                continue  # shown with the arena or the run
             if entry.is_dir():
                 if depth and entry.name not in _SKIPPED:
                     self._scan_folder(found, number, root, Path(entry.path), depth - 1)
             elif entry.name.endswith(".jsonl") and entry.name != _METRICS_FILE:
                 self._add(found, number, root, Path(entry.path))
 
-    def _add(self, found: dict[str, Source], number: int, root: Path, path: Path) -> None:
+    def _add(self, found: dict[str, Source], number: int, root: Path, path: Path) -> str | None:
+        """Add a file or folder, if it is a source. Return the kind of a folder."""
         if len(found) >= self._limits.watched_sources:
-            return
+            return None
         kind, dated = "records", path
         if path.is_dir():
-            if (path / _ARENA_FILE).is_file():
+            if _is_own_file(path, _ARENA_FILE):
                 kind, dated = "arena", path / "games"
-            elif (path / _METRICS_FILE).is_file() or (path / _CHECKPOINT_FILE).is_file():
-                kind = "run"
-                dated = path / _METRICS_FILE if (path / _METRICS_FILE).is_file() else path / _CHECKPOINT_FILE
+            elif _is_own_file(path, _METRICS_FILE):
+                kind, dated = "run", path / _METRICS_FILE
+            elif _is_own_file(path, *_CHECKPOINT_FILE.parts):
+                kind, dated = "run", path / _CHECKPOINT_FILE
             else:
-                return
+                return None
         try:
             status = dated.stat() if dated.exists() else path.stat()
         except OSError:
-            return
+            return None
         relative = "" if path == root else path.relative_to(root).as_posix()
         source_id = f"{number}/{relative}"
         found[source_id] = Source(source_id, kind, path, status.st_mtime, status.st_size if kind == "records" else 0)
+        return None if kind == "records" else kind
 
     def _source(self, source_id: str, kind: str) -> Source:
         source = self._scan().get(source_id)
@@ -147,10 +155,10 @@ class Watch:
     def records(self, source_id: str, query: Mapping[str, str], first: int, count: int) -> dict[str, Any]:
         """Return a table of the games in a record file or an arena that match the filters in ``query``.
 
-        Filters are ``player``, a part of a name; ``result``: ``0``, ``1``, ``draw`` or ``unfinished``; ``reason``; and
-        ``shortest`` and ``longest`` numbers of actions.
+        Filters are ``player``, a part of a name; ``result``: ``0``, ``1``, ``draw`` or ``unfinished``; ``reason``; ``game``;
+        ``file``, the name of a match of a run; and ``shortest`` and ``longest`` numbers of actions.
         """
-        records = self._records_of(source_id)
+        records, files = self._records_of(source_id)
         rows: list[dict[str, Any]] = []
         games: set[str] = set()
         reasons: set[str] = set()
@@ -163,6 +171,8 @@ class Watch:
             games.add(record.game)
             reasons.add(record.reason or "unfinished")
             players.update(record.players)
+            if (file := query.get("file", "")) and files[index] != file:
+                continue
             if _passes(record, query):
                 rows.append(
                     {
@@ -172,6 +182,7 @@ class Watch:
                         "winner": record.winner,
                         "reason": record.reason,
                         "length": len(record.actions),
+                        "file": files[index],
                     }
                 )
         scores = [_score(row) for row in rows if row["reason"] is not None]
@@ -183,13 +194,14 @@ class Watch:
             "games": sorted(games),
             "reasons": sorted(reasons),
             "players": sorted(players)[:100],
+            "files": sorted(set(files)),
             "mean_length": sum(row["length"] for row in rows) / len(rows) if rows else None,
             "first_player_score": sum(scores) / len(scores) if scores else None,
         }
 
     def record(self, source_id: str, index: int) -> dict[str, Any]:
         """Return one game with its actions, validated by replay."""
-        records = self._records_of(source_id)
+        records, _ = self._records_of(source_id)
         if not 0 <= index < len(records):
             raise RequestError(f"index must be an integer from 0 to {len(records) - 1}, got {index}", 404)
         record = records[index]
@@ -198,14 +210,18 @@ class Watch:
         fields: dict[str, Any] = json.loads(record.to_json())
         return fields | {"index": index}
 
-    def _records_of(self, source_id: str) -> list[GameRecord | str]:
+    def _records_of(self, source_id: str) -> tuple[list[GameRecord | str], list[str]]:
+        """Return the records of a source, each with the name of its file without the suffix."""
         source = self._scan().get(source_id)
-        if source is None or source.kind not in ("records", "arena"):
+        if source is None:
             raise RequestError(f"there are no records {source_id[:80]!r} in the watched folders", 404)
-        if source.kind == "records":
-            return self._records_in(source.path)
-        files = sorted((source.path / "games").glob("*.jsonl"))
-        return [record for file in files if not file.is_symlink() for record in self._records_in(file)]
+        files = [source.path] if source.kind == "records" else _games_files(source)
+        records: list[GameRecord | str] = []
+        names: list[str] = []
+        for file in files:
+            records += self._records_in(file)
+            names += [file.stem] * (len(records) - len(names))
+        return records, names
 
     def _records_in(self, file: Path) -> list[GameRecord | str]:
         """Return the records of a file, with an error message for each invalid line. An incomplete last line is skipped."""
@@ -242,9 +258,11 @@ class Watch:
     def arena(self, source_id: str) -> dict[str, Any]:
         """Return the ratings, the cross table and the progress of an arena."""
         source = self._source(source_id, "arena")
-        games = source.path / "games"
+        games = source.path / _GAMES_FOLDERS["arena"]
         if not games.is_dir():
             raise RequestError("this arena has no games yet", 409)
+        if games.is_symlink() or any(file.is_symlink() for file in games.glob("*.jsonl")):
+            raise RequestError("the games of this arena are links, which are not followed", 409)
         stamp = tuple((file.name, file.stat().st_mtime) for file in sorted(games.glob("*.jsonl")))
         with self._lock:
             known = self._arenas.get(source.path)
@@ -282,6 +300,19 @@ class Watch:
     def run(self, source_id: str) -> dict[str, Any]:
         """Return the metrics of a training run per iteration, and its match results."""
         source = self._source(source_id, "run")
+        stamp = tuple(_stamp(source.path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE))
+        with self._lock:
+            known = self._runs.get(source.path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        answer = self._read_run(source)
+        with self._lock:
+            if len(self._runs) > 64:
+                self._runs.clear()
+            self._runs[source.path] = stamp, answer
+        return answer
+
+    def _read_run(self, source: Source) -> dict[str, Any]:
         rows = self._metrics(source.path / _METRICS_FILE)
         names = sorted({name for row in rows for name, value in row.items() if _is_number(value)})
         training = self._training(source.path / _CHECKPOINT_FILE)
@@ -315,7 +346,7 @@ class Watch:
 
     def _training(self, file: Path) -> dict[str, Any]:
         """Return the run's game, algorithm and matches from its checkpoint."""
-        if file.is_symlink():
+        if file.is_symlink() or file.parent.is_symlink():
             return {}
         try:
             fields = read_json(file, _UnreadableError, self._limits.file_bytes)
@@ -333,6 +364,30 @@ class Watch:
             "algorithm": training["algorithm"],
             "match_results": training.get("match_results", []),
         }
+
+
+def _is_own_file(folder: Path, *parts: str) -> bool:
+    """Return whether a file exists in a folder without following links."""
+    path = folder
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            return False
+    return path.is_file()
+
+
+def _games_files(source: Source) -> list[Path]:
+    """Return the record files of an arena or of the matches of a run, without links."""
+    folder = source.path / _GAMES_FOLDERS[source.kind]
+    return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not file.is_symlink()]
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _passes(record: GameRecord, query: Mapping[str, str]) -> bool:

@@ -6,10 +6,13 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
+
+from numba.core import event
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.training.processes import interrupts_blocked
@@ -17,6 +20,10 @@ from stoneworks.web.errors import RequestError
 
 #: Grace period of a canceled job before its process is killed.
 _GRACE_SECONDS = 0.3
+#: Time limit per job for the start of a process and the compilation of kernels, once per machine.
+_PREPARING_SECONDS = 600.0
+#: Interval at which a worker is looked at.
+_LOOK_SECONDS = 0.5
 
 
 class WorkerError(RuntimeError):
@@ -48,15 +55,17 @@ class WorkerPool:
         """Run a job (see :mod:`stoneworks.web.thinking`) and return its result. Canceling the call cancels the job.
 
         Raises:
-            RequestError: too many jobs are waiting, or the job exceeded its time limit.
+            RequestError: too many jobs are waiting, or the job exceeded its time limit, not counting the start of a process and
+                the compilation of kernels.
             WorkerError: the job failed.
         """
         worker = await self._free_worker()
         answer = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, job)
         try:
-            return await asyncio.wait_for(asyncio.shield(answer), self._thinking_seconds)
-        except TimeoutError:
-            raise RequestError(f"{job['bot']} did not answer within {self._thinking_seconds:g} seconds", 504) from None
+            await self._wait(worker, answer)
+            if not answer.done():
+                raise RequestError(f"{job['bot']} did not answer within {self._thinking_seconds:g} seconds", 504)
+            return answer.result()
         finally:
             if answer.done():
                 self._idle.put_nowait(worker)
@@ -75,6 +84,20 @@ class WorkerPool:
             finally:
                 self._num_waiting -= 1
         return await self._idle.get()
+
+    async def _wait(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Wait for an answer, or until the time limit; the start of a process and the compilation of kernels do not count."""
+        left = self._thinking_seconds
+        left_preparing = _PREPARING_SECONDS
+        while not answer.done() and left > 0 and left_preparing > 0:
+            begin = time.monotonic()
+            is_preparing = worker.is_preparing
+            await asyncio.wait([answer], timeout=min(left, _LOOK_SECONDS))
+            seconds = time.monotonic() - begin
+            if is_preparing or worker.is_preparing:
+                left_preparing -= seconds
+            else:
+                left -= seconds
 
     async def _give_up(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
         await asyncio.wait([answer], timeout=_GRACE_SECONDS)
@@ -95,18 +118,22 @@ class _Worker:
     """A worker process, started on demand."""
 
     def __init__(self) -> None:
+        self.is_preparing = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """Run a job and block until its result is available. Raises :class:`WorkerError` if the job fails."""
-        if self._process is None or not self._process.is_alive():
+        self.is_preparing = self._process is None or not self._process.is_alive()
+        if self.is_preparing:
             self._start()
         connection = self._connection
         assert connection is not None
         try:
             connection.send(job)
-            answer, failure = connection.recv()
+            while isinstance(message := connection.recv(), bool):
+                self.is_preparing = message
+            answer, failure = message
         except (EOFError, OSError):
             self.kill()
             raise WorkerError("the worker process ended") from None
@@ -130,6 +157,24 @@ class _Worker:
         theirs.close()
 
 
+class _CompilingListener(event.Listener):
+    """Tells the server when the compilation of kernels begins and ends."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._depth = 0
+
+    def on_start(self, _: event.Event) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._connection.send(True)
+
+    def on_end(self, _: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._connection.send(False)
+
+
 def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
     """Process jobs until the connection to the server is closed."""
     with contextlib.suppress(OSError):
@@ -138,6 +183,9 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
     from stoneworks.web.thinking import think
 
     add_entries(entries)
+    event.register("numba:compile", _CompilingListener(connection))
+    with contextlib.suppress(OSError):
+        connection.send(False)
     while True:
         try:
             job = connection.recv()

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 #: The first kernels of a fresh machine are compiled while the tests wait.
-TIMEOUT_SECONDS = 120.0
+TIMEOUT_SECONDS = 300.0
 
 
 class Server:

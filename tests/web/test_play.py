@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 from pathlib import Path
@@ -76,9 +77,9 @@ def test_a_turn_is_previewed_taken_back_and_committed(post: Any, client: Any) ->
     refused = client.post(f"/api/games/{view['id']}/commit", json={"node": view["current"]})
     assert refused.status_code == 409
     view = act(post, view, "c3")
-    assert view["turns"][-1] == [1, ["a3", "c3"]]
+    assert view["turns"][-1] == [1, ["a3", "c3"], "White"]
     view = post(f"games/{view['id']}/undo", node=view["current"])
-    assert view["turns"] == [[0, ["b3"]]]
+    assert view["turns"] == [[0, ["b3"], "Black"]]
 
 
 def test_undo_goes_back_to_the_persons_own_turn_and_keeps_a_variation(post: Any, client: Any) -> None:
@@ -109,6 +110,58 @@ def test_seats_are_flipped(post: Any) -> None:
     assert view["bot_to_move"]
     view = post(f"games/{view['id']}/bot", node=view["current"])
     assert view["position"]["player"] == 1
+
+
+def test_moves_have_the_color_of_their_time(post: Any, client: Any) -> None:
+    # L1: player 0's stone stays black after the swap, and player 0 goes on as White.
+    view = new_game(post, "laido(size=3)", [None, None], actions=["c3", "swap", "b2"])
+    assert view["turns"] == [[0, ["c3"], "Black"], [1, ["swap"], "White"], [0, ["b2"], "White"]]
+    tree = client.get(f"/api/games/{view['id']}/tree").json()
+    assert [row[2:] for row in tree["nodes"]] == [
+        ["", "", None, None],
+        ["c3", "", 0, "Black"],
+        ["swap", "", 1, "White"],
+        ["b2", "", 0, "White"],
+    ]
+
+
+def test_a_bot_named_by_the_user_plays(post: Any, client: Any) -> None:
+    query = {"game": "vadus(size=3)", "name": "mcts:17"}
+    assert client.get("/api/bot", params=query).json() == {
+        "name": "mcts:17",
+        "rating": None,
+        "error": None,
+        "values": True,
+    }
+    assert client.get("/api/bot", params=query | {"name": "exec:true"}).status_code == 400
+    view = new_game(post, "vadus(size=3)", [None, None])
+    view = post(f"games/{view['id']}/players", players=["mcts:17", None])
+    view = post(f"games/{view['id']}/bot", node=view["current"])
+    assert len(view["turns"]) == 1
+
+
+def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
+    from stoneworks.models import shipped
+    from stoneworks.training.arena.ladder import load_ladder
+    from stoneworks.web.agents import bots_for
+
+    rated = 0
+    for name in shipped.names():
+        matches = json.loads((shipped.shipped_folder() / name / shipped.MATCHES_FILE).read_text(encoding="utf-8"))
+        for part in (matches, *matches.get("other_games", ())):
+            load_ladder(part["game"])
+            ratings = {bot["name"]: bot["rating"] for bot in bots_for(load_game(part["game"]))}
+            for row in part["ratings"]:
+                assert ratings[row["player"].replace("policy", name, 1)] == pytest.approx(row["elo"], abs=2)
+                rated += 1
+    assert rated >= 10
+
+
+@pytest.mark.parametrize(("game", "name"), [("vadus(size=5)", "vadus@64"), ("taugo(size=3)", "greedy")])
+def test_hints_come_from_the_better_rated_of_agent_and_greedy(game: str, name: str) -> None:
+    from stoneworks.web.agents import adviser_for
+
+    assert adviser_for(load_game(game)) == name
 
 
 def test_a_hint_is_legal(post: Any) -> None:

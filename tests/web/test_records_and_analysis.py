@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -21,9 +22,27 @@ def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) 
     nodes = client.get(f"/api/games/{copy['id']}/tree").json()["nodes"]
     by_number = {row[0]: row for row in nodes}
     (commented,) = [row for row in nodes if row[3]]
-    assert commented[2:] == ["d3", "better? ½ <b>"]
+    assert commented[2:] == ["d3", "better? ½ <b>", 0, "White"]
     assert by_number[commented[1]][2] == "swap"
     assert client.get(f"/api/games/{copy['id']}/record").text == record
+
+
+def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
+    tree = [
+        {"parent": None, "action": ""},
+        {"parent": 0, "action": "c3"},
+        {"parent": 1, "action": "b3", "comment": "here"},
+        {"parent": 1, "action": "swap"},
+    ]
+    view = post("games", game="laido(size=3)", players=[None, None], actions=["c3"], tree=tree)
+    nodes = client.get(f"/api/games/{view['id']}/tree").json()["nodes"]
+    assert [row[1:4] for row in nodes] == [[None, "", ""], [0, "c3", ""], [1, "b3", "here"], [1, "swap", ""]]
+    assert view["current"] == 1
+    before = client.get("/api/games").json()["total"]
+    for bad in (tree[:1], [*tree, {"parent": 2, "action": "c3"}], [*tree, {"parent": 9, "action": "a2"}], "tree"):
+        fields = {"game": "laido(size=3)", "players": [None, None], "actions": ["c3"], "tree": bad}
+        assert client.post("/api/games", json=fields).status_code == 400, bad
+    assert client.get("/api/games").json()["total"] == before
 
 
 def test_a_variation_is_deleted_and_the_game_itself_is_not(post: Any, client: Any) -> None:
@@ -99,3 +118,5 @@ def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> N
     heated = post("position", game="vadus(size=3)", actions=["c3"], heat={"a3": 0.25, "b3": 0.5})
     assert heated["svg"].count("<path") > plain["svg"].count("<path")
     assert "#920d44" in heated["svg"]  # the greatest value has the strongest color
+    texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
+    assert texts.count("25") == texts.count("50") == 1

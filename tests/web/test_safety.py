@@ -115,6 +115,62 @@ def test_no_path_leads_out(shared_server: Any, path: str) -> None:
     assert b"import " not in answer
 
 
+def test_no_link_in_a_watched_folder_leads_out(tmp_path: Path) -> None:
+    from stoneworks.training.arena.play import play_arena
+    from stoneworks.training.arena.schedule import round_robin
+    from stoneworks.training.arena.settings import ArenaSettings
+    from stoneworks.web.errors import RequestError
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.watch import Watch
+
+    outside, watched = tmp_path / "outside", tmp_path / "watched"
+    settings = ArenaSettings(GAME, round_robin(["random", "mcts:1"]), num_pairs=2)
+    play_arena(settings, outside / "arena")
+    (outside / "run" / "checkpoint").mkdir(parents=True)
+    (outside / "run" / "metrics.jsonl").write_text('{"positions": 7, "secret": 1}\n', encoding="utf-8")
+    checkpoint = {"game": GAME, "training": {"algorithm": "secret"}}
+    (outside / "run" / "checkpoint" / "checkpoint.json").write_text(json.dumps(checkpoint), encoding="utf-8")
+    (outside / "run" / "matches").symlink_to(outside / "arena" / "games")
+    games = next((outside / "arena" / "games").glob("*.jsonl"))
+
+    for name in ("linked-folder", "linked-games", "linked-game", "run", "linked-run"):
+        (watched / name).mkdir(parents=True)
+    (watched / "link.jsonl").symlink_to(games)
+    (watched / "arena").symlink_to(outside / "arena")
+    (watched / "linked-folder" / "arena.json").symlink_to(outside / "arena" / "arena.json")
+    (watched / "linked-games" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
+    (watched / "linked-games" / "games").symlink_to(outside / "arena" / "games")
+    (watched / "linked-game" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
+    (watched / "linked-game" / "games").mkdir()
+    (watched / "linked-game" / "games" / games.name).symlink_to(games)
+    (watched / "run" / "metrics.jsonl").write_text('{"positions": 1}\n', encoding="utf-8")
+    (watched / "run" / "checkpoint").symlink_to(outside / "run" / "checkpoint")
+    (watched / "run" / "matches").symlink_to(outside / "arena" / "games")
+    (watched / "linked-run" / "metrics.jsonl").symlink_to(outside / "run" / "metrics.jsonl")
+
+    watch = Watch([watched], Limits())
+    assert sorted(source["id"] for source in watch.sources()) == ["0/linked-game", "0/linked-games", "0/run"]
+    run = watch.run("0/run")
+    assert (run["num_rows"], run["algorithm"]) == (1, None)
+    for source in ("0/run", "0/linked-game", "0/linked-games"):
+        assert watch.records(source, {}, 0, 10)["all"] == 0
+    for source in ("0/linked-game", "0/linked-games"):
+        with pytest.raises(RequestError, match="links"):
+            watch.arena(source)
+    # The folders themselves, named on the command line, can be read.
+    assert Watch([outside], Limits()).records("0/arena", {}, 0, 10)["all"] == 4
+
+
+def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
+    from stoneworks.web.errors import RequestError
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.watch import Watch
+
+    os.mkfifo(tmp_path / "games.jsonl")
+    with pytest.raises(RequestError, match="cannot be read"):
+        Watch([tmp_path], Limits()).records("0/games.jsonl", {}, 0, 10)
+
+
 @pytest.mark.parametrize(
     "bot",
     [
@@ -155,6 +211,10 @@ def test_programs_paths_and_large_budgets_are_out_of_reach(client: httpx.Client,
     ):
         response = client.post(f"/api/{path}", json=fields)
         assert response.status_code == 400, (path, response.text)
+        message_of(response)
+    if isinstance(bot, str):
+        response = client.get("/api/bot", params={"game": GAME, "name": bot})
+        assert response.status_code == 400, response.text
         message_of(response)
 
 
@@ -284,6 +344,34 @@ def test_other_methods_are_refused(client: httpx.Client) -> None:
         message_of(response)
 
 
+def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
+    import asyncio
+    from dataclasses import replace
+
+    from stoneworks.web.app import Web
+    from stoneworks.web.limits import Limits
+
+    async def ask() -> list[int]:
+        web = Web(tmp_path, limits=replace(Limits(), requests=3))
+        transport = httpx.ASGITransport(web.application())
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            post = await client.post("/api/games", json={"game": GAME, "players": [None, None]})
+            waiting = f"/api/games/{post.json()['id']}/wait?revision=1"
+            tasks = [asyncio.create_task(client.get(waiting)) for _ in range(4)]
+            done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            (refused,) = [task.result() for task in done]
+            assert "3 requests" in message_of(refused)
+            for task in pending:
+                task.cancel()
+            await asyncio.wait(pending)
+            again = await client.get("/api/info")
+        web.pool.close()
+        web.store.close()
+        return [refused.status_code, again.status_code]
+
+    assert asyncio.run(ask()) == [503, 200]
+
+
 def test_the_number_of_games_is_bounded(tmp_path: Path) -> None:
     from stoneworks.web.errors import RequestError
     from stoneworks.web.limits import Limits
@@ -339,6 +427,35 @@ def test_a_bot_that_takes_too_long_is_given_up(start_server: Any) -> None:
         late = client.post("/api/analyze", json={"game": "vadus(size=9)", "actions": [], "bot": "mcts:100000"})
         assert late.status_code == 504
         assert "1 seconds" in message_of(late)
+
+
+def test_compiling_is_not_thinking() -> None:
+    import asyncio
+    from multiprocessing import Pipe
+
+    from numba.core import event
+
+    from stoneworks.web.workers import WorkerPool, _CompilingListener, _Worker
+
+    async def is_answered(*, is_preparing: bool) -> bool:
+        pool, worker = WorkerPool(1, 0.1, 1), _Worker()
+        worker.is_preparing = is_preparing
+        answer = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(1.5, lambda: answer.done() or answer.set_result({}))
+        await pool._wait(worker, answer)
+        pool.close()
+        return answer.done()
+
+    assert asyncio.run(is_answered(is_preparing=True))
+    assert not asyncio.run(is_answered(is_preparing=False))
+
+    ours, theirs = Pipe()
+    listener = _CompilingListener(theirs)
+    with event.install_listener("numba:compile", listener):
+        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
+            pass
+        theirs.send("end")
+    assert [ours.recv() for _ in range(3)] == [True, False, "end"]
 
 
 def test_it_listens_on_loopback_alone(shared_server: Any) -> None:

@@ -1,11 +1,20 @@
 // The analysis board: any position, what agents think of it, variations and comments.
 
-import { botsFor, get, info, isAbort, post } from "./api.js";
+import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
+import { BotChoice } from "./bots.js";
 import { lineChart } from "./charts.js";
-import { announce, botLabel, button, h, labeled, percent, resultText, signed, sleep, toast } from "./dom.js";
+import { announce, button, h, labeled, percent, resultText, signed, sleep, toast } from "./dom.js";
+import { GameChoice } from "./games.js";
+import { importButton } from "./import.js";
 
 const ROWS = 8;
+/** What a heat map can show, and for each the share of an action of the whole. */
+const HEATS = {
+  policy: (row) => row.probability,
+  visits: (row, sum) => (sum ? row.visits / sum : row.probability),
+  prior: (row) => row.prior ?? row.probability,
+};
 
 export async function showAnalysis(view, { id, query, signal, go }) {
   if (id === undefined && !query.has("game")) {
@@ -21,52 +30,68 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   } else {
     const actions = (query.get("moves") ?? "").split(",").filter(Boolean);
     const position = await post("position", { game: query.get("game"), actions }, signal);
-    tree = Tree.ofLine(position.game, actions);
+    tree = Tree.ofLine(position.game, actions, position.movers);
   }
   const known = await info();
   const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, signal, go);
   view.append(page.element);
+  view.addEventListener("shown", () => page.drawCurve?.());
   await page.goTo(tree.cursor);
   document.addEventListener("keydown", (event) => page.key(event), { signal });
   signal.addEventListener("abort", () => page.stop());
 }
 
-/** Returns the policy to draw: shares of the visits where there are any. */
-function heatOf(found) {
+/** Returns the shares to draw by action. */
+function heatOf(found, kind) {
   const sum = found.actions.reduce((total, row) => total + (row.visits ?? 0), 0);
-  const share = (row) => (sum ? row.visits / sum : row.probability);
+  const share = (row) => HEATS[kind](row, sum);
   return Object.fromEntries(found.actions.filter((row) => share(row) > 1e-4).map((row) => [row.action, Math.min(1, share(row))]));
 }
 
 async function positionForm(go) {
   const { games } = await info();
-  const game = h("input", { type: "text", required: true, value: "vadus(size=5)", list: "games", maxlength: "200", spellcheck: "false" });
+  const game = h("input", { type: "text", required: true, maxlength: "200", spellcheck: "false" });
   const moves = h("input", { type: "text", placeholder: "e5 f2 g1", spellcheck: "false" });
-  return h(
+  const choice = new GameChoice(games, {
+    chosen: null,
+    changed: (text) => {
+      game.value = text;
+    },
+  });
+  choice.choose(choice.game);
+  const form = h(
     "form",
     {
-      class: "card narrow",
+      class: "card",
       onsubmit: (event) => {
         event.preventDefault();
         const query = new URLSearchParams({ game: game.value, moves: moves.value.split(/[\s,]+/).filter(Boolean).join(",") });
         go(`/analyze?${query}`);
       },
     },
-    h("h1", {}, "Analyze"),
-    h("p", {}, "Analyze a new board, or a game from the ", h("a", { href: "/" }, "list of games"), "."),
+    h("h2", {}, "A position"),
+    choice.element,
     labeled("Game string", game),
-    h("datalist", { id: "games" }, games.map((known) => h("option", { value: known.name }))),
-    labeled("Moves so far", moves),
+    labeled("Moves so far (optional)", moves),
     h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Open the board")),
   );
+  const saved = h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "A game"),
+    h("p", {}, "Import a file of game records; the first of them opens here."),
+    h("div", { class: "row" }, importButton((imported) => go(`/analyze/${imported[0].id}`))),
+    h("p", {}, "Or choose “Analyze” in the ", h("a", { href: "/" }, "list of games"), "."),
+  );
+  return h("div", {}, h("h1", {}, "Analyze"), h("div", { class: "columns" }, form, saved));
 }
 
-/** The positions of a game: nodes by number, each with its parent, the action between them and a comment. */
+/** The positions of a game: nodes by number, each with its parent, the action between them, who made it, and a comment. */
 class Tree {
   constructor(game, id) {
     this.game = game;
     this.id = id;
-    this.nodes = new Map([[0, { id: 0, parent: null, action: "", comment: "" }]]);
+    this.nodes = new Map([[0, { id: 0, parent: null, action: "", comment: "", mover: null, color: null }]]);
     this.cursor = 0;
     this.current = 0;
     this.title = "";
@@ -82,23 +107,23 @@ class Tree {
     return tree;
   }
 
-  static ofLine(game, actions) {
+  static ofLine(game, actions, movers) {
     const tree = new Tree(game, null);
-    tree.current = actions.reduce((node, action) => tree.add(node, action), 0);
+    tree.current = actions.reduce((node, action, index) => tree.add(node, action, ...movers[index]), 0);
     tree.cursor = tree.current;
     return tree;
   }
 
   take(rows) {
-    this.nodes = new Map(rows.map(([id, parent, action, comment]) => [id, { id, parent, action, comment }]));
+    this.nodes = new Map(rows.map(([id, parent, action, comment, mover, color]) => [id, { id, parent, action, comment, mover, color }]));
     this.childrenOf = null;
   }
 
-  add(parent, action) {
+  add(parent, action, mover, color) {
     const known = this.children(parent).find((child) => child.action === action);
     if (known) return known.id;
     const id = Math.max(...this.nodes.keys()) + 1;
-    this.nodes.set(id, { id, parent, action, comment: "" });
+    this.nodes.set(id, { id, parent, action, comment: "", mover, color });
     this.childrenOf = null;
     return id;
   }
@@ -113,6 +138,19 @@ class Tree {
     const path = [];
     for (let node = this.nodes.get(id); node.parent !== null; node = this.nodes.get(node.parent)) path.push(node);
     return path.reverse();
+  }
+
+  /** Returns the whole tree as in the metadata of a record: the game itself first. */
+  rows() {
+    const main = this.path(this.current).map((node) => node.id);
+    const others = [...this.nodes.keys()].filter((id) => id !== 0 && !main.includes(id)).sort((one, other) => one - other);
+    const order = [0, ...main, ...others];
+    const place = new Map(order.map((id, index) => [id, index]));
+    const rows = order.map((id) => {
+      const { parent, action, comment } = this.nodes.get(id);
+      return { parent: parent === null ? null : place.get(parent), action, ...(comment ? { comment } : {}) };
+    });
+    return { rows, place };
   }
 
   actions(id) {
@@ -152,6 +190,7 @@ class AnalysisPage {
     this.go = go;
     this.found = new Map();
     this.values = new Map();
+    this.typed = new Map();
     this.heat = null;
     this.shownLine = null;
     this.running = null;
@@ -161,8 +200,9 @@ class AnalysisPage {
     const offered = new Set(bots.map((bot) => bot.name));
     const remembered = JSON.parse(localStorage.getItem(this.storage) ?? "null");
     const network = bots.find((bot) => bot.name.includes("@"));
-    this.agents = (remembered ?? [network?.name ?? "mcts:1000", "greedy"]).filter((agent) => offered.has(agent));
+    this.agents = remembered ?? [network?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
     this.heat = this.agents[0] ?? null;
+    this.heatKind = Object.keys(HEATS).find((kind) => kind === localStorage.getItem("heat")) ?? "policy";
     this.auto = localStorage.getItem("auto-analysis") !== "off";
     this.curveAgent = bots.find((bot) => bot.values && !bot.name.includes(":") && !bot.name.includes("@"))?.name ?? "mcts:100";
     this.build();
@@ -181,7 +221,18 @@ class AnalysisPage {
     this.moves = h("div", { class: "tree", tabindex: "0", role: "group", "aria-label": "Moves and variations" });
     this.comment = h("textarea", { rows: "2", maxlength: String(this.limits.comment_characters), onchange: () => this.saveComment() });
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Analysis" });
-    this.adding = h("select", { "aria-label": "Add an agent", onchange: () => this.addAgent(this.adding.value) });
+    this.adding = new BotChoice(h("span", { class: "unseen" }, "Add an agent"), { empty: "Add an agent …", chosen: (name) => this.addAgent(name) });
+    this.heatChoice = h(
+      "select",
+      {
+        onchange: () => {
+          this.heatKind = this.heatChoice.value;
+          localStorage.setItem("heat", this.heatKind);
+          this.showBoard();
+        },
+      },
+      Object.keys(HEATS).map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind)),
+    );
     this.curveChoice = h("select", {
       "aria-label": "Agent of the value curve",
       onchange: () => {
@@ -224,16 +275,41 @@ class AnalysisPage {
         { class: "side" },
         h("h1", {}, tree.title || tree.game),
         this.status,
-        h("div", { class: "row" }, h("label", { class: "check" }, auto, " Analyze every position"), this.adding),
+        h(
+          "div",
+          { class: "row analysis-options" },
+          h("label", { class: "check" }, auto, " Analyze every position"),
+          h("label", {}, "Heat map: ", this.heatChoice),
+          this.adding.element,
+        ),
         this.panels,
         h("h2", {}, "Moves and variations"),
         this.moves,
         labeled("Comment on this position", this.comment, { class: "field comment" }),
         this.tools,
+        h(
+          "details",
+          {},
+          h("summary", {}, "Keys"),
+          h(
+            "dl",
+            { class: "keys" },
+            [
+              ["← →", "previous, next position"],
+              ["↑ ↓", "other variation"],
+              ["Home, End", "first, last position"],
+              ["l, m", "best line, heat map of the first agent"],
+              ["Tab, arrows, Enter", "choose a place on the board"],
+            ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
+          ),
+        ),
       ),
     );
     this.showAgentChoice();
     this.showTree();
+    for (const agent of this.agents.filter((name) => !this.bots.some((bot) => bot.name === name))) {
+      botNamed(tree.game, agent).then((bot) => this.typed.set(agent, bot), () => {});
+    }
   }
 
   // -- The tree ----------------------------------------------------------------------------------------------------------
@@ -248,24 +324,36 @@ class AnalysisPage {
   /** Returns an element with the line after a node; its variations are elements within. */
   lineOf(start, isMain, first = null) {
     const line = h("div", { class: isMain ? "line" : "line variation" });
-    let depth = this.tree.path(start).length;
+    const before = this.tree.path(start);
+    let turn = before.filter((step, index) => index === 0 || step.mover !== before[index - 1].mover).length;
+    let mover = before.at(-1)?.mover ?? null;
     let node = start;
     let only = first;
-    let numbered = false;
+    let group = null;
     while (true) {
       const children = only ? [only] : this.tree.children(node);
       only = null;
       if (!children.length) return line;
       const [next, ...others] = children;
-      depth += 1;
-      if (!numbered || depth % 5 === 1) line.append(h("span", { class: "faint" }, `${depth}. `));
-      numbered = true;
+      if (next.mover !== mover) turn += 1;
+      if (next.mover !== mover || group === null) {
+        group = h(
+          "span",
+          { class: "turn-head" },
+          h("span", { class: "faint" }, `${turn}.`),
+          h("span", { class: `swatch small ${next.color.toLowerCase()}`, "aria-hidden": "true" }),
+          h("span", { class: "unseen" }, `${next.color}:`),
+        );
+        line.append(" ", group);
+      }
       const move = button(next.action, () => this.goTo(next.id), { class: "move" });
       this.moveButtons.set(next.id, move);
-      line.append(move, " ");
+      if (group.childElementCount === 3) group.append(move);
+      else line.append(" ", move);
+      mover = next.mover;
       if (next.comment) line.append(h("span", { class: "comment-text" }, next.comment), " ");
       for (const other of others) line.append(this.lineOf(node, false, other));
-      if (others.length) numbered = false;
+      if (others.length || next.comment) group = null;
       node = next.id;
     }
   }
@@ -302,7 +390,8 @@ class AnalysisPage {
       tree.take(answer.nodes);
       node = answer.node;
     } else {
-      node = actions.reduce((at, action) => tree.add(at, action), tree.cursor);
+      const { player, colors } = this.position;
+      node = actions.reduce((at, action) => tree.add(at, action, player, colors[player]), tree.cursor);
     }
     this.showTree();
     return this.goTo(node);
@@ -326,6 +415,8 @@ class AnalysisPage {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, .hit")) return;
+    const pressed = { l: "line", m: "heat" }[event.key];
+    if (pressed) this.panels.querySelector(`[data-name^="${pressed} "]`)?.click();
     if (!["Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
     this.step(event.key);
@@ -378,16 +469,10 @@ class AnalysisPage {
   /** Keeps the whole tree as a game on the server. */
   async save() {
     const { tree } = this;
-    const game = await post("games", { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis" });
-    const places = new Map([[0, 0]]);
-    for (const node of [...tree.nodes.values()].sort((one, other) => one.id - other.id)) {
-      if (node.parent !== null) {
-        const answer = await post(`games/${game.id}/variation`, { node: places.get(node.parent), actions: [node.action] });
-        places.set(node.id, answer.node);
-      }
-      if (node.comment) await post(`games/${game.id}/comment`, { node: places.get(node.id), text: node.comment });
-    }
-    this.go(`/analyze/${game.id}?node=${places.get(tree.cursor)}`);
+    const { rows, place } = tree.rows();
+    const fields = { game: tree.game, players: [null, null], actions: tree.actions(tree.current), title: "Analysis", tree: rows };
+    const game = await post("games", fields);
+    this.go(`/analyze/${game.id}?node=${place.get(tree.cursor)}`);
   }
 
   async removeVariation() {
@@ -409,8 +494,8 @@ class AnalysisPage {
     const node = tree.cursor;
     const found = this.heat ? this.analysisOf(this.heat) : null;
     if (this.shownLine) fields.line = this.shownLine;
-    else if (found) fields.heat = heatOf(found);
-    this.board.element.classList.toggle("quiet", Boolean(this.shownLine));
+    else if (found) fields.heat = heatOf(found, this.heatKind);
+    this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
     if (asked === this.shownFields) return;
     const position = await post("position", fields, this.signal);
@@ -431,10 +516,15 @@ class AnalysisPage {
   }
 
   showButtons() {
-    const buttons = (this.position.buttons ?? []).map((item) => button(item.action, () => this.play([item.action]), { "data-action": item.action }));
+    const buttons = (this.position.buttons ?? []).map((item) => button(this.globalLabel(item.action), () => this.play([item.action]), { "data-action": item.action }));
     this.globalButtons?.remove();
     this.globalButtons = buttons.length ? h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" }, buttons) : null;
     if (this.globalButtons) this.status.after(this.globalButtons);
+  }
+
+  globalLabel(action) {
+    if (action === "end") return this.position.turn_start === this.position.actions.length ? "Pass" : "End the turn";
+    return action[0].toUpperCase() + action.slice(1);
   }
 
   // -- Agents ------------------------------------------------------------------------------------------------------------
@@ -449,14 +539,12 @@ class AnalysisPage {
   }
 
   showAgentChoice() {
-    this.adding.replaceChildren(
-      h("option", { value: "" }, "Add an agent …"),
-      ...this.bots.filter((bot) => !this.agents.includes(bot.name)).map((bot) => h("option", { value: bot.name }, botLabel(bot))),
-    );
+    return this.adding.list(this.tree.game, { wanted: null, without: this.agents });
   }
 
   addAgent(name) {
-    if (!name) return;
+    if (!name || this.agents.includes(name)) return;
+    if (this.adding.typed?.name === name) this.typed.set(name, this.adding.typed);
     this.agents.push(name);
     this.agentsChanged();
   }
@@ -524,7 +612,7 @@ class AnalysisPage {
   }
 
   panelOf(agent) {
-    const bot = this.bots.find((known) => known.name === agent);
+    const bot = this.bots.find((known) => known.name === agent) ?? this.typed.get(agent);
     const found = this.found.get(this.keyOf(agent));
     const remove = button("×", () => this.removeAgent(agent), { class: "quiet", "aria-label": `Remove ${agent}` });
     const head = h("div", { class: "agent-head" }, h("h2", {}, agent), remove);
@@ -625,6 +713,7 @@ class AnalysisPage {
     const agent = this.curveAgent;
     const keys = Array.from({ length: line.length + 1 }, (_, count) => `${agent}|${line.slice(0, count).join(" ")}`);
     const draw = () => {
+      if (!this.curve.isConnected) return; // its width is not known yet
       const ys = keys.map((key) => this.values.get(key) ?? null);
       this.curve.replaceChildren(
         lineChart([{ name: agent, xs: keys.map((_, index) => index), ys }], {
@@ -641,6 +730,7 @@ class AnalysisPage {
         }),
       );
     };
+    this.drawCurve = draw;
     draw();
     try {
       for (let first = 0; first < keys.length; ) {

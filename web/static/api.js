@@ -49,6 +49,11 @@ export async function botsFor(game) {
   }
 }
 
+/** Returns a bot that was typed by name; an error says why there is none. */
+export async function botNamed(game, name) {
+  return get("bot", { game, name });
+}
+
 /** Returns whether an error only says that a request was given up. */
 export function isAbort(error) {
   return error?.name === "AbortError";

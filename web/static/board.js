@@ -5,9 +5,13 @@ import { button, h, parseSvg, s } from "./dom.js";
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Board {
-  /** @param onAction called with the text of an action that was chosen. */
-  constructor(onAction) {
+  /**
+   * @param onAction called with the text of an action that was chosen.
+   * @param onChosen called with the places chosen so far, where an action takes several.
+   */
+  constructor(onAction, onChosen = () => {}) {
     this.onAction = onAction;
+    this.onChosen = onChosen;
     this.element = h("div", { class: "board", onkeydown: (event) => this.key(event) });
     this.chosen = [];
     this.focused = null;
@@ -42,6 +46,7 @@ export class Board {
   reset() {
     if (!this.chosen.length && !this.menu) return;
     this.chosen = [];
+    this.onChosen(this.chosen);
     this.render();
   }
 
@@ -113,6 +118,7 @@ export class Board {
       this.onAction(complete[0].action);
       return;
     }
+    this.onChosen(this.chosen);
     this.render();
     if (complete.length) this.openMenu(place, complete);
     else this.hits.values().next().value?.focus({ preventScroll: true });

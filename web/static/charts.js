@@ -3,6 +3,7 @@
 import { h, s } from "./dom.js";
 
 const MARGIN = { left: 46, right: 12, top: 10, bottom: 26 };
+const NUM_COLORS = 4;
 
 /** Returns round numbers that divide a range. */
 function ticks(low, high, about) {
@@ -27,7 +28,7 @@ export function short(value) {
  * @param lines objects with `name`, `xs`, `ys` and perhaps `low` and `high`, the ends of error bars; null for no value.
  * @param options `title`; `low` and `high` of the vertical axis; `at`, a marked x; `pick(x)`, called for clicks.
  */
-export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, dots = false } = {}) {
+export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, dots = false, named = lines.length > 1 } = {}) {
   const points = lines.flatMap((line) => line.xs.map((x, index) => [x, line.ys[index], line.low?.[index], line.high?.[index]])).filter(([, y]) => y !== null && y !== undefined);
   const picture = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
   const allX = lines.flatMap((line) => line.xs);
@@ -60,24 +61,49 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
       path += `${pen ? "L" : "M"}${x(line.xs[position]).toFixed(1)} ${y(value).toFixed(1)}`;
       pen = true;
       if (line.low?.[position] !== undefined) {
-        picture.append(s("line", { class: `bar series-${index % 4}`, x1: x(line.xs[position]), x2: x(line.xs[position]), y1: y(line.low[position]), y2: y(line.high[position]) }));
+        picture.append(s("line", { class: `bar series-${index % NUM_COLORS}`, x1: x(line.xs[position]), x2: x(line.xs[position]), y1: y(line.low[position]), y2: y(line.high[position]) }));
       }
-      if (dots || line.ys.length === 1) picture.append(s("circle", { class: `point series-${index % 4}`, cx: x(line.xs[position]), cy: y(value), r: 3 }));
+      if (dots || line.ys.length === 1) picture.append(s("circle", { class: `point series-${index % NUM_COLORS}`, cx: x(line.xs[position]), cy: y(value), r: 3 }));
     });
-    picture.append(s("path", { class: `line series-${index % 4}`, d: path }));
+    picture.append(s("path", { class: `line series-${index % NUM_COLORS}`, d: path }));
   });
+  const xAt = (event) => {
+    const box = picture.getBoundingClientRect();
+    const place = ((event.clientX - box.left) / box.width) * width;
+    return left + ((place - MARGIN.left) / (width - MARGIN.left - MARGIN.right)) * (right - left);
+  };
   if (pick) {
     picture.classList.add("pickable");
-    picture.addEventListener("click", (event) => {
-      const box = picture.getBoundingClientRect();
-      const place = ((event.clientX - box.left) / box.width) * width;
-      pick(left + ((place - MARGIN.left) / (width - MARGIN.left - MARGIN.right)) * (right - left));
-    });
+    picture.addEventListener("click", (event) => pick(xAt(event)));
   }
-  const legend =
-    lines.length > 1
-      ? h("figcaption", { class: "legend" }, lines.map((line, index) => h("span", { class: `key series-${index % 4}` }, line.name)))
-      : null;
+  // The legend has the last values, or those under the pointer.
+  const values = lines.map(() => h("output", {}));
+  const where = h("span", { class: "where" });
+  const pointer = s("line", { class: "pointer", y1: MARGIN.top, y2: height - MARGIN.bottom });
+  const read = (wanted) => {
+    let shown = null;
+    lines.forEach((line, index) => {
+      const present = line.xs.map((_, position) => position).filter((position) => line.ys[position] !== null && line.ys[position] !== undefined);
+      const nearest = wanted === null ? present.at(-1) : present.reduce((best, position) => (Math.abs(line.xs[position] - wanted) < Math.abs(line.xs[best] - wanted) ? position : best), present[0]);
+      values[index].textContent = nearest === undefined ? "–" : short(line.ys[nearest]);
+      if (nearest !== undefined && wanted !== null) shown ??= line.xs[nearest];
+    });
+    where.textContent = shown === null ? "" : `at ${short(shown)}`;
+    pointer.remove();
+    if (shown === null) return;
+    pointer.setAttribute("x1", x(shown));
+    pointer.setAttribute("x2", x(shown));
+    picture.append(pointer);
+  };
+  picture.addEventListener("pointermove", (event) => read(xAt(event)));
+  picture.addEventListener("pointerleave", () => read(null));
+  read(null);
+  const legend = h(
+    "figcaption",
+    { class: "legend" },
+    lines.map((line, index) => h("span", { class: `key series-${index % NUM_COLORS}` }, named ? `${line.name}: ` : "", values[index])),
+    where,
+  );
   return h("figure", {}, h("div", { class: "chart-title" }, xLabel ? `${title}, by ${xLabel}` : title), picture, legend);
 }
 

@@ -65,7 +65,9 @@ export function signed(value, digits = 2) {
 }
 
 export function when(seconds) {
-  return new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const date = new Date(1000 * seconds);
+  if (date.toDateString() === new Date().toDateString()) return `today, ${date.toLocaleTimeString(undefined, { timeStyle: "short" })}`;
+  return date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** Returns the name of a bot with its rating. */
@@ -78,6 +80,12 @@ export function resultText(result, colors, players) {
   if (!result) return "";
   if (result.winner === null) return result.reason === "draw" ? "Draw" : `Draw (${result.reason})`;
   return `${colors?.[result.winner] ?? `Player ${result.winner}`} wins by ${result.reason.replaceAll("_", " ")}`;
+}
+
+/** Returns how a game ended, in words, by the names of the players; a seat may have another color than at the start. */
+export function resultOfPlayers(result, players) {
+  const names = players.map((player) => player ?? "person");
+  return resultText(result, names[0] === names[1] ? ["first player", "second player"] : names);
 }
 
 export function sleep(milliseconds, signal) {

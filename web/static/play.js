@@ -1,13 +1,17 @@
 // One game: play it against bots or at one screen, or let bots play.
 
-import { botsFor, get, isAbort, post } from "./api.js";
+import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
+import { BotChoice } from "./bots.js";
 import { announce, button, h, labeled, resultText, sleep, toast } from "./dom.js";
+import { howToPlay } from "./games.js";
 
 export async function showGame(view, { id, signal, go }) {
   const first = await get(`games/${id}`, {}, signal);
   const page = new GamePage(id, signal, go);
   page.ratings = new Map((await botsFor(first.game)).map((bot) => [bot.name, bot]));
+  const { games } = await info();
+  page.element.querySelector(".side").append(howToPlay(games.find((game) => game.name === first.game.split("(")[0])) ?? "");
   view.append(page.element);
   page.show(first);
   page.waitForOthers();
@@ -23,8 +27,21 @@ class GamePage {
     this.busy = false;
     this.paused = false;
     this.thinking = null;
-    this.board = new Board((action) => this.send("act", { action }));
+    this.shownTurn = null;
+    this.board = new Board(
+      (action) => this.send("act", { action }),
+      (places) => {
+        this.status.textContent = places.length ? `${places.join(" ")}: choose what follows, or click elsewhere` : this.statusText();
+      },
+    );
     this.players = h("div", { class: "players" });
+    this.seats = [0, 1].map(() => new BotChoice(h("span", {}), { chosen: () => this.reseat() }));
+    this.seating = h(
+      "details",
+      { class: "seating", ontoggle: () => this.seating.open && this.listSeats() },
+      h("summary", {}, "Change the players"),
+      h("div", { class: "seats" }, this.seats.map((seat) => seat.element)),
+    );
     this.status = h("p", { class: "status", id: "status" });
     this.turn = h("div", { class: "row turn", role: "group", "aria-label": "Turn" });
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Game" });
@@ -41,13 +58,14 @@ class GamePage {
     this.confirm = h("input", { type: "checkbox", onchange: () => this.send("confirm", { confirm: this.confirm.checked }, false) });
     this.element = h(
       "div",
-      { class: "game" },
+      { class: "game play" },
       h("div", { class: "stage" }, this.board.element),
       h(
         "div",
         { class: "side" },
         this.title,
         this.players,
+        this.seating,
         this.status,
         this.turn,
         this.tools,
@@ -70,6 +88,7 @@ class GamePage {
               ["Escape", "choose another place"],
               ["p, e, s", "pass, end the turn, swap"],
               ["u, h, f", "undo, hint, flip seats"],
+              [", .", "look at earlier and later positions"],
             ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
           ),
         ),
@@ -83,20 +102,30 @@ class GamePage {
     if (this.game && game.revision < this.game.revision) return;
     const before = this.game;
     this.game = game;
-    if (before && before.current !== game.current) this.hint = [];
-    const { position } = game;
+    if (before && before.current !== game.current) {
+      // The rest of a hint stays while it is followed.
+      const [played] = game.position.actions.slice(-1);
+      const isNext = game.line.at(-2) === before.current && this.hint[0] === played && !game.complete_turn;
+      this.hint = isNext ? this.hint.slice(1) : [];
+    }
+    if (!before || before.current !== game.current) this.shownTurn = null;
     document.title = `${game.game} – Stoneworks`;
     this.title.textContent = game.title || game.game;
-    this.board.show(position, { hint: this.hint, label: this.boardLabel() });
+    if (this.shownTurn === null) this.showBoard();
     this.board.element.dataset.node = game.current;
     this.board.element.dataset.revision = game.revision;
     this.showPlayers();
+    this.rate();
     this.showStatus(before);
     this.showButtons();
     this.showMoves();
     this.showScore();
     this.confirm.checked = game.confirm;
     this.continueWithBot();
+  }
+
+  showBoard() {
+    this.board.show(this.game.position, { hint: this.hint.slice(0, 1), label: this.boardLabel() });
   }
 
   boardLabel() {
@@ -110,6 +139,29 @@ class GamePage {
 
   name(player) {
     return this.game.players[player] ?? "Person";
+  }
+
+  /** Looks up the ratings of bots that are not in the list. */
+  async rate() {
+    const unknown = this.game.players.filter((name) => name !== null && !this.ratings.has(name));
+    for (const name of unknown) this.ratings.set(name, await botNamed(this.game.game, name).catch(() => ({ name, rating: null })));
+    if (unknown.length) this.showPlayers();
+  }
+
+  async listSeats() {
+    const { game } = this;
+    this.seats.forEach((seat, player) => {
+      seat.element.querySelector("label > span").textContent = game.position.colors[player];
+    });
+    await Promise.all(this.seats.map((seat, player) => seat.list(game.game, { wanted: game.players[player] })));
+  }
+
+  async reseat() {
+    if (this.seats.some((seat) => seat.isPending)) return;
+    this.thinking?.abort();
+    this.paused = false;
+    const players = this.seats.map((seat) => seat.value);
+    await this.send("players", { players }, false);
   }
 
   showPlayers() {
@@ -136,6 +188,7 @@ class GamePage {
   statusText() {
     const { game } = this;
     const { position } = game;
+    if (this.shownTurn !== null) return `Position after turn ${this.shownTurn} of ${game.turns.length}`;
     if (game.result) {
       return game.result.reason === "resignation"
         ? `${position.colors[game.result.winner]} wins by resignation`
@@ -166,12 +219,14 @@ class GamePage {
     const inTurn = game.current !== game.committed;
     const personToMove = !game.result && position.player !== null && this.isPerson(position.player) && !game.complete_turn;
     const persons = [0, 1].filter((player) => this.isPerson(player));
+    const looking = this.shownTurn !== null;
     const focus = this.element.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
     this.turn.replaceChildren(
       ...[
+        this.shownTurn !== null ? button("Back to the game", () => this.look(null), { class: "primary", "data-name": "back" }) : null,
         game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
         inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
-        ...(personToMove ? position.buttons : []).map((item) =>
+        ...(personToMove && !looking ? position.buttons : []).map((item) =>
           button(this.globalLabel(item.action), () => this.send("act", { action: item.action }), { "data-action": item.action, "data-name": item.action }),
         ),
         this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
@@ -182,7 +237,7 @@ class GamePage {
       ...[
         button("Undo", () => this.undo(), { disabled: !game.turns.length, "data-name": "undo" }),
         persons.length ? button("Hint", () => this.askHint(), { disabled: !personToMove, "data-name": "hint" }) : null,
-        persons.length ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
+        persons.length === 1 ? button("Flip seats", () => this.flip(), { disabled: Boolean(game.result), "data-name": "flip" }) : null,
         persons.length ? button("Resign", () => this.resign(), { disabled: Boolean(game.result), "data-name": "resign" }) : null,
         h("a", { class: "button", href: `/analyze/${this.id}` }, "Analyze"),
         h("a", { class: "button", href: `/api/games/${this.id}/record`, download: true }, "Record"),
@@ -200,19 +255,41 @@ class GamePage {
 
   showMoves() {
     const { game } = this;
-    const items = game.turns.map(([player, actions], index) =>
+    const focused = [...this.moves.children].findIndex((item) => item.contains(document.activeElement));
+    const items = game.turns.map(([, actions, color], index) =>
       h(
         "li",
         { class: index === game.turns.length - 1 && game.current !== game.committed ? "pending" : "" },
-        h("span", { class: `swatch small ${game.position.colors[player].toLowerCase()}`, "aria-hidden": "true" }),
-        h("span", { class: "unseen" }, `${game.position.colors[player]}: `),
-        actions.join(" "),
+        button(
+          [h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" }), h("span", { class: "unseen" }, `${color}: `), actions.join(" ")],
+          () => this.look(index + 1),
+          { class: "move", title: "Look at this position", "aria-current": this.shownTurn === index + 1 ? "true" : undefined },
+        ),
       ),
     );
     this.moves.replaceChildren(...items);
+    if (focused >= 0) items[focused]?.firstChild.focus({ preventScroll: true });
     requestAnimationFrame(() => {
-      this.moves.scrollTop = this.moves.scrollHeight;
+      const at = this.moves.querySelector("[aria-current]");
+      this.moves.scrollTop = at ? at.offsetTop - this.moves.offsetTop - this.moves.clientHeight / 2 : this.moves.scrollHeight;
     });
+  }
+
+  /** Shows the position after some turns, or that of the game for null. The game itself stays as it is. */
+  async look(turn) {
+    const { game } = this;
+    this.shownTurn = turn === null || turn >= game.turns.length ? null : Math.max(0, turn);
+    const wanted = this.shownTurn;
+    if (wanted === null) this.showBoard();
+    else {
+      const actions = game.turns.slice(0, wanted).flatMap(([, ofTurn]) => ofTurn);
+      const position = await post("position", { game: game.game, actions }, this.signal);
+      if (this.shownTurn !== wanted || this.game.current !== game.current) return;
+      this.board.show({ ...position, legal: [], places: {} }, { label: `Position after turn ${wanted}` });
+    }
+    this.status.textContent = this.statusText();
+    this.showButtons();
+    this.showMoves();
   }
 
   showScore() {
@@ -227,6 +304,7 @@ class GamePage {
 
   async send(name, fields = {}, withNode = true) {
     if (this.busy) return;
+    this.shownTurn = null;
     this.busy = true;
     try {
       const sent = withNode ? { node: this.game.current, ...fields } : fields;
@@ -235,7 +313,7 @@ class GamePage {
       if (isAbort(error)) return;
       toast(error.message);
       if (error.status === 409) this.show(await get(`games/${this.id}`, {}, this.signal));
-      else this.board.show(this.game.position, { hint: this.hint, label: this.boardLabel() });
+      else this.showBoard();
     } finally {
       this.busy = false;
     }
@@ -264,10 +342,11 @@ class GamePage {
 
   async askHint() {
     const node = this.game.current;
+    if (this.shownTurn !== null) await this.look(null);
     const hint = await post(`games/${this.id}/hint`, { node }, this.signal);
     if (this.game.current !== node) return;
-    this.hint = hint.actions.slice(0, 1);
-    this.board.show(this.game.position, { hint: this.hint, label: this.boardLabel() });
+    this.hint = hint.actions;
+    this.showBoard();
     this.board.element.querySelector(".hinted")?.scrollIntoView?.({ block: "nearest" });
     this.status.textContent = `Hint of ${hint.bot}: ${hint.actions.join(" ")}`;
     announce(this.status.textContent);
@@ -329,6 +408,11 @@ class GamePage {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+    if (event.key === "," || event.key === ".") {
+      const at = this.shownTurn ?? this.game.turns.length;
+      this.look(event.key === "," ? at - 1 : at + 1);
+      return;
+    }
     const names = { Backspace: "take-back", p: "pass", e: "end", s: "swap", u: "undo", h: "hint", f: "flip" };
     let name = names[event.key];
     if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";

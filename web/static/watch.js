@@ -3,11 +3,13 @@
 import { get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
 import { lineChart, ratingChart, short } from "./charts.js";
-import { button, h, labeled, percent, resultText, signed, sleep, when } from "./dom.js";
+import { button, h, labeled, percent, resultOfPlayers, signed, sleep, toast, when } from "./dom.js";
 
+const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
 const KINDS = { run: "Training runs", arena: "Arenas", records: "Game records" };
 const PAGE = 25;
 const SECONDS_BETWEEN_LOOKS = 3;
+const SPEEDS = [["slow", 1500], ["normal", 600], ["fast", 150]];
 /** Curves of a run, in this order, with their titles; others come after them. */
 const CURVES = [
   [["policy", "value"], "Losses, in nats"],
@@ -19,9 +21,9 @@ const CURVES = [
   [["gradient_norm"], "Gradient norm"],
 ];
 
-export async function showWatch(view, { query, signal, go }) {
+export async function showWatch(view, { query, signal }) {
   document.title = "Watch – Stoneworks";
-  const { games, watching } = await info();
+  const { watching } = await info();
   view.append(h("h1", {}, "Watch"));
   if (!watching) {
     view.append(
@@ -34,35 +36,75 @@ export async function showWatch(view, { query, signal, go }) {
     );
     return;
   }
-  const colorsOf = (game) => games.find((known) => known.name === game?.split("(")[0])?.colors ?? ["Player 0", "Player 1"];
   const list = h("nav", { class: "card sources", "aria-label": "Sources" });
   const panel = h("div", { class: "panel" });
   view.append(h("div", { class: "watch" }, list, panel));
   const chosen = query.get("source");
-  const { sources } = await get("watch", {}, signal);
-  showSources(list, sources, chosen);
-  const source = sources.find((known) => known.id === chosen);
-  if (!source) {
-    panel.append(h("p", { class: "faint" }, sources.length ? "Choose a source." : "The watched folders have no games, arenas or runs yet."));
-    return;
-  }
-  panel.append(h("h2", {}, source.name), h("p", { class: "faint" }, `changed ${when(source.modified)}`));
+  const changed = h("p", { class: "faint changed" });
   const body = h("div", {});
-  panel.append(body);
-  const context = { source, signal, go, colorsOf, query };
-  if (source.kind === "run") await follow(body, signal, () => get("watch/run", { source: source.id }, signal), (part, fields) => showRun(part, fields));
-  else if (source.kind === "arena") {
-    const standings = h("div", {});
-    const games = h("div", {});
-    body.append(standings, games);
-    await follow(standings, signal, () => get("watch/arena", { source: source.id }, signal), (part, fields) => showArena(part, fields));
-    await showRecords(games, context);
-  } else await showRecords(body, context);
+  const overview = h("div", {});
+  panel.append(overview);
+  let known = [];
+  await follow(list, signal, () => get("watch", {}, signal), (part, { sources }) => {
+    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    known = sources;
+    showSources(list, sources, chosen);
+    if (focused) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
+    const source = sources.find((one) => one.id === chosen);
+    if (source) changed.textContent = `changed ${when(source.modified)}`;
+    if (!source) overview.replaceChildren(overviewOf(sources));
+  });
+  const source = known.find((one) => one.id === chosen);
+  if (!source) return;
+  panel.replaceChildren(h("h2", {}, source.name), changed, body);
+  const context = { source, signal, query, view };
+  if (source.kind === "records") return showRecords(body, context);
+  const figures = h("div", {});
+  const games = h("div", {});
+  body.append(figures, games);
+  const show = source.kind === "run" ? showRun : showArena;
+  await follow(figures, signal, () => get(`watch/${source.kind}`, { source: source.id }, signal), show);
+  await showRecords(games, context);
+}
+
+/** Returns a table of the sources: what there is, and when it changed. */
+function overviewOf(sources) {
+  if (!sources.length) return h("p", { class: "faint" }, "The watched folders have no games, arenas or runs yet. New ones appear here.");
+  const kinds = { run: "training run", arena: "arena", records: "game records" };
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latest changes" },
+    h("h2", {}, "Latest changes"),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, ["source", "kind", "folder", "changed"].map((text) => h("th", { scope: "col" }, text)))),
+      h(
+        "tbody",
+        {},
+        sources.slice(0, PAGE).map((source) =>
+          h(
+            "tr",
+            {},
+            h("td", {}, h("a", { href: addressOf(source) }, source.name)),
+            h("td", {}, kinds[source.kind]),
+            h("td", {}, source.folder),
+            h("td", { class: "faint" }, when(source.modified)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function addressOf(source) {
+  return `/watch?${new URLSearchParams({ source: source.id })}`;
 }
 
 function showSources(list, sources, chosen) {
+  list.replaceChildren();
   for (const [kind, title] of Object.entries(KINDS)) {
-    const found = sources.filter((source) => source.kind === kind);
+    const found = sources.filter((source) => source.kind === kind).sort((one, other) => one.name.localeCompare(other.name));
     if (!found.length) continue;
     list.append(
       h("h2", {}, title),
@@ -75,7 +117,7 @@ function showSources(list, sources, chosen) {
             {},
             h(
               "a",
-              { href: `/watch?${new URLSearchParams({ source: source.id })}`, "aria-current": source.id === chosen ? "page" : undefined, title: `${source.folder}: ${source.name}` },
+              { href: addressOf(source), "aria-current": source.id === chosen ? "page" : undefined, title: `${source.folder}: ${source.name}` },
               source.name,
             ),
           ),
@@ -161,7 +203,7 @@ function scoreCharts(run) {
       low: rows.map((row) => row.interval?.[0]),
       high: rows.map((row) => row.interval?.[1]),
     }));
-    return h("div", { class: "card" }, lineChart(lines, { title: `Scores of the ${player} in matches, with 95 % intervals`, xLabel: run.axis ?? "positions", low: 0, high: 1, dots: true, width: 400, height: 170 }));
+    return h("div", { class: "card" }, lineChart(lines, { title: `Scores of the ${player} in matches, with 95 % intervals`, xLabel: run.axis ?? "positions", low: 0, high: 1, dots: true, named: true, width: 400, height: 170 }));
   });
 }
 
@@ -194,7 +236,7 @@ function ratingTable(players, anchor) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, ["rank", "player", "rating", "±", "score", "games", "distinct"].map((text, index) => h("th", { scope: "col", class: index > 1 ? "number" : "" }, text)))),
+      h("thead", {}, h("tr", {}, ["rank", "player", "rating", "±", "score", "games", "distinct"].map((text) => h("th", { scope: "col", class: text === "player" ? "" : "number" }, text)))),
       h(
         "tbody",
         {},
@@ -252,22 +294,22 @@ function crossTable(order, matches) {
 // -- Records ---------------------------------------------------------------------------------------------------------------
 
 async function showRecords(part, context) {
-  const { source, signal, colorsOf } = context;
+  const { source, signal, query, view } = context;
   const filters = {};
   let first = 0;
+  let shown = null;
   const summary = h("p", { class: "faint" });
   const table = h("div", {});
   const form = h("form", { class: "row filters", onsubmit: (event) => event.preventDefault(), "aria-label": "Filters" });
   const replay = h("div", {});
   const look = async () => {
     const answer = await get("watch/records", { source: source.id, first, count: PAGE, ...filters }, signal);
-    const shown = answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`;
-    const facts = [shown];
+    const facts = [answer.total === answer.all ? `${answer.all} games` : `${answer.total} of ${answer.all} games`];
     if (answer.mean_length !== null) facts.push(`${answer.mean_length.toFixed(1)} actions on average`);
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
     if (answer.broken) facts.push(`${answer.broken} lines that are no records`);
     summary.textContent = facts.join(" · ");
-    table.replaceChildren(gamesTable(answer, context, open), pager(answer));
+    table.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer));
     return answer;
   };
   const pager = (answer) =>
@@ -284,7 +326,9 @@ async function showRecords(part, context) {
   };
   const open = async (index) => {
     const record = await get("watch/record", { source: source.id, index }, signal);
-    await showReplay(replay, record, colorsOf(record.game), signal);
+    shown = index;
+    history.replaceState(null, "", `${addressOf(source)}&game=${index + 1}`);
+    await showReplay(replay, record, signal);
     replay.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
   const set = (name, value) => {
@@ -292,20 +336,25 @@ async function showRecords(part, context) {
     first = 0;
     return look();
   };
-  part.append(h("h2", {}, "Games"), form, summary, h("div", { class: "records" }, table, replay));
+  part.append(h("h2", {}, source.kind === "run" ? "Games of its matches" : "Games"), form, summary, h("div", { class: "records" }, table, replay));
   const answer = await look();
-  const colors = colorsOf(answer.games[0]);
   const select = (name, label, options) =>
     labeled(label, h("select", { onchange: (event) => set(name, event.target.value) }, h("option", { value: "" }, "any"), options.map(([value, text]) => h("option", { value }, text))));
   form.append(
     labeled("Player", h("input", { type: "search", oninput: (event) => set("player", event.target.value), list: "players" })),
     h("datalist", { id: "players" }, answer.players.map((name) => h("option", { value: name }))),
-    select("result", "Result", [["0", `${colors[0]} won`], ["1", `${colors[1]} won`], ["draw", "draw"], ["unfinished", "unfinished"]]),
+    select("result", "Result", [["0", "player 0 won"], ["1", "player 1 won"], ["draw", "draw"], ["unfinished", "unfinished"]]),
     select("reason", "Reason", answer.reasons.map((reason) => [reason, reason])),
+    source.kind === "run" && answer.files.length > 1 ? select("file", "Match", answer.files.map((file) => [file, file])) : "",
     answer.games.length > 1 ? select("game", "Game", answer.games.map((game) => [game, game])) : "",
     labeled("At least", h("input", { type: "number", min: "0", placeholder: "actions", onchange: (event) => set("shortest", event.target.value) })),
     labeled("At most", h("input", { type: "number", min: "0", placeholder: "actions", onchange: (event) => set("longest", event.target.value) })),
   );
+  const wanted = Number(query.get("game") ?? 0);
+  if (Number.isInteger(wanted) && wanted > 0) {
+    await open(wanted - 1).catch((error) => toast(error.message));
+    view.addEventListener("shown", () => replay.scrollIntoView({ block: "nearest" }));
+  }
   (async () => {
     while (!signal.aborted) {
       await sleep(1000 * SECONDS_BETWEEN_LOOKS, signal).catch(() => {});
@@ -314,29 +363,31 @@ async function showRecords(part, context) {
   })();
 }
 
-function gamesTable(answer, { colorsOf }, open) {
+function gamesTable(answer, hasMatches, shown, open) {
   const choose = (event, index) => {
     for (const row of event.target.closest("tbody").children) row.classList.toggle("selected", row.contains(event.target));
     return open(index);
   };
+  const columns = ["#", ...(hasMatches ? ["match"] : []), "player 0", "player 1", "result", "actions"];
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Games" },
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, ["#", "player 0", "player 1", "result", "actions"].map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col", class: text === "actions" ? "number" : "" }, text)))),
       h(
         "tbody",
         {},
         answer.rows.map((row) =>
           h(
             "tr",
-            {},
+            { class: row.index === shown ? "selected" : "" },
             h("td", {}, button(String(row.index + 1), (event) => choose(event, row.index), { class: "link", "aria-label": `Replay game ${row.index + 1}` })),
+            hasMatches ? h("td", { class: "faint" }, row.file.replace(/^0+(?=[0-9])/, "")) : null,
             h("td", { class: row.winner === 0 ? "winner" : "" }, row.players[0]),
             h("td", { class: row.winner === 1 ? "winner" : "" }, row.players[1]),
-            h("td", {}, row.reason === null ? "unfinished" : resultText(row, colorsOf(row.game))),
+            h("td", {}, row.reason === null ? "unfinished" : `${SCORES[row.winner ?? "draw"]} ${row.reason.replaceAll("_", " ")}`),
             h("td", { class: "number" }, String(row.length)),
           ),
         ),
@@ -345,7 +396,7 @@ function gamesTable(answer, { colorsOf }, open) {
   );
 }
 
-async function showReplay(part, record, colors, signal) {
+async function showReplay(part, record, signal) {
   const board = new Board(() => {});
   const last = record.actions.length;
   let at = last;
@@ -354,10 +405,26 @@ async function showReplay(part, record, colors, signal) {
   const slider = h("input", { type: "range", min: "0", max: String(last), value: String(last), "aria-label": "Position", oninput: () => show(slider.valueAsNumber) });
   const counter = h("output", { class: "faint" });
   const play = button("Play", () => toggle());
+  const speed = h("select", { "aria-label": "Speed" }, SPEEDS.map(([name, pause]) => h("option", { value: String(pause), selected: name === "normal" }, name)));
+  const moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
+  let number = 0;
+  for (const [, actions, color] of record.turns) {
+    const item = h("li", {}, h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" }), h("span", { class: "unseen" }, `${color}: `));
+    for (const action of actions) {
+      number += 1;
+      const to = number;
+      item.append(button(action, () => show(to), { class: "move", "data-at": String(to) }));
+    }
+    moves.append(item);
+  }
   const show = async (number) => {
     at = Math.max(0, Math.min(number, last));
     slider.value = String(at);
     counter.textContent = `${at} of ${last}${at ? `: ${record.actions[at - 1]}` : ""}`;
+    moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const current = moves.querySelector(`[data-at="${at}"]`);
+    current?.setAttribute("aria-current", "true");
+    moves.scrollTop = current ? current.offsetTop - moves.offsetTop - moves.clientHeight / 2 : 0;
     asked += 1;
     const own = asked;
     const position = await post("position", { game: record.game, actions: record.actions.slice(0, at) }, signal);
@@ -371,7 +438,7 @@ async function showReplay(part, record, colors, signal) {
   const tick = async () => {
     if (at >= last || signal.aborted || !part.contains(play)) return stop();
     await show(at + 1);
-    if (timer !== null) timer = setTimeout(tick, 600);
+    if (timer !== null) timer = setTimeout(tick, Number(speed.value));
   };
   const toggle = () => {
     if (timer !== null) return stop();
@@ -386,7 +453,7 @@ async function showReplay(part, record, colors, signal) {
       "section",
       { class: "card replay", "aria-label": `Game ${record.index + 1}` },
       h("h2", {}, `${record.index + 1}. ${record.players.join(" – ")}`),
-      h("p", {}, `${record.game}: ${record.reason === null ? "unfinished" : resultText(record, colors)}`),
+      h("p", {}, `${record.game}: ${record.reason === null ? "unfinished" : resultOfPlayers(record, record.players)}`),
       board.element,
       slider,
       h(
@@ -397,8 +464,10 @@ async function showReplay(part, record, colors, signal) {
         play,
         step("›", "Next position", () => at + 1),
         step("»", "Last position", () => last),
+        speed,
         counter,
       ),
+      moves,
       h("a", { class: "button", href: `/analyze?${query}` }, "Analyze this game"),
     ),
   );

@@ -111,6 +111,23 @@ def test_hint_resignation_and_flipped_seats(open_page: Callable[..., Page], shar
     clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
     page.locator('[data-name="hint"]').click()
     expect(page.locator(".hit.hinted")).to_have_count(1)
+    page.locator(".hit.hinted").click()
+    page.locator('[data-name="commit"]').click()
+    clicking.wait_until_ready(page)
+    # The rest of a hint stays while it is followed: Vadus has two stones in a turn.
+    page.locator('[data-name="hint"]').click()
+    expect(page.locator(".status")).to_contain_text("Hint of greedy:")
+    suggested = page.locator(".status").inner_text().partition(": ")[2].split()
+    assert len(suggested) == 2
+    for action in suggested:
+        expect(page.locator(".hit.hinted")).to_have_attribute("data-place", action)
+        page.locator(".hit.hinted").click()
+    expect(page.locator(".hit.hinted")).to_have_count(0)
+    for turns in (2, 0):
+        before = clicking.revision(page)
+        page.locator('[data-name="undo"]').click()
+        clicking.wait_for_change(page, before)
+        expect(page.locator(".moves > li")).to_have_count(turns)
     before = clicking.revision(page)
     page.locator('[data-name="flip"]').click()
     clicking.wait_for_change(page, before)
@@ -118,6 +135,77 @@ def test_hint_resignation_and_flipped_seats(open_page: Callable[..., Page], shar
     expect(page.locator(".moves > li")).to_have_count(1)
     page.locator('[data-name="resign"]').click()
     expect(page.locator(".status")).to_have_text("Black wins by resignation")
+
+
+def test_bots_are_chosen_by_name_and_changed_in_mid_game(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/", expects_errors=True)
+    page.get_by_role("radio", name="Vadus").check(force=True)
+    page.get_by_label("size", exact=True).fill("3")
+    page.get_by_label("size", exact=True).press("Tab")
+    page.wait_for_load_state("networkidle")
+    seats = page.locator(".seats select")
+    seats.nth(0).select_option("")
+    seats.nth(1).select_option("other")
+    name = page.locator(".seats .other-bot").nth(1).get_by_label("Name of the bot")
+    for refused in ("exec:true", "./models", "mcts:999999999", "nobody"):
+        name.fill(refused)
+        name.press("Enter")
+        expect(page.locator(".seats .error").nth(1)).not_to_be_empty()
+    name.fill("mcts:17")
+    name.press("Enter")
+    expect(seats.nth(1)).to_have_value("mcts:17")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector(".game .board svg")
+    expect(page.locator(".player").nth(1)).to_contain_text("mcts:17")
+    before = clicking.revision(page)
+    page.get_by_text("Change the players").click()
+    expect(page.locator(".seating select").nth(1)).to_have_value("mcts:17")
+    page.locator(".seating select").nth(1).select_option("random")
+    clicking.wait_for_change(page, before)
+    expect(page.locator(".player").nth(1)).to_contain_text("random")
+    before = clicking.revision(page)
+    page.locator(".seating select").nth(0).select_option("greedy")
+    clicking.wait_for_change(page, before)
+    expect(page.locator('[data-name="again"]')).to_be_visible()
+    assert record_of(page, shared_server.url).players == ("greedy", "random")
+
+
+def test_earlier_positions_are_shown_without_changing_the_game(
+    open_page: Callable[..., Page], shared_server: Any
+) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
+    page.get_by_label("Confirm each turn").uncheck()
+    for number, action in enumerate(("c3", "b2", "d2"), start=1):
+        page.locator(f'.hit[data-place="{action}"]').click()
+        expect(page.locator(".moves > li")).to_have_count(number)
+    page.locator(".moves .move").nth(0).click()
+    expect(page.locator(".status")).to_have_text("Position after turn 1 of 3")
+    expect(page.locator(".board .stones circle")).to_have_count(1)
+    expect(page.locator(".overlay .hit")).to_have_count(0)
+    page.keyboard.press(".")
+    expect(page.locator(".status")).to_have_text("Position after turn 2 of 3")
+    page.keyboard.press(",")
+    page.keyboard.press(",")
+    expect(page.locator(".status")).to_have_text("Position after turn 0 of 3")
+    page.locator('[data-name="back"]').click()
+    expect(page.locator(".status")).to_have_text("White to move")
+    expect(page.locator(".board .stones circle")).to_have_count(3)
+    assert record_of(page, shared_server.url).actions == ("c3", "b2", "d2")
+
+
+def test_moves_and_results_after_a_swap_have_the_right_colors(
+    open_page: Callable[..., Page], shared_server: Any
+) -> None:
+    with shared_server.client() as client:
+        fields = {"game": "laido(size=3)", "players": [None, "greedy"], "actions": ["c3", "swap", "pass", "pass"]}
+        game = client.post("/api/games", json=fields).json()
+    page = open_page(f"{shared_server.url}/play/{game['id']}")
+    expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: swap", "White: pass", "Black: pass"])
+    expect(page.locator(".status")).to_have_text("White wins by hills")
+    page.goto(f"{shared_server.url}/")
+    row = page.locator("table.games tr", has=page.locator(f'a[href="/play/{game["id"]}"]'))
+    expect(row).to_contain_text("person wins by hills")
 
 
 def test_a_game_with_the_keyboard_alone(open_page: Callable[..., Page], shared_server: Any) -> None:

@@ -61,7 +61,7 @@ def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], 
     assert share is not None, bar
     # The bar says what the server says.
     fields = {"game": "vadus(size=5)", "actions": ["e5", "f2", "g1"], "bot": "vadus@64"}
-    found = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=90).json()
+    found = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=300).json()
     assert int(share[1]) == round(50 + 50 * found["value"] * (1 - 2 * found["player"]))
     rows = [row.split() for row in search.locator("tbody").inner_text().splitlines()]
     assert [row[0] for row in rows[:3]] == [row["action"] for row in found["actions"][:3]]
@@ -75,6 +75,58 @@ def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], 
     expect(page.locator(".picture .numbers")).to_have_count(0)
     expect(page.locator(".picture .fills path").first).to_be_attached()
     expect(page.locator(".curve .line")).to_have_attribute("d", re.compile(r"^M\S+ \S+(L\S+ \S+){3}$"))
+
+
+def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
+    open_page: Callable[..., Page], shared_server: Any
+) -> None:
+    page = open_page(f"{shared_server.url}{POSITION}", expects_errors=True)
+    for _ in range(2):
+        page.get_by_role("button", name=re.compile("^Remove")).first.click()
+    page.get_by_label("Add an agent").select_option("other")
+    name = page.get_by_label("Name of the bot")
+    name.fill("exec:true")
+    name.press("Enter")
+    expect(page.locator(".other-bot .error")).to_contain_text("unknown bot")
+    name.fill("vadus@17")
+    name.press("Enter")
+    agent = page.get_by_role("region", name="vadus@17")
+    expect(agent).to_contain_text("17 simulations")
+    fields = {"game": "vadus(size=5)", "actions": ["e5", "f2", "g1"], "bot": "vadus@17"}
+    rows = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=300).json()["actions"]
+    visits = sum(row["visits"] for row in rows)
+    shares = {
+        "visits": [row["visits"] / visits for row in rows],
+        "prior": [row["prior"] for row in rows],
+        "policy": [row["probability"] for row in rows],
+    }
+    for kind, values in shares.items():
+        page.get_by_label("Heat map:").select_option(kind)
+        largest = [f"{100 * value:.0f}" for value in sorted(values, reverse=True) if value >= 0.01][:12]
+        texts = page.locator(".picture [data-text]").evaluate_all("all => all.map(x => x.dataset.text)")
+        page.wait_for_function(
+            "wanted => { const found = [...document.querySelectorAll('.picture [data-text]')].map(x => x.dataset.text);"
+            " return wanted.every(text => found.includes(text)); }",
+            arg=largest,
+        )
+        assert texts or largest
+    page.get_by_role("button", name=re.compile("^Remove")).click()
+
+
+def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
+    open_page: Callable[..., Page], shared_server: Any, watched: Path
+) -> None:
+    page = open_page(f"{shared_server.url}{POSITION}")
+    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2"])
+    page.locator('.hit[data-place="a5"]').click()
+    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2", "3.Black:a5"])
+    expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
+    page.goto(f"{shared_server.url}/analyze")
+    page.get_by_role("radio", name="Laido").check(force=True)
+    expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9)")
+    page.locator("#import-file").set_input_files(watched / "games.jsonl")
+    page.wait_for_url("**/analyze/**")
+    expect(page.locator(".move")).to_have_count(len(random_records(1)[0].actions))
 
 
 def test_variations_comments_and_links(open_page: Callable[..., Page], shared_server: Any) -> None:
@@ -145,9 +197,30 @@ def test_watched_folders_are_shown_as_they_grow(
     page.locator(".sources").get_by_role("link", name="run", exact=True).click()
     expect(page.locator(".charts .line").first).to_be_attached()
     expect(page.locator(".panel")).to_contain_text("5000 positions")
+    losses = page.locator("figure", has_text="Losses")
+    expect(losses.locator(".legend")).to_have_text("policy: 0.6value: 0.2")
+    box = losses.locator("svg").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.12 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(losses.locator(".legend")).to_have_text("policy: 3value: 1at 1000")
     with (watched / "run" / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({"positions": 6000, "seconds": 60, "policy": 0.4, "value": 0.1}) + "\n")
     expect(page.locator(".panel")).to_contain_text("6000 positions")
+    # The games of its matches, a link to one of them, and a new source.
+    expect(page.locator(".records tbody tr")).to_have_count(0)
+    (watched / "run" / "matches").mkdir()
+    write_records(watched / "run" / "matches" / "0006000-0.jsonl", random_records(4))
+    expect(page.locator(".records tbody tr")).to_have_count(4)
+    page.get_by_role("button", name="Replay game 3").click()
+    expect(page.locator(".replay h2")).to_have_text("3. random – other")
+    page.goto(page.url)
+    expect(page.locator(".replay h2")).to_have_text("3. random – other")
+    expect(page.locator(".replay .move")).to_have_count(len(random_records(3)[2].actions))
+    page.locator(".replay .move").nth(1).click()
+    expect(page.locator(".replay output")).to_have_text(re.compile("^2 of"))
+    write_records(watched / "new.jsonl", random_records(1))
+    expect(page.locator(".sources").get_by_role("link", name="new.jsonl", exact=True)).to_be_visible()
+    expect(page.locator(".sources a")).to_have_count(4)
 
 
 def test_a_replay_needs_no_server(open_page: Callable[..., Page], tmp_path: Path) -> None:
@@ -194,12 +267,37 @@ def test_no_view_has_barriers(
     }
     axe = Axe()
     problems = []
+
+    def check(view: str) -> None:
+        for violation in axe.run(page).response["violations"]:
+            nodes = [node["html"][:150] for node in violation["nodes"][:3]]
+            problems.append((view, violation["id"], violation["help"], nodes))
+
     for address, selector in views.items():
         page.goto(f"{server.url}{address}")
         page.locator(selector).first.wait_for()
-        for violation in axe.run(page).response["violations"]:
-            nodes = [node["html"][:150] for node in violation["nodes"][:3]]
-            problems.append((address, violation["id"], violation["help"], nodes))
+        for summary in page.locator("details:not([open]) > summary").all():
+            if summary.is_visible():
+                summary.click()
+        check(address)
+    page.goto(f"{server.url}/watch?source=0%2Fgames.jsonl&game=1")
+    page.locator(".replay .picture").wait_for()
+    check("a replay")
+    with server.client() as client:
+        trugo = client.post("/api/games", json={"game": "trugo(radius=3,tiles=7)", "players": [None, None]}).json()
+        fields = {"game": "laido(size=3)", "players": [None, None], "actions": ["c3", "b3", "pass", "pass"]}
+        over = client.post("/api/games", json=fields).json()
+    page.goto(f"{server.url}/play/{trugo['id']}")
+    page.locator(".hit").first.click()
+    page.locator(".choices button").first.wait_for()
+    check("choices")
+    page.goto(f"{server.url}/play/{over['id']}")
+    page.locator('[data-name="again"]').wait_for()
+    check("the end of a game")
+    Replay(random_records(2)).save(watched / "replay.html")
+    page = open_page((watched / "replay.html").as_uri(), color_scheme=scheme)
+    page.locator(".board svg").wait_for()
+    check("replay without a server")
     assert not problems, "\n".join(map(str, problems))
 
 
@@ -212,10 +310,14 @@ def test_every_view_fits_a_narrow_screen(
     with server.client() as client:
         game = client.post("/api/games", json={"game": "taigo(radius=5)", "players": [None, "greedy"]}).json()
     for address, selector in {
-        "/": ".card h2",
+        "/": "table.games td",
         f"/play/{game['id']}": ".hit",
         POSITION: ".agent tbody",
+        "/analyze": "form",
+        "/watch": "table",
         "/watch?source=0%2Farena": ".cross",
+        "/watch?source=0%2Frun": ".charts",
+        "/watch?source=0%2Fgames.jsonl&game=1": ".replay .picture",
     }.items():
         page.goto(f"{server.url}{address}")
         page.locator(selector).first.wait_for()

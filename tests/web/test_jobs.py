@@ -1,0 +1,91 @@
+"""Equal requests share a job, which is canceled once nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from stoneworks.web.errors import RequestError
+from stoneworks.web.jobs import SharedJobs
+
+
+class Client:
+    """The part of a request that a job listens to."""
+
+    def __init__(self) -> None:
+        self._gone = asyncio.Event()
+
+    def leave(self) -> None:
+        self._gone.set()
+
+    async def receive(self) -> dict[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+
+class Work:
+    """Counts how often a job begins and how often it is canceled; it ends with ``finish``."""
+
+    def __init__(self) -> None:
+        self.num_begun = self.num_canceled = 0
+        self._finished = asyncio.Event()
+
+    def finish(self) -> None:
+        self._finished.set()
+
+    async def __call__(self) -> dict[str, Any]:
+        self.num_begun += 1
+        number = self.num_begun
+        try:
+            await self._finished.wait()
+        except asyncio.CancelledError:
+            self.num_canceled += 1
+            raise
+        return {"number": number}
+
+
+def ask(jobs: SharedJobs, client: Client, work: Work) -> asyncio.Task[dict[str, Any]]:
+    return asyncio.create_task(jobs.run(client, "key", work))  # type: ignore[arg-type]
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_equal_requests_share_a_job_until_the_last_of_them_leaves() -> None:
+    async def check() -> None:
+        jobs, work, clients = SharedJobs(), Work(), [Client(), Client()]
+        first, second = (ask(jobs, client, work) for client in clients)
+        await settle()
+        clients[0].leave()
+        with pytest.raises(RequestError, match="canceled"):
+            await first
+        assert (work.num_begun, work.num_canceled) == (1, 0)
+        work.finish()
+        assert await second == {"number": 1}
+
+    asyncio.run(check())
+
+
+def test_the_end_of_a_canceled_job_does_not_remove_the_job_that_replaced_it() -> None:
+    async def check() -> None:
+        jobs, work, client = SharedJobs(), Work(), Client()
+        first = ask(jobs, client, work)
+        await settle()
+        client.leave()
+        # The next request comes before the event loop runs the callbacks of the canceled job.
+        first.add_done_callback(lambda _: later.append(ask(jobs, Client(), work)))
+        later: list[asyncio.Task[dict[str, Any]]] = []
+        with pytest.raises(RequestError, match="canceled"):
+            await first
+        await settle()
+        later.append(ask(jobs, Client(), work))
+        await settle()
+        assert (work.num_begun, work.num_canceled) == (2, 1)
+        work.finish()
+        assert [await task for task in later] == [{"number": 2}] * 2
+
+    asyncio.run(check())

@@ -1,0 +1,110 @@
+// The choice of a bot: from the list, with ratings, or by name.
+
+import { botNamed, botsFor } from "./api.js";
+import { botLabel, h } from "./dom.js";
+
+const OTHER = "other";
+
+/** A selection of a person or a bot for a game; "Other bot" opens a field for a name. */
+export class BotChoice {
+  /**
+   * @param label of the selection; an element or a text.
+   * @param options `empty`, the text of the choice that is no bot; `chosen(name)`, called after each choice, with null for it.
+   */
+  constructor(label, { empty = "Person", chosen = () => {} } = {}) {
+    this.empty = empty;
+    this.chosen = chosen;
+    this.bots = [];
+    this.typed = null;
+    this.select = h("select", { onchange: () => this.changed() });
+    this.name = h("input", {
+      type: "text",
+      maxlength: "40",
+      spellcheck: "false",
+      autocapitalize: "off",
+      placeholder: "e.g. mcts:5000, alphabeta:2s",
+      "aria-label": "Name of the bot",
+      onchange: () => this.look(),
+      onkeydown: (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        this.look();
+      },
+    });
+    this.problem = h("span", { class: "error", role: "alert" });
+    this.other = h("div", { class: "other-bot", hidden: true }, this.name, this.problem);
+    this.element = h("div", { class: "bot-choice" }, h("label", { class: "field" }, typeof label === "string" ? h("span", {}, label) : label, this.select), this.other);
+  }
+
+  /**
+   * Lists the bots of a game.
+   *
+   * @param options `wanted`, the bot to choose; `fallback`, the one to choose if that does not play this game; `without`, bots
+   *   that are left out.
+   */
+  async list(game, { wanted = this.value, fallback = null, without = [] } = {}) {
+    const pending = this.isPending;
+    this.game = game;
+    this.bots = (await botsFor(game)).filter((bot) => !without.includes(bot.name));
+    if (without.includes(this.typed?.name)) this.typed = null;
+    if (wanted && !this.bots.some((bot) => bot.name === wanted)) this.typed = await botNamed(game, wanted).catch(() => null);
+    this.fill();
+    if (pending) {
+      this.select.value = OTHER;
+      return;
+    }
+    this.value = wanted;
+    if (wanted && !this.value) this.value = fallback;
+  }
+
+  fill() {
+    const group = (label, bots) => (bots.length ? h("optgroup", { label }, bots.map((bot) => h("option", { value: bot.name }, botLabel(bot)))) : "");
+    const bots = this.typed && !this.bots.some((bot) => bot.name === this.typed.name) ? [...this.bots, this.typed] : this.bots;
+    this.select.replaceChildren(
+      h("option", { value: "" }, this.empty),
+      group("Bots by rating on this board", bots.filter((bot) => bot.rating !== null)),
+      group("Bots without a rating on this board", bots.filter((bot) => bot.rating === null)),
+      h("option", { value: OTHER }, "Other bot by name …"),
+    );
+  }
+
+  /** The name of the chosen bot, or null. */
+  get value() {
+    return this.select.value === OTHER ? null : this.select.value || null;
+  }
+
+  set value(name) {
+    this.select.value = [...this.select.options].some((option) => option.value === name) ? name : "";
+    this.other.hidden = true;
+  }
+
+  /** Whether a name is being typed that names no bot yet. */
+  get isPending() {
+    return this.select.value === OTHER;
+  }
+
+  changed() {
+    this.other.hidden = !this.isPending;
+    this.problem.textContent = "";
+    if (this.isPending) this.name.focus();
+    else this.chosen(this.value);
+  }
+
+  /** Looks the typed name up. */
+  async look() {
+    const name = this.name.value.trim();
+    if (!name || this.other.hidden) return;
+    try {
+      this.typed = await botNamed(this.game, name);
+    } catch (error) {
+      this.problem.textContent = error.message;
+      return;
+    }
+    this.problem.textContent = "";
+    this.fill();
+    this.value = this.typed.name;
+    this.name.value = "";
+    this.select.focus();
+    this.chosen(this.value);
+  }
+}

@@ -1,0 +1,94 @@
+// The choice of a game and its options.
+
+import { h, labeled } from "./dom.js";
+
+/** A form part with the games and the options of the chosen one. */
+export class GameChoice {
+  /** @param changed called with the game string after each change. */
+  constructor(games, { chosen, changed }) {
+    this.changed = changed;
+    this.game = games.find((game) => game.name === chosen) ?? games[0];
+    this.options = h("div", { class: "options" });
+    this.controls = new Map();
+    this.element = h(
+      "div",
+      {},
+      h(
+        "fieldset",
+        { class: "tiles" },
+        h("legend", {}, "Game"),
+        games.map((game) =>
+          h(
+            "label",
+            { class: "tile" },
+            h("input", { type: "radio", name: "game", value: game.name, checked: game === this.game, onchange: () => this.choose(game) }),
+            h("span", {}, game.title),
+          ),
+        ),
+      ),
+      this.options,
+    );
+  }
+
+  /** Returns the values of the options by name. */
+  values() {
+    const given = {};
+    for (const [option, control] of this.controls) {
+      if (typeof option.default === "boolean") given[option.name] = control.checked;
+      else if (Array.isArray(option.default)) given[option.name] = control.map((input) => input.valueAsNumber);
+      else given[option.name] = control.valueAsNumber;
+    }
+    return given;
+  }
+
+  /** Returns the game string. */
+  text() {
+    const texts = Object.entries(this.values()).map(([name, value]) => {
+      if (typeof value === "boolean") return `${name}=${value ? "True" : "False"}`;
+      return `${name}=${Array.isArray(value) ? `(${value.join(",")})` : value}`;
+    });
+    return `${this.game.name}(${texts.join(",")})`;
+  }
+
+  choose(game) {
+    this.game = game;
+    this.controls = new Map();
+    const changed = () => this.changed(this.text());
+    const fields = game.options.map((option) => {
+      const name = option.name.replaceAll("_", " ");
+      if (typeof option.default === "boolean") {
+        const control = h("input", { type: "checkbox", checked: option.default, onchange: changed });
+        this.controls.set(option, control);
+        return [option, h("label", { class: "check" }, control, " ", name)];
+      }
+      const number = (value, label) =>
+        h("input", {
+          type: "number",
+          required: true,
+          min: String(option.minimum ?? 0),
+          max: option.maximum === null ? undefined : String(option.maximum),
+          value: String(value),
+          "aria-label": label,
+          onchange: changed,
+        });
+      const control = Array.isArray(option.default)
+        ? option.default.map((value, index) => number(value, `${option.name} of ${game.colors[index]}`))
+        : number(option.default);
+      this.controls.set(option, control);
+      return [option, labeled(name, Array.isArray(control) ? h("span", { class: "pair" }, control) : control)];
+    });
+    const main = fields.filter(([option]) => option.shown).map(([, field]) => field);
+    const more = fields.filter(([option]) => !option.shown).map(([, field]) => field);
+    this.options.replaceChildren(
+      ...main,
+      ...(more.length ? [h("details", {}, h("summary", {}, "More options"), h("div", { class: "options" }, more))] : []),
+    );
+    return changed();
+  }
+}
+
+/** Returns a folded box with the short rules of a game, or null where it has none. */
+export function howToPlay(game, props = {}) {
+  if (!game?.summary.length) return null;
+  return h("details", props, h("summary", {}, `How to play ${game.title}`), h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text))));
+}
