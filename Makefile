@@ -73,16 +73,18 @@ test-lowest: setup  ## the tests of rules and environments with the lowest suppo
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
 	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
 
-test-wheel: setup  ## the built package: metadata, size, and the wheel in empty environments: rules alone, without extras, with the extra train
+test-wheel: setup  ## the built package: metadata, size, and the wheel in empty environments: rules alone, without extras, with the extras web and train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
-	for environment in rules base train; do python3 -m venv --clear .venv-$$environment; done
+	for environment in rules base web train; do python3 -m venv --clear .venv-$$environment; done
 	$(PIP) --python .venv-rules install numpy numba
 	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl
 	cd build && ../.venv-rules/bin/python ../tests/installed/rules_only.py
 	$(PIP) --python .venv-base install build/wheel/*.whl
 	cd build && ../.venv-base/bin/python ../tests/installed/base.py
+	$(PIP) --python .venv-web install "$$(ls build/wheel/*.whl)[web]"
+	cd build && ../.venv-web/bin/python ../tests/installed/web.py
 	$(PIP) --python .venv-train install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
 	cd build && ../.venv-train/bin/python ../tests/installed/train.py
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 with tempfile.TemporaryDirectory() as folder:
     for config, overrides in {
-        "vadus-5": ("positions=200", "positions_per_iteration=100", "processes=0", "matches.num_pairs=1"),
+        "vadus-5-demo": ("positions=200", "positions_per_iteration=100", "processes=0", "matches.num_pairs=1"),
         "vadus-5-ppo": ("frames=512",),
     }.items():
         run = Path(folder) / config
@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as folder:
     from stoneworks import load_bot, load_game
 
     game = load_game("vadus(size=2)")
-    bot = load_bot(f"{Path(folder) / 'vadus-5' / 'checkpoint'}@8", game, seed=0)
+    bot = load_bot(f"{Path(folder) / 'vadus-5-demo' / 'checkpoint'}@8", game, seed=0)
     state = game.new_initial_state()
     while not state.is_terminal():
         state.apply_action(bot.step(state))
