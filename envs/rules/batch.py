@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +18,7 @@ from stoneworks.envs.rules.loading import load_game
 from stoneworks.envs.rules.random_numbers import independent_seeds
 from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.envs.rules.thread_team import ThreadTeam
 
 
 class Batch:
@@ -98,8 +97,7 @@ class Batch:
 
         bounds = np.linspace(0, self.num_games, min(self._num_threads, self.num_games) + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
-        self._threads: ThreadPoolExecutor | None = None
-        self._process_of_threads = 0
+        self._team = ThreadTeam(len(self._slices))
         self._first_illegal = game.compiled(templates.first_illegal)
         self._step = game.compiled(templates.step_batch)
         self._fill = game.compiled(templates.fill_batch)
@@ -182,7 +180,8 @@ class Batch:
     def random_actions(self) -> npt.NDArray[np.int64]:
         """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""
         actions = np.empty(self.num_games, np.int64)
-        self.game.compiled(templates.choose_random_actions)(self._masks, self._seeds, actions)
+        choose = self.game.compiled(templates.choose_random_actions)
+        self._team.run(choose, [(self._masks[part], self._seeds[part], actions[part]) for part in self._slices])
         return actions
 
     def random_playouts(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
@@ -225,17 +224,7 @@ class Batch:
 
     def _share(self, function: Callable[..., Any], arguments_of: Callable[[slice], tuple[Any, ...]]) -> None:
         """Call ``function(board, *arguments)`` for each thread's share of the games, and wait for all calls."""
-        calls = [(self.game.board, *arguments_of(part)) for part in self._slices]
-        if len(calls) == 1:
-            function(*calls[0])
-            return
-        if (
-            self._threads is None or self._process_of_threads != os.getpid()
-        ):  # a forked process does not inherit threads
-            self._threads = ThreadPoolExecutor(len(calls))
-            self._process_of_threads = os.getpid()
-        for done in [self._threads.submit(function, *arguments) for arguments in calls]:
-            done.result()
+        self._team.run(function, [(self.game.board, *arguments_of(part)) for part in self._slices])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COPIED}
