@@ -111,7 +111,7 @@ def save_checkpoint(
         raise CheckpointError(f"{target} must be a new or empty folder or a checkpoint")
     expected = Architecture.of_game(game, network.architecture.config)
     if network.architecture != expected:
-        raise CheckpointError(f"the network is {network.architecture}; allowed for {game} is {expected}")
+        raise CheckpointError(f"the network for {game} must be {expected}, got {network.architecture}")
     contents = {WEIGHTS_FILE: _serialize(network.playing_state_dict())}
     if training_state is not None:
         contents[TRAINING_FILE] = _serialize(training_state)
@@ -354,7 +354,7 @@ def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> A
     for name, value in expected.as_dict().items():
         if values[name] != value:
             raise CheckpointError(
-                f"{problem}the architecture's {name} is {values[name]!r}; allowed for {game} is {value!r}"
+                f"{problem}the architecture's {name} must be {value!r} for {game}, got {values[name]!r}"
             )
     return expected
 
@@ -380,7 +380,7 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
     for name in sorted({*weights, *expected}):
         saved, allowed = _describe(weights.get(name)), _describe(expected.get(name))
         if saved != allowed:
-            raise CheckpointError(f"{problem}the weights {name} are {saved}; allowed by its architecture are {allowed}")
+            raise CheckpointError(f"{problem}the weights {name} must be {allowed} by its architecture, got {saved}")
         if not torch.isfinite(weights[name]).all():
             raise CheckpointError(f"{problem}the weights {name} have values that are not finite")
 

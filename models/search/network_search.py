@@ -263,7 +263,7 @@ class NetworkSearch:
         shapes = (num_asked, self._game.num_actions), (num_asked,)
         if (logits.shape, values.shape) != shapes:
             raise ValueError(
-                f"the network's logits have the shape {logits.shape} and its values {values.shape}; allowed for {num_asked} "
-                f"positions of {self._game} are {shapes[0]} and {shapes[1]}"
+                f"the network's logits and values for {num_asked} positions of {self._game} must have the shapes {shapes[0]} "
+                f"and {shapes[1]}, got {logits.shape} and {values.shape}"
             )
         return logits, values

@@ -144,6 +144,6 @@ class PPOConfig:
             raise ConfigError(f"{source}: network.features must be false: {self.game} has no features")
         if self.frames_per_update % self.minibatch_size:
             raise ConfigError(
-                f"{source}: minibatch_size is {self.minibatch_size}; it must be a divisor of "
-                f"num_games * steps_per_update, {self.frames_per_update}"
+                f"{source}: minibatch_size must be a divisor of num_games * steps_per_update = {self.frames_per_update}, "
+                f"got {self.minibatch_size}"
             )

@@ -148,7 +148,7 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
     weights = read_bytes(source / WEIGHTS_FILE, CheckpointError)
     if len(weights) > MAX_WEIGHTS_BYTES:
         raise CheckpointError(
-            f"{source / WEIGHTS_FILE} has {len(weights):,} bytes; allowed in a shipped checkpoint are {MAX_WEIGHTS_BYTES:,}"
+            f"{source / WEIGHTS_FILE} must have at most {MAX_WEIGHTS_BYTES:,} bytes to be shipped, got {len(weights):,}"
         )
     description["files"].pop(TRAINING_FILE, None)
     training.pop("random_state", None)

@@ -898,7 +898,7 @@ def test_a_network_that_does_not_answer_with_numbers_is_an_error(policy: SearchP
 
 def test_a_network_of_another_game_is_an_error() -> None:
     game = load_game("vadus(size=3)")
-    with pytest.raises(ValueError, match=r"network's logits have the shape \(1, 10\) .* are \(1, 26\) and \(1,\)"):
+    with pytest.raises(ValueError, match=r"network's logits .* \(1, 26\) and \(1,\), got \(1, 10\)"):
         search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
 
 

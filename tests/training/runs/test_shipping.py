@@ -168,7 +168,7 @@ def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)
     monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)
-    with pytest.raises(CheckpointError, match="bytes; allowed in a shipped checkpoint are 100"):
+    with pytest.raises(CheckpointError, match="must have at most 100 bytes"):
         ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert not place.exists()
 
