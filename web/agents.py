@@ -162,7 +162,8 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         ladder = load_ladder(game)
     except LadderError:
         return {}
-    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    changed = ladder.changed_players()
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names if name not in changed}
     for name in shipped.names():
         file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
         if not file.is_file():
@@ -177,8 +178,8 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
                 for match in of_game["matches"]
                 if match["player"] == player and match["opponent"] in ladder.ratings.names
             ]
-            if matches:
-                agent = player.replace("policy", name, 1)
+            agent = player.replace("policy", name, 1)
+            if matches and agent not in found:  # on the ladder itself, agents have more games
                 found[agent] = rate_against(ladder.ratings, player, matches)
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
 
