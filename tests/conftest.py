@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,21 @@ def repository() -> Path:
 def facts_of_games(repository: Path) -> dict[str, dict[str, Any]]:
     """What is known of each built-in game, by its name (see tests/testdata/README.md)."""
     return json.loads((repository / "tests" / "testdata" / "games.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def load_module() -> Callable[[str, Path], ModuleType]:
+    """Load a Python file that is in no package, as a module of the given name."""
+
+    def load(name: str, file: Path) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -26,16 +25,11 @@ def game(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def example() -> Callable[[str], ModuleType]:
+def example(load_module: Callable[[str, Path], ModuleType]) -> Callable[[str], ModuleType]:
     """Return a function that imports an example by its name."""
 
     def load(name: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return load_module(f"example_{name}", EXAMPLES / f"{name}.py")
 
     return load
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -15,16 +14,11 @@ from stoneworks.envs.rules import Batch, Game
 
 
 @pytest.fixture
-def simple_version() -> Callable[[str], ModuleType]:
+def simple_version(load_module: Callable[[str, Path], ModuleType]) -> Callable[[str], ModuleType]:
     """Load the module of a simple evaluation, such as ``simple_taugo``."""
 
     def load(name: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return load_module(name, Path(__file__).with_name(f"{name}.py"))
 
     return load
 
