@@ -7,9 +7,10 @@ matches, and ``README.md``, its model card.
 
 from __future__ import annotations
 
-import re
 from importlib import resources
 from pathlib import Path
+
+from stoneworks.models.bots.parameters import parse_budget
 
 MATCHES_FILE = "matches.json"
 CARD_FILE = "README.md"
@@ -43,11 +44,8 @@ def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
     folder = _folder_of(before)
     if folder is None:
         return None
-    if re.fullmatch("[1-9][0-9]{0,5}", budget, re.ASCII):
-        return folder, int(budget)
-    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?s", budget, re.ASCII) and float(budget[:-1]) > 0:
-        return folder, float(budget[:-1])
-    return None
+    parsed = parse_budget(budget, max_digits=6)
+    return None if parsed is None else (folder, parsed)
 
 
 def _folder_of(name: str) -> Path | None:

@@ -24,10 +24,7 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.files import write_whole
-from stoneworks.models.checkpoint import load_checkpoint
-from stoneworks.models.evaluator import NetworkEvaluator
-from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch
+from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.shipped import find
 from stoneworks.training.arena.match import wilson_interval
 from stoneworks.training.runs.hardware import torch_threads
@@ -97,20 +94,12 @@ def find_out(
     check_integer("num_games", num_games, 1)
     check_integer("simulations", simulations, 2)
     check_integer("sampled_actions", sampled_actions, 0)
-    network = load_checkpoint(find(agent) or agent, game).network
-    search = NetworkSearch(
-        game,
-        NetworkEvaluator(network),
-        Gumbel(gumbel_scale=0),
-        max_games=num_games,
-        max_simulations=simulations,
-        features=network.features,
-    )
+    bot = SearchBot.load(find(agent) or agent, game, seed, simulations=simulations)
     generator = np.random.default_rng(seed)
     states = [game.new_initial_state() for _ in range(num_games)]
     opening: npt.NDArray[np.float32] | None = None
     while playing := [state for state in states if not state.is_terminal()]:
-        result = search.run(np.array([state.record for state in playing], game.state_dtype), simulations, generator)
+        result = bot.search_all(np.array([state.record for state in playing], game.state_dtype))
         if opening is None:
             opening = result.policies[0].copy()
         for row, state in enumerate(playing):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import numpy as np
@@ -12,7 +11,7 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
-from stoneworks.models.bots.parameters import Parameter, parse_parameters
+from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
@@ -76,9 +75,8 @@ class AlphaBetaBot(Bot):
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
         """Create the bot (see :meth:`Bot.from_name`) of ``<depth>`` or ``<seconds>s``, optionally with ``,candidates=<number>``."""
         budget, *texts = argument.split(",")
-        depth = int(budget) if re.fullmatch("[0-9]{1,9}", budget, re.ASCII) else None
-        seconds = float(budget[:-1]) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,18})?s", budget, re.ASCII) else None
-        if not (1 <= (depth or 0) <= MAX_DEPTH or seconds):
+        parsed = parse_budget(budget)
+        if parsed is None or (isinstance(parsed, int) and parsed > MAX_DEPTH):
             raise UnknownBotError(
                 f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
                 f"seconds, as in 'alphabeta:2s', got {budget!r}"
@@ -88,6 +86,7 @@ class AlphaBetaBot(Bot):
             raise UnknownBotError(
                 f"alphabeta bot: candidates must be at most {MAX_CANDIDATES}, got {parameters['candidates']}"
             )
+        depth, seconds = (parsed, None) if isinstance(parsed, int) else (None, parsed)
         return cls(game, depth, seed, seconds=seconds, num_candidates=parameters["candidates"])
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
-from stoneworks.models.bots.parameters import Parameter, parse_parameters
+from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.processors import num_processors
@@ -128,10 +127,8 @@ class MCTSBot(Bot):
         ``threads``, ``parallel=root`` uses one thread per processor. See :meth:`Bot.from_name`.
         """
         budget, *options = argument.split(",")
-        parsed = re.fullmatch(r"([0-9]{1,18})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", budget, re.ASCII)
-        simulations = int(parsed[1]) if parsed and parsed[1] else None
-        seconds = float(parsed[2]) if parsed and parsed[2] else None
-        if not (simulations or seconds):
+        parsed = parse_budget(budget)
+        if parsed is None:
             raise UnknownBotError(
                 "mcts bot: the budget must be a number > 0, of at most 18 digits, of simulations, as in 'mcts:400', or of "
                 f"seconds, as in 'mcts:2s' or 'mcts:0.5s', got {budget!r}"
@@ -145,8 +142,8 @@ class MCTSBot(Bot):
         return cls(
             game,
             seed,
-            simulations=simulations,
-            seconds=seconds,
+            simulations=parsed if isinstance(parsed, int) else None,
+            seconds=parsed if isinstance(parsed, float) else None,
             exploration=None if values["c"] < 0 else values["c"],
             num_threads=num_threads or num_processors(),
             leaf=values["leaf"],

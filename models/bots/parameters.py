@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stoneworks.models.errors import UnknownBotError
+
+
+def parse_budget(text: str, max_digits: int = 18) -> int | float | None:
+    """Return the budget of a search, as in the names of bots, or None if ``text`` is not a number > 0 of either kind.
+
+    Args:
+        text: an integer, such as ``400``, or seconds, such as ``2s`` or ``0.5s``.
+        max_digits: maximum number of digits, before and after the point of seconds.
+
+    Returns: an ``int``, whose meaning depends on the bot, or a ``float``, the seconds.
+    """
+    parsed = re.fullmatch(rf"(\d{{1,{max_digits}}})|(\d{{1,{max_digits}}}(?:\.\d{{1,{max_digits}}})?)s", text, re.ASCII)
+    if parsed is None:
+        return None
+    return (int(parsed[1]) if parsed[1] else float(parsed[2])) or None
 
 
 @dataclass(frozen=True)

@@ -151,13 +151,13 @@ class SearchBot(Bot):
         check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
         parts = [rows[first : first + MAX_GAMES] for first in range(0, len(rows), MAX_GAMES)]
-        return np.concatenate([np.zeros(0, np.int64), *(self._run(batch.states[part]).actions for part in parts)])
+        return np.concatenate([np.zeros(0, np.int64), *(self.search_all(batch.states[part]).actions for part in parts)])
 
     def search(self, state: State) -> SearchResult:
         """Return the full result of the search; its arrays have one row."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return self._run(state.records)
+        return self.search_all(state.records)
 
     def root_edges(self) -> RootEdges:
         """Return the statistics of each legal action of the last :meth:`search`. Raises ``ValueError`` before the first."""
@@ -176,7 +176,12 @@ class SearchBot(Bot):
         """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network are discarded."""
         self._cache.clear()
 
-    def _run(self, roots: npt.NDArray[np.void]) -> SearchResult:
+    def search_all(self, roots: npt.NDArray[np.void]) -> SearchResult:
+        """Search from several positions at once. Memory grows with their number.
+
+        Args:
+            roots: ``[num_games]`` records of positions that are not terminal, at least one.
+        """
         if self.seconds is None:
             return self._run_simulations(roots, self.simulations)
         begin = time.perf_counter()

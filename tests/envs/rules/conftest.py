@@ -5,10 +5,10 @@ A new game joins most tests by the samples of its entry in the registry, and by 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -189,16 +189,11 @@ def passed_out() -> Callable[[State], State]:
 
 
 @pytest.fixture(scope="session")
-def naive_state() -> Callable[[Game], Any]:
+def naive_state(load_module: Callable[[str, Path], ModuleType]) -> Callable[[Game], Any]:
     """``naive_state(game)``: the start of a game as a ``naive_*.py`` plays it (see ``naive_vadus_laido.py``)."""
     makers: dict[str, Callable[..., Any]] = {}
     for path in sorted(HERE.glob("naive_*.py")):
-        specification = importlib.util.spec_from_file_location(path.stem, path)
-        assert specification is not None
-        assert specification.loader is not None
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-        makers.update(module.NAIVE_GAMES)
+        makers.update(load_module(path.stem, path).NAIVE_GAMES)
 
     def start(game: Game) -> Any:
         return makers[game.name](**game.options)
