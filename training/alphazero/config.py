@@ -190,6 +190,8 @@ class AlphaZeroConfig:
         algorithm: ``alphazero``.
         init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
             the network; empty for random initialization. Its architecture must be the one in ``network``.
+        positions_from: folder of a run whose stored positions a new run begins with: its network, of any kind and size, is
+            trained on them before it plays. The run must have played all of the games of this one. Empty for none.
         seed: seed of all random numbers.
         positions_per_iteration: new positions per iteration; each iteration ends with gradient steps and a new acting
         network.
@@ -218,6 +220,7 @@ class AlphaZeroConfig:
     algorithm: str = number("alphazero", lambda value: value == "alphazero", default="alphazero")
     games: dict[str, float] = field(default_factory=dict)
     init_from: str = ""
+    positions_from: str = ""
     seed: int = at_least(0, default=0)
     positions_per_iteration: int = at_least(1, default=2048)
     checkpoint_seconds: float = above_0(default=60.0)

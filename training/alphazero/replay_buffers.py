@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stoneworks.envs.rules import load_game
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
@@ -60,6 +61,16 @@ class ReplayBuffers:
             positions = [game.positions for game in played if game.game == name]
             if positions:
                 buffer.add(np.concatenate(positions))
+
+    def add_from(self, other: ReplayBuffers) -> None:
+        """Add the positions of the same games in ``other``. Raises ``CheckpointError`` if it lacks one of the games."""
+        missing = [name for name in self._buffers if name not in other._buffers]
+        if missing:
+            raise CheckpointError(
+                f"the games of the earlier run must contain {missing[0]}, got {', '.join(other._buffers)}"
+            )
+        for name, buffer in self._buffers.items():
+            buffer.add(other._buffers[name].all())
 
     def make_batch(self, generator: np.random.Generator) -> TrainingBatch:
         """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration."""

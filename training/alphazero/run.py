@@ -17,7 +17,13 @@ from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    load_training_state,
+)
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
@@ -34,9 +40,11 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
+from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.finished_run import check_training
 from stoneworks.training.runs.hardware import torch_threads
-from stoneworks.training.runs.initial_network import initial_network
-from stoneworks.training.runs.run import Run, train_run
+from stoneworks.training.runs.initial_network import initial_network, runs_before
+from stoneworks.training.runs.run import CHECKPOINT_FOLDER, Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
 with require_extra("train", "training runs"):
@@ -134,6 +142,20 @@ def train(
     return train_run(AlphaZeroRun, config, folder, resume=resume, report=report, stop=stop)
 
 
+def _open_buffers(folder: Path, config: AlphaZeroConfig, checkpoint: Checkpoint | None) -> ReplayBuffers:
+    """Return the buffers of the run in ``folder``, as of its checkpoint. Raises ``CheckpointError`` if they do not fit it."""
+    if checkpoint is None:
+        return ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
+    training = checkpoint.training
+    num_added = training["positions"] + training.get("positions_adopted", 0)
+    by_game = training.get("positions_by_game") or {config.game: num_added}
+    where = f"{checkpoint.folder}: positions_by_game"
+    check_shape(by_game, dict.fromkeys(config.shares(), int), CheckpointError, where)
+    if min(by_game.values()) < 0 or sum(by_game.values()) != num_added:
+        raise CheckpointError(f"{where} must have a sum of {num_added}, got {by_game}")
+    return ReplayBuffers(folder / POSITIONS_FOLDER, config, by_game)
+
+
 class AlphaZeroRun(Run[AlphaZeroConfig]):
     """One session of a run."""
 
@@ -151,19 +173,24 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self._latest = AlphaZeroStatus(0, config.positions, 0.0)
         if self.earlier is not None:
             self._restore(self.earlier)
-        self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, self._num_added_before())
+        self.buffers = _open_buffers(folder, config, self.earlier)
+        self.num_adopted: int = 0 if self.earlier is None else self.earlier.training.get("positions_adopted", 0)
+        if self.earlier is None and config.positions_from:
+            self._adopt_positions(Path(config.positions_from))
 
-    def _num_added_before(self) -> Mapping[str, int]:
-        """Return the number of positions at the checkpoint by game string. Raises ``CheckpointError`` if it is invalid."""
-        if self.earlier is None:
-            return {}
-        training = self.earlier.training
-        by_game = training.get("positions_by_game") or {str(self.game): training["positions"]}
-        where = f"{self.checkpoint}: positions_by_game"
-        check_shape(by_game, dict.fromkeys(self.config.shares(), int), CheckpointError, where)
-        if min(by_game.values()) < 0 or sum(by_game.values()) != training["positions"]:
-            raise CheckpointError(f"{where} must have a sum of {training['positions']}, got {by_game}")
-        return by_game
+    def _adopt_positions(self, folder: Path) -> None:
+        """Begin with the positions of another run. Raises ``CheckpointError`` if they are not those of the games."""
+        earlier = load_checkpoint(folder / CHECKPOINT_FOLDER)
+        of_earlier = parse_config(earlier.training.get("config", {}), str(earlier.folder))
+        if not isinstance(of_earlier, AlphaZeroConfig):
+            raise CheckpointError(f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}")
+        check_training(earlier.training, self.amount, earlier.folder)
+        try:
+            self.buffers.add_from(_open_buffers(folder, of_earlier, earlier))
+        except CheckpointError as error:
+            raise CheckpointError(f"positions_from: {folder}: {error}") from None
+        self.num_adopted = sum(self.buffers.num_added.values())
+        self.earlier_runs = [*runs_before(earlier), *self.earlier_runs]
 
     def _restore(self, earlier: Checkpoint) -> None:
         """Restore the state of a checkpoint. Raises ``CheckpointError`` if it does not belong to this run."""
@@ -198,7 +225,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     @property
     def done(self) -> int:
         """See :attr:`Run.done`."""
-        return sum(self.buffers.num_added.values())
+        return sum(self.buffers.num_added.values()) - self.num_adopted
 
     @property
     def deterministic_policy(self) -> bool:
@@ -215,6 +242,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         return {
             "games": self.games,
             "positions_by_game": self.buffers.num_added,
+            "positions_adopted": self.num_adopted,
             "iterations": self.iterations,
             "gradient_steps": self.learner.num_steps,
             "random_state": self.generator.bit_generator.state,
@@ -232,6 +260,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             self._play_matches(AlphaZeroStatus(self.done, config.positions, self.seconds()), report, stop)
             self.save()
             aside = time.monotonic() - began
+        self._learn_adopted(report, stop)
         if self.done < config.positions:
             with contextlib.closing(self._source(report)) as source:
                 if not (self.checkpoint / METADATA_FILE).exists():
@@ -297,7 +326,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self.games += len(played)
         self.iterations += 1
         played_by = time.perf_counter()
-        losses = self._learn()
+        losses = self._learn(self._num_steps_due(self.done + self.num_adopted))
         source.update(self.learner.acting_network.playing_state_dict(), self.progress)
         end = time.perf_counter()
         self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
@@ -324,10 +353,26 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             cluster=source.status(),
         )
 
-    def _learn(self) -> Losses | None:
-        """Take the gradient steps that are due, which keeps their number proportional to the number of positions."""
+    def _learn_adopted(self, report: Report, stop: threading.Event) -> None:
+        """Train on the adopted positions, as often as on those of self-play."""
+        due = self._num_steps_due(self.num_adopted)
+        while self.learner.num_steps < due and not stop.is_set():
+            losses = self._learn(min(due, self.learner.num_steps + max(10, due // 10)))
+            assert losses is not None
+            message = (
+                f"{self.learner.num_steps:,} of {due:,} gradient steps on the positions of {self.config.positions_from}: "
+                f"loss of the policy {losses.policy:.3f}, of the value {losses.value:.3f}"
+            )
+            report(replace(self._latest, done=self.done, seconds=self.seconds(), message=message))
+            self.save_if_due()
+
+    def _num_steps_due(self, num_positions: int) -> int:
+        """Return the number of gradient steps for a number of positions."""
         settings = self.config.learner
-        due = int(self.done * settings.samples_per_position / settings.batch_size)
+        return int(num_positions * settings.samples_per_position / settings.batch_size)
+
+    def _learn(self, due: int) -> Losses | None:
+        """Take gradient steps up to the number ``due``; return the mean losses, or None without any step."""
         steps = []
         with torch_threads(self.config.learner_threads or self.config.threads):
             while self.learner.num_steps < due:

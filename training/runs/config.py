@@ -107,7 +107,7 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
         raise UntrustedNameError(
             f"{source} has the cluster {values!r}; give an address as --cluster, unless you trust the file and say so"
         )
-    elif isinstance(values, str) and values and (key.endswith("opponents") or key == "init_from"):
+    elif isinstance(values, str) and values and (key.endswith("opponents") or key in ("init_from", "positions_from")):
         check_name_in_file(values, source, folder)
 
 

@@ -89,14 +89,18 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
 
 
 def _beginning(training: Mapping[str, Any]) -> str:
-    if not training["config"].get("init_from"):
+    config = training["config"]
+    if not config.get("init_from") and not config.get("positions_from"):
         return "from scratch"
     runs = [
         f"{ALGORITHMS[run['algorithm']].run_story().title if run['algorithm'] in ALGORITHMS else run['algorithm']} "
         f"({_extent(run)})"
         for run in training.get("earlier_runs", ())
     ]
-    return f"from the weights that {' then '.join(runs) or 'an earlier run'} had trained"
+    before = " then ".join(runs) or "an earlier run"
+    if not config.get("init_from"):
+        return f"from the positions of {before}, with a new network"
+    return f"from the weights that {before} had trained"
 
 
 def _extent(run: Mapping[str, Any]) -> str:

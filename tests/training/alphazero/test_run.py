@@ -232,6 +232,46 @@ def test_a_run_does_not_start_from_what_does_not_fit(tmp_path: Path, changes: di
     assert not (tmp_path / "run" / "checkpoint").exists()
 
 
+def test_a_larger_network_begins_with_the_positions_of_another_run(tmp_path: Path) -> None:
+    train(tiny(positions=60), tmp_path / "school")
+    larger = tiny(
+        positions_from=str(tmp_path / "school"),
+        network={"channels": 6, "blocks": 2},
+        learner={"samples_per_position": 6.0},
+    )
+    messages: list[str] = []
+    stop = threading.Event()
+
+    def stop_when_it_learned(status: AlphaZeroStatus) -> None:
+        messages.append(status.message)
+        stop.set()
+
+    train(larger, tmp_path / "run", report=stop_when_it_learned, stop=stop)
+    assert "gradient steps on the positions of" in messages[0]
+    training = saved(tmp_path / "run")
+    adopted = training["positions_adopted"]
+    assert adopted == saved(tmp_path / "school")["positions"] >= 60
+    assert training["positions"] == training["games"] == 0
+    assert 0 < training["gradient_steps"] < adopted * larger.learner.samples_per_position / larger.learner.batch_size
+    assert [run["amount"] for run in training["earlier_runs"]] == [adopted]
+
+    shutil.rmtree(tmp_path / "school")
+    assert train(larger, tmp_path / "run", resume=True).finished
+    training = saved(tmp_path / "run")
+    assert training["positions_adopted"] == adopted
+    assert training["positions"] >= larger.positions
+    steps = (adopted + training["positions"]) * larger.learner.samples_per_position / larger.learner.batch_size
+    assert training["gradient_steps"] == int(steps)
+
+
+def test_positions_of_other_games_are_not_adopted(tmp_path: Path) -> None:
+    train(tiny(positions=60), tmp_path / "school")
+    with pytest.raises(CheckpointError, match=r"positions_from.*must contain vadus\(size=3\), got vadus\(size=2\)"):
+        train(tiny(game="vadus(size=3)", positions_from=str(tmp_path / "school")), tmp_path / "run")
+    with pytest.raises(CheckpointError, match="no such folder"):
+        train(tiny(positions_from=str(tmp_path / "no such folder")), tmp_path / "other")
+
+
 def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     for name in ("opponents", "search_opponents"):
         with pytest.raises(UnknownBotError, match="nobody"):
