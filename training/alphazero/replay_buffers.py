@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from stoneworks.envs.rules import load_game
-from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
@@ -63,12 +62,7 @@ class ReplayBuffers:
                 buffer.add(np.concatenate(positions))
 
     def add_from(self, other: ReplayBuffers) -> None:
-        """Add the positions of the same games in ``other``. Raises ``CheckpointError`` if it lacks one of the games."""
-        missing = [name for name in self._buffers if name not in other._buffers]
-        if missing:
-            raise CheckpointError(
-                f"the games of the earlier run must contain {missing[0]}, got {', '.join(other._buffers)}"
-            )
+        """Add the positions of ``other``, which must have all games of these buffers."""
         for name, buffer in self._buffers.items():
             buffer.add(other._buffers[name].all())
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
@@ -147,8 +148,9 @@ def _open_buffers(folder: Path, config: AlphaZeroConfig, checkpoint: Checkpoint 
     if checkpoint is None:
         return ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
     training = checkpoint.training
+    check_shape(dict(training), {"positions_adopted?": int}, CheckpointError, f"{checkpoint.folder}: training")
     num_added = training["positions"] + training.get("positions_adopted", 0)
-    by_game = training.get("positions_by_game") or {config.game: num_added}
+    by_game = training.get("positions_by_game") or {str(load_game(config.game)): num_added}
     where = f"{checkpoint.folder}: positions_by_game"
     check_shape(by_game, dict.fromkeys(config.shares(), int), CheckpointError, where)
     if min(by_game.values()) < 0 or sum(by_game.values()) != num_added:
@@ -173,24 +175,30 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         self._latest = AlphaZeroStatus(0, config.positions, 0.0)
         if self.earlier is not None:
             self._restore(self.earlier)
+        adopted = self._open_adopted() if self.earlier is None and config.positions_from else None
         self.buffers = _open_buffers(folder, config, self.earlier)
         self.num_adopted: int = 0 if self.earlier is None else self.earlier.training.get("positions_adopted", 0)
-        if self.earlier is None and config.positions_from:
-            self._adopt_positions(Path(config.positions_from))
+        if adopted is not None:
+            self.buffers.add_from(adopted)
+            self.num_adopted = sum(self.buffers.num_added.values())
 
-    def _adopt_positions(self, folder: Path) -> None:
-        """Begin with the positions of another run. Raises ``CheckpointError`` if they are not those of the games."""
-        earlier = load_checkpoint(folder / CHECKPOINT_FOLDER)
-        of_earlier = parse_config(earlier.training.get("config", {}), str(earlier.folder))
-        if not isinstance(of_earlier, AlphaZeroConfig):
-            raise CheckpointError(f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}")
-        check_training(earlier.training, self.amount, earlier.folder)
-        try:
-            self.buffers.add_from(_open_buffers(folder, of_earlier, earlier))
-        except CheckpointError as error:
-            raise CheckpointError(f"positions_from: {folder}: {error}") from None
-        self.num_adopted = sum(self.buffers.num_added.values())
-        self.earlier_runs = [*runs_before(earlier), *self.earlier_runs]
+    def _open_adopted(self) -> ReplayBuffers:
+        """Return the buffers of ``positions_from``. Raises ``CheckpointError`` if they do not hold the games of this run."""
+        folder = Path(self.config.positions_from)
+        checkpoint = load_checkpoint(folder / CHECKPOINT_FOLDER)
+        config = parse_config(checkpoint.training.get("config", {}), str(checkpoint.folder))
+        if not isinstance(config, AlphaZeroConfig):
+            raise CheckpointError(
+                f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}, one of {config.algorithm}"
+            )
+        check_training(checkpoint.training, self.amount, checkpoint.folder)
+        if missing := set(self.config.shares()) - set(config.shares()):
+            raise CheckpointError(
+                f"positions_from must be the folder of a run with {min(missing)}, got {str(folder)!r}, which has played "
+                f"{', '.join(config.shares())}"
+            )
+        self.earlier_runs = [*runs_before(checkpoint), *self.earlier_runs]
+        return _open_buffers(folder, config, checkpoint)
 
     def _restore(self, earlier: Checkpoint) -> None:
         """Restore the state of a checkpoint. Raises ``CheckpointError`` if it does not belong to this run."""

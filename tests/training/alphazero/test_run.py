@@ -266,10 +266,13 @@ def test_a_larger_network_begins_with_the_positions_of_another_run(tmp_path: Pat
 
 def test_positions_of_other_games_are_not_adopted(tmp_path: Path) -> None:
     train(tiny(positions=60), tmp_path / "school")
-    with pytest.raises(CheckpointError, match=r"positions_from.*must contain vadus\(size=3\), got vadus\(size=2\)"):
-        train(tiny(game="vadus(size=3)", positions_from=str(tmp_path / "school")), tmp_path / "run")
-    with pytest.raises(CheckpointError, match="no such folder"):
-        train(tiny(positions_from=str(tmp_path / "no such folder")), tmp_path / "other")
+    for game, school, message in (
+        ("vadus(size=3)", "school", r"positions_from must be .*vadus\(size=3\), got .*vadus\(size=2\)"),
+        ("vadus(size=2)", "no such folder", "no such folder"),
+    ):
+        with pytest.raises(CheckpointError, match=message):
+            train(tiny(game=game, positions_from=str(tmp_path / school)), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
 
 
 def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
