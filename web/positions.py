@@ -280,3 +280,15 @@ def game_descriptions() -> list[dict[str, Any]]:
             }
         )
     return described
+
+
+def turns_of(line: Line) -> list[list[Any]]:
+    """Return the turns of a line, each with its player, the texts of its actions and the player's color."""
+    colors = line.state.get_game().colors
+    turns: list[list[Any]] = []
+    for action, player, color in zip(line.actions, line.movers, line.mover_colors, strict=True):
+        if turns and turns[-1][0] == player:
+            turns[-1][1].append(action)
+        else:
+            turns.append([player, [action], colors[color]])
+    return turns

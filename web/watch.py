@@ -58,7 +58,11 @@ class Source:
 
 
 class Watch:
-    """The watched folders and files."""
+    """The watched folders and files.
+
+    Attributes:
+        roots: absolute paths of the given folders and files.
+    """
 
     def __init__(self, paths: Sequence[Path], limits: Limits) -> None:
         """Set the folders and files to watch.
@@ -69,7 +73,7 @@ class Watch:
         for path in paths:
             if not path.exists():
                 raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
-        self._roots = [path.resolve() for path in paths]
+        self.roots = [path.resolve() for path in paths]
         self._limits = limits
         self._records: dict[Path, tuple[tuple[float, int], list[GameRecord | str]]] = {}
         self._arenas: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
@@ -86,7 +90,7 @@ class Watch:
                 "id": source.id,
                 "kind": source.kind,
                 "name": source.id.partition("/")[2] or source.path.name,
-                "folder": self._roots[int(source.id.partition("/")[0])].name,
+                "folder": self.roots[int(source.id.partition("/")[0])].name,
                 "modified": source.modified,
                 "size_bytes": source.size_bytes,
             }
@@ -95,7 +99,7 @@ class Watch:
 
     def _scan(self) -> dict[str, Source]:
         found: dict[str, Source] = {}
-        for number, root in enumerate(self._roots):
+        for number, root in enumerate(self.roots):
             if root.is_file():
                 self._add(found, number, root, root)
             else:

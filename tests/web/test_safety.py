@@ -365,8 +365,7 @@ def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
                 task.cancel()
             await asyncio.wait(pending)
             again = await client.get("/api/info")
-        web.pool.close()
-        web.store.close()
+        web.services.close()
         return [refused.status_code, again.status_code]
 
     assert asyncio.run(ask()) == [503, 200]
