@@ -35,7 +35,7 @@ class Web:
     """The web application.
 
     Attributes:
-        services: what the handlers of requests share.
+        services: the parts of the server that all request handlers use.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""``Services``: what the handlers of requests share."""
+"""``Services``: the parts of the server that all request handlers use."""
 
 from __future__ import annotations
 

@@ -11,16 +11,19 @@ from typing import Any
 from stoneworks.models.errors import UnknownBotError
 
 
-def parse_budget(text: str, max_digits: int = 18) -> int | float | None:
-    """Return the budget of a search, as in the names of bots, or None if ``text`` is not a number > 0 of either kind.
+def parse_budget(text: str, integer: str = "[0-9]{1,18}", max_digits: int = 18) -> int | float | None:
+    """Return the budget in a bot's name, an integer or a number of seconds, or None if ``text`` is not a valid one.
 
     Args:
-        text: an integer, such as ``400``, or seconds, such as ``2s`` or ``0.5s``.
-        max_digits: maximum number of digits, before and after the point of seconds.
+        text: an integer > 0, such as ``400``, or seconds > 0, such as ``2s`` or ``0.5s``.
+        integer: regular expression of integers.
+        max_digits: maximum number of digits of seconds, before and after the decimal point.
 
-    Returns: an ``int``, whose meaning depends on the bot, or a ``float``, the seconds.
+    Returns:
+        An ``int``, whose meaning depends on the bot, or seconds as a ``float``.
     """
-    parsed = re.fullmatch(rf"(\d{{1,{max_digits}}})|(\d{{1,{max_digits}}}(?:\.\d{{1,{max_digits}}})?)s", text, re.ASCII)
+    digits = f"[0-9]{{1,{max_digits}}}"
+    parsed = re.fullmatch(rf"({integer})|({digits}(?:\.{digits})?)s", text, re.ASCII)
     if parsed is None:
         return None
     return (int(parsed[1]) if parsed[1] else float(parsed[2])) or None

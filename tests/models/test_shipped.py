@@ -77,7 +77,7 @@ def test_a_checkpoint_of_alphazero_plays_its_most_probable_action(place: Path, t
     assert len({drawing.step(state) for _ in range(50)}) > 1, "PPO's policy is drawn from"
 
 
-@pytest.mark.parametrize("budget", ["", "0", "-1", "x", "1000000", "0s", "s", "-1s"])
+@pytest.mark.parametrize("budget", ["", "0", "-1", "x", "1000000", "064", "0s", "s", "-1s"])
 def test_a_wrong_budget_of_a_search_is_named(place: Path, budget: str) -> None:
     with pytest.raises(UnknownBotError, match=rf"from 1 to 999999 simulations.*got {budget!r}"):
         load_bot(f"vadus@{budget}", GAME)

@@ -190,8 +190,8 @@ class AlphaZeroConfig:
         algorithm: ``alphazero``.
         init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
             the network; empty for random initialization. Its architecture must be the one in ``network``.
-        positions_from: folder of a run whose stored positions a new run begins with: its network, of any kind and size, is
-            trained on them before it plays. The run must have played all of the games of this one. Empty for none.
+        positions_from: folder of a run whose stored positions a new run starts with: the network, of any kind and size, is
+            trained on them before self-play. That run must contain all games of this one. Empty for none.
         seed: seed of all random numbers.
         positions_per_iteration: new positions per iteration; each iteration ends with gradient steps and a new acting
         network.

@@ -18,13 +18,7 @@ from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import (
-    METADATA_FILE,
-    Checkpoint,
-    CheckpointError,
-    load_checkpoint,
-    load_training_state,
-)
+from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
@@ -42,10 +36,10 @@ from stoneworks.training.alphazero.sources import (
     make_evaluator,
 )
 from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.finished_run import check_training
+from stoneworks.training.runs.finished_run import read_run
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.initial_network import initial_network, runs_before
-from stoneworks.training.runs.run import CHECKPOINT_FOLDER, Run, train_run
+from stoneworks.training.runs.run import Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
 with require_extra("train", "training runs"):
@@ -185,13 +179,12 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
     def _open_adopted(self) -> ReplayBuffers:
         """Return the buffers of ``positions_from``. Raises ``CheckpointError`` if they do not hold the games of this run."""
         folder = Path(self.config.positions_from)
-        checkpoint = load_checkpoint(folder / CHECKPOINT_FOLDER)
-        config = parse_config(checkpoint.training.get("config", {}), str(checkpoint.folder))
+        checkpoint = read_run(folder).checkpoint
+        config = parse_config(checkpoint.training["config"], str(checkpoint.folder))
         if not isinstance(config, AlphaZeroConfig):
             raise CheckpointError(
                 f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}, one of {config.algorithm}"
             )
-        check_training(checkpoint.training, self.amount, checkpoint.folder)
         if missing := set(self.config.shares()) - set(config.shares()):
             raise CheckpointError(
                 f"positions_from must be the folder of a run with {min(missing)}, got {str(folder)!r}, which has played "

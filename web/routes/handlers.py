@@ -1,4 +1,4 @@
-"""From functions that handle requests to routes with JSON responses."""
+"""Wrappers of request handlers as routes with JSON responses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_ACTIONS = 20_000
 
 
 def get(path: str, handle: Callable[[Request], Any]) -> Route:
-    """Return a route for GET; ``handle`` runs in a thread and returns a response or what is JSON in it."""
+    """Return a route for GET; ``handle`` runs in a thread and returns a response or a JSON-serializable value."""
 
     async def respond(request: Request) -> Response:
         answer = await run_in_threadpool(handle, request)

@@ -1,4 +1,4 @@
-"""Requests that bots answer: their turns, hints and analyses. The worker processes do the work."""
+"""Turns of bots, hints and analyses, computed by the worker processes."""
 
 from __future__ import annotations
 

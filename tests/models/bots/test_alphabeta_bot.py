@@ -282,6 +282,7 @@ def test_names_say_depth_and_candidates() -> None:
         ("alphabeta:", "nothing follows the colon"),
         ("alphabeta:0", "seconds, as in 'alphabeta:2s', got '0'"),
         ("alphabeta:33", "seconds, as in 'alphabeta:2s', got '33'"),
+        ("alphabeta:0000000002", "seconds, as in 'alphabeta:2s', got '0000000002'"),
         ("alphabeta:-1", "seconds, as in 'alphabeta:2s', got '-1'"),
         ("alphabeta:2.0", "seconds, as in 'alphabeta:2s', got '2.0'"),
         ("alphabeta:²", "seconds, as in 'alphabeta:2s', got '²'"),
