@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -16,19 +15,10 @@ from playwright.sync_api import Page, expect
 from stoneworks.training.arena.records import GameRecord
 
 
-def _load_clicking() -> Any:
-    """Import the module beside this one, whatever the working directory."""
-    name = "stoneworks_tests_clicking"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("clicking.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-clicking = _load_clicking()
+@pytest.fixture(scope="session")
+def clicking(load_module: Callable[[str, Path], ModuleType]) -> ModuleType:
+    """The module beside this one."""
+    return load_module("stoneworks_tests_clicking", Path(__file__).with_name("clicking.py"))
 
 
 def record_of(page: Page, url: str) -> GameRecord:
@@ -47,7 +37,7 @@ def record_of(page: Page, url: str) -> GameRecord:
     ],
 )
 def test_a_whole_game_by_clicking_against_a_bot_with_undo(
-    open_page: Callable[..., Page], shared_server: Any, name: str, options: dict[str, str]
+    clicking: Any, open_page: Callable[..., Page], shared_server: Any, name: str, options: dict[str, str]
 ) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, name, options)
@@ -78,7 +68,7 @@ def test_options_of_the_game_reach_it(open_page: Callable[..., Page], shared_ser
     expect(page.locator('.turn [data-action="pass"]')).to_be_visible()
 
 
-def test_swap_and_pass_are_buttons(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_swap_and_pass_are_buttons(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
     page.locator('.hit[data-place="c3"]').click()
@@ -92,7 +82,7 @@ def test_swap_and_pass_are_buttons(open_page: Callable[..., Page], shared_server
     assert record_of(page, shared_server.url).actions == ("c3", "swap", "pass", "pass")
 
 
-def test_a_turn_is_previewed_and_taken_back(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_a_turn_is_previewed_and_taken_back(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"}, opponent=None)
     page.locator('.hit[data-place="c3"]').click()
@@ -106,7 +96,7 @@ def test_a_turn_is_previewed_and_taken_back(open_page: Callable[..., Page], shar
     expect(page.locator(".status")).to_have_text("White to move")
 
 
-def test_hint_resignation_and_flipped_seats(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_hint_resignation_and_flipped_seats(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
     page.locator('[data-name="hint"]').click()
@@ -137,7 +127,9 @@ def test_hint_resignation_and_flipped_seats(open_page: Callable[..., Page], shar
     expect(page.locator(".status")).to_have_text("Black wins by resignation")
 
 
-def test_bots_are_chosen_by_name_and_changed_in_mid_game(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_bots_are_chosen_by_name_and_changed_in_mid_game(
+    clicking: Any, open_page: Callable[..., Page], shared_server: Any
+) -> None:
     page = open_page(f"{shared_server.url}/", expects_errors=True)
     page.get_by_role("radio", name="Vadus").check(force=True)
     page.get_by_label("size", exact=True).fill("3")
@@ -171,7 +163,7 @@ def test_bots_are_chosen_by_name_and_changed_in_mid_game(open_page: Callable[...
 
 
 def test_earlier_positions_are_shown_without_changing_the_game(
-    open_page: Callable[..., Page], shared_server: Any
+    clicking: Any, open_page: Callable[..., Page], shared_server: Any
 ) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
@@ -208,7 +200,7 @@ def test_moves_and_results_after_a_swap_have_the_right_colors(
     expect(row).to_contain_text("person wins by hills")
 
 
-def test_a_game_with_the_keyboard_alone(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_a_game_with_the_keyboard_alone(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)
     page.locator('.hit[tabindex="0"]').focus()
@@ -231,7 +223,7 @@ def test_a_game_with_the_keyboard_alone(open_page: Callable[..., Page], shared_s
     expect(page.locator(".moves .pending")).to_have_text("White: pass")
 
 
-def test_two_bots_play_and_can_be_stopped(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_two_bots_play_and_can_be_stopped(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     page.get_by_role("radio", name="Vadus").check(force=True)
     page.get_by_label("size", exact=True).fill("3")
@@ -252,7 +244,7 @@ def test_two_bots_play_and_can_be_stopped(open_page: Callable[..., Page], shared
     record_of(page, shared_server.url).replay()
 
 
-def test_a_reload_in_mid_game_goes_on(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_a_reload_in_mid_game_goes_on(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     generator = random.Random(5)
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
@@ -268,7 +260,7 @@ def test_a_reload_in_mid_game_goes_on(open_page: Callable[..., Page], shared_ser
 
 
 def test_a_killed_server_loses_no_move(
-    open_page: Callable[..., Page], start_server: Callable[..., Any], tmp_path: Path
+    clicking: Any, open_page: Callable[..., Page], start_server: Callable[..., Any], tmp_path: Path
 ) -> None:
     generator = random.Random(6)
     server = start_server()
@@ -292,7 +284,7 @@ def test_a_killed_server_loses_no_move(
     record_of(page, again.url).replay()
 
 
-def test_two_browsers_see_the_same_game(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_two_browsers_see_the_same_game(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     one = open_page(f"{shared_server.url}/", expects_errors=True)
     clicking.start_game(one, shared_server.url, "Laido", {"size": "4"}, opponent=None)
     one.get_by_label("Confirm each turn").uncheck()
