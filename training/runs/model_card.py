@@ -1,4 +1,4 @@
-"""Model cards of shipped checkpoints, and the table of all shipped checkpoints, as Markdown generated from their files."""
+"""Model cards of shipped checkpoints, and the tables of all shipped checkpoints, as Markdown generated from their files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from stoneworks.envs.rules import load_game
 from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint, CheckpointError
@@ -156,41 +157,59 @@ def _versions(libraries: Mapping[str, str]) -> str:
     return ", ".join(f"{library} {version}" for library, version in libraries.items())
 
 
-# -- Table of shipped checkpoints ----------------------------------------------------------------------------------------
+# -- Tables of shipped checkpoints ---------------------------------------------------------------------------------------
 
 
-def shipped_table() -> str:
-    """Return a Markdown table of the shipped checkpoints: how they were trained, and their final scores."""
-    rows = []
+def shipped_tables() -> str:
+    """Return two Markdown tables of the shipped checkpoints: scores in the final matches on each board, and training."""
+    scores, training = [], []
     for name in shipped.names():
         folder = shipped.shipped_folder() / name
         description = read_json(folder / METADATA_FILE, CheckpointError)
         final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
-        training = description["training"]
-        scores = "<br>".join(
-            f"{row['player']} against {row['opponent']} {percent(row['score'])} ({percent(*row['interval'])})"
-            for row in final_matches["matches"]
-        )
-        amount = algorithm_of(training, folder).amount
-        this = {"amount": training[amount], "unit": amount, "seconds": training["seconds"]}
-        trained = "<br>then ".join(_extent(run) for run in (*training.get("earlier_runs", ()), this))
-        kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
-        rows.append(f"| `{name}` | {description['game']} | {trained} | {kib:,.0f} KiB | {scores} |")
-    if not rows:
+        scores += [(name, part) for part in (final_matches, *final_matches.get("other_games", ()))]
+        training.append(_training_row(name, folder, description))
+    if not training:
         return "No checkpoint is shipped yet.\n"
-    heads = "| name | trained on | trained for | size | score (95 % interval) |\n|---|---|---|---|---|\n"
-    return heads + "\n".join(rows) + "\n"
+    heads = "| name | last trained on | trained for | size |\n|---|---|---|---|\n"
+    return f"{_score_table(scores)}\n{heads}" + "\n".join(training) + "\n"
 
 
-def page_with_table(text: str) -> str:
-    """Return the text of a page with :func:`shipped_table` between its two marker lines.
+def _score_table(scores: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return a table of scores with a row for each checkpoint and board, and a column for each pairing."""
+    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for _, part in scores for row in part["matches"]))
+    heads = ["name", "board", "games each", *(f"{player} against {opponent}" for player, opponent in pairings)]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for name, part in scores:
+        rows = {(row["player"], row["opponent"]): row for row in part["matches"]}
+        cells = [
+            f"{percent(rows[pairing]['score'])}<br>({percent(*rows[pairing]['interval'])})" if pairing in rows else ""
+            for pairing in pairings
+        ]
+        games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
+        lines.append(f"| {' | '.join([f'`{name}`', part['game'], games, *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:
+    training = description["training"]
+    amount = algorithm_of(training, folder).amount
+    this = {"amount": training[amount], "unit": amount, "seconds": training["seconds"]}
+    trained = "<br>then ".join(_extent(run) for run in (*training.get("earlier_runs", ()), this))
+    games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
+    kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
+    return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
+
+
+def page_with_tables(text: str) -> str:
+    """Return the text of a page with :func:`shipped_tables` between its two marker lines.
 
     Raises:
         ValueError: the markers do not both occur exactly once, in order.
     """
-    return replace_block(text, _BEGIN, _END, shipped_table())
+    return replace_block(text, _BEGIN, _END, shipped_tables())
 
 
 if __name__ == "__main__":
     for page in map(Path, sys.argv[1:]):
-        write_whole(page, page_with_table(page.read_text(encoding="utf-8")))
+        write_whole(page, page_with_tables(page.read_text(encoding="utf-8")))

@@ -17,7 +17,7 @@ from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.arena.match import wilson_interval
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs import shipping
-from stoneworks.training.runs.model_card import page_with_table, shipped_table
+from stoneworks.training.runs.model_card import page_with_tables, shipped_tables
 from stoneworks.training.runs.shipping import FinalMatches, ship
 
 GAME = load_game("vadus(size=2)")
@@ -125,18 +125,21 @@ def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, pla
         ("policy@4", "greedy", 2),
     ]
     assert "### On vadus(size=3)\n\n|" in (target / "README.md").read_text()
+    assert "\n| `vadus` | vadus(size=3) | 2 | " in shipped_tables()
 
 
 def test_a_shipped_checkpoint_is_found_by_name_and_listed(alphazero_run: Path, place: Path) -> None:
     assert shipped.names() == ()
-    assert shipped_table() == "No checkpoint is shipped yet.\n"
+    assert shipped_tables() == "No checkpoint is shipped yet.\n"
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert shipped.names() == ("vadus",)
     assert load_bot("vadus", GAME).name == "vadus"
     assert load_bot("vadus@8", GAME, seed=1).name == "vadus@8"
-    (row,) = [line for line in shipped_table().splitlines() if line.startswith("| `vadus` |")]
-    assert "vadus(size=2)" in row
-    assert "policy@4 against greedy" in row
+    tables = shipped_tables()
+    assert "| policy@4 against greedy |" in tables
+    scores, training = [line for line in tables.splitlines() if line.startswith("| `vadus` | vadus(size=2) | ")]
+    assert "%" in scores
+    assert "KiB" in training
 
 
 def test_a_checkpoint_that_was_there_is_replaced_only_by_a_whole_one(
@@ -181,7 +184,7 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert "By PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
-    assert "256 frames" in shipped_table()
+    assert "256 frames" in shipped_tables()
     again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "matches.json").read_text())
     first = json.loads((target / "matches.json").read_text())
     for row in (*first["matches"], *again["matches"]):
@@ -200,7 +203,7 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     file.write_text(json.dumps(description))
     card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
     assert "from the weights that AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min) had trained" in card
-    assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_table()
+    assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
 
 
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,12 +215,12 @@ def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.Capt
     assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
 
 
-def test_the_pages_have_the_table_of_the_shipped_checkpoints(repository: Path) -> None:
+def test_the_pages_have_the_tables_of_the_shipped_checkpoints(repository: Path) -> None:
     for page in ("README.md", "docs/alphazero.md"):
         text = (repository / page).read_text(encoding="utf-8")
-        assert page_with_table(text) == text, f"{page} is old: make checkpoint-tables"
+        assert page_with_tables(text) == text, f"{page} is old: make checkpoint-tables"
     with pytest.raises(ValueError, match=r"shipped checkpoints.* once each"):
-        page_with_table("no marks")
+        page_with_tables("no marks")
 
 
 def test_the_page_on_alphazero_explains_every_figure(repository: Path) -> None:
