@@ -19,7 +19,7 @@ from stoneworks.training.alphazero.teacher import Teacher
 from stoneworks.training.arena.match import random_opening
 
 #: Value of the weak player in games without one.
-NOBODY = -1
+NO_PLAYER = -1
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
@@ -101,7 +101,7 @@ class SelfPlay:
         self._actions: list[list[int]] = [[] for _ in range(num_games)]
         self._num_opening_actions = [0] * num_games
         self._draw_random_actions = game.compiled(draw_random_actions)
-        self._weak_players = np.full(num_games, NOBODY, np.int8)
+        self._weak_players = np.full(num_games, NO_PLAYER, np.int8)
         self._weaknesses = np.zeros(num_games)
         for row in range(num_games):
             self._start(row)
@@ -178,14 +178,14 @@ class SelfPlay:
         self._positions[row] = []
         self._num_opening_actions[row] = len(self._actions[row])
         is_weak = self.generator.random() < settings.weak_share
-        self._weak_players[row] = self.generator.integers(2) if is_weak else NOBODY
+        self._weak_players[row] = self.generator.integers(2) if is_weak else NO_PLAYER
         self._weaknesses[row] = self.generator.random()
 
     def _finish(self, row: int, winner_by_resignation: int | None) -> PlayedGame:
         winner = int(self._states["winner"][row]) if winner_by_resignation is None else winner_by_resignation
         positions = np.array(self._positions[row], self._dtype)
         positions["actions_left"] = len(self._actions[row]) - positions["actions_left"]
-        positions["result_counts"] = self._weak_players[row] == NOBODY
+        positions["result_counts"] = self._weak_players[row] == NO_PLAYER
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
         played = PlayedGame(

@@ -81,7 +81,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
         yield _curve(training["match_results"], amount)
     yield "## Known weaknesses\n"
-    yield f"{weaknesses.strip() or 'None beyond what the figures above show; nobody has looked for more.'}\n"
+    yield f"{weaknesses.strip() or 'None known beyond the scores above.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
     yield (
         f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(final_matches['libraries'])} on "

@@ -13,7 +13,7 @@ from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
-from stoneworks.training.alphazero.self_play import NOBODY, PlayedGame, SelfPlay
+from stoneworks.training.alphazero.self_play import NO_PLAYER, PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
 
@@ -166,8 +166,8 @@ def test_one_player_of_some_games_is_weak_and_their_results_do_not_count() -> No
     config = tiny(str(game), {"simulations": 2}, {"weak_share": 0.5, "num_games": 100})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
     weak_players = self_play._weak_players.copy()
-    assert 0.3 < np.mean(weak_players != NOBODY) < 0.7
-    assert set(weak_players) == {NOBODY, 0, 1}
+    assert 0.3 < np.mean(weak_players != NO_PLAYER) < 0.7
+    assert set(weak_players) == {NO_PLAYER, 0, 1}
     num_left = np.zeros(
         (3, 2), np.int64
     )  # by whether the player is weak: actions that the search did not choose, and all
@@ -186,7 +186,7 @@ def test_one_player_of_some_games_is_weak_and_their_results_do_not_count() -> No
         if over:
             break
         played = np.array([actions[-1] for actions in self_play._actions])
-        kind = np.where(weak_players == NOBODY, 0, 1 + (players == weak_players))
+        kind = np.where(weak_players == NO_PLAYER, 0, 1 + (players == weak_players))
         np.add.at(num_left, (kind, 0), played != found[0])
         np.add.at(num_left, (kind, 1), 1)
     shares = num_left[:, 0] / num_left[:, 1]
