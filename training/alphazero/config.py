@@ -14,6 +14,7 @@ from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
+from stoneworks.training.alphazero.final_board import PLANES, has_final_board
 from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
 
 
@@ -134,6 +135,8 @@ class LearnerConfig:
         max_gradient_norm: gradient clipping threshold.
         value_weight: weight of the value loss relative to the policy loss.
         search_value_share: share of the search value in the value target; the rest is the result of the game.
+        final_board_weight: weight of the loss of an auxiliary head that predicts the owner of each cell at the end of the
+            game (KataGo's "ownership"); 0 for none. The game must have the planes ``own_stones`` and ``opponent_stones``.
     """
 
     batch_size: int = at_least(2, default=256)
@@ -149,6 +152,7 @@ class LearnerConfig:
     max_gradient_norm: float = above_0(default=1.0)
     value_weight: float = above_0(default=1.0)
     search_value_share: float = between_0_and_1(default=0.3)
+    final_board_weight: float = at_least(0, default=0.0)
 
 
 @dataclass(frozen=True)
@@ -268,6 +272,11 @@ class AlphaZeroConfig:
             raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")
         if self.network.features and not has_features(load_game(self.game)):
             raise ConfigError(f"{source}: network.features must be false: {self.game} has no features")
+        if self.learner.final_board_weight > 0 and not has_final_board(load_game(self.game)):
+            raise ConfigError(
+                f"{source}: learner.final_board_weight must be 0: {self.game} has no planes {' and '.join(PLANES)}, "
+                f"got {self.learner.final_board_weight}"
+            )
         if not has_evaluation(load_game(self.game)):
             for holds, required in (
                 (self.search.guide != "evaluation", "search.guide must be playouts or none, got 'evaluation'"),

@@ -7,9 +7,12 @@ import math
 from dataclasses import dataclass
 
 from stoneworks.extras import require_extra
-from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNetwork
 from stoneworks.training.alphazero.config import LearnerConfig
+from stoneworks.training.alphazero.final_board import FINAL_BOARD
+from stoneworks.training.alphazero.final_board_head import FinalBoardHead, final_board_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
+from stoneworks.training.runs.config_reading import ConfigError
 
 with require_extra("train", "training runs"):
     import torch
@@ -25,12 +28,15 @@ class Losses:
         policy: cross entropy between the search policy and the network's policy, in nats.
         policy_divergence: ``policy`` minus the entropy of the search policy (KL divergence); 0 if the two are equal.
         value: cross entropy between the result target (win, draw, loss) and the network's prediction, in nats.
+        final_board: cross entropy between the owners of the cells at the end and the network's prediction, in nats; 0 without
+            that head.
         gradient_norm: gradient norm before clipping.
     """
 
     policy: float
     policy_divergence: float
     value: float
+    final_board: float
     gradient_norm: float
 
 
@@ -44,7 +50,20 @@ class Learner:
     """
 
     def __init__(self, network: BoardNetwork, config: LearnerConfig, device: torch.device, dtype: torch.dtype) -> None:
-        """Initialize the learner; ``network`` is moved to ``device`` and trained in place, with autocast to ``dtype``."""
+        """Initialize the learner; ``network`` is moved to ``device`` and trained in place, with autocast to ``dtype``.
+
+        It gets an auxiliary head for the final board if ``config.final_board_weight`` is above 0.
+
+        Raises:
+            ConfigError: the network does not support auxiliary heads.
+        """
+        if config.final_board_weight > 0:
+            if not isinstance(network, ResidualNetwork):
+                raise ConfigError(
+                    f"learner.final_board_weight must be 0 for {network.architecture.kind}, which has no auxiliary heads, "
+                    f"got {config.final_board_weight}"
+                )
+            network.auxiliary[FINAL_BOARD] = FinalBoardHead(network.stem.out_channels)
         self.network = network.to(device).train()
         self.acting_network = copy.deepcopy(network).eval().requires_grad_(False)
         self.num_steps = 0
@@ -70,7 +89,7 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = self.learning_rate(progress)
         with torch.autocast(self._device.type, self._dtype, enabled=self._dtype != torch.float32):
-            logits, outcomes = self.network.logits_and_value(batch.observations.to(self._device))
+            logits, outcomes, auxiliary = self.network.logits_value_and_auxiliary(batch.observations.to(self._device))
         policy_loss, entropy = policy_losses(
             logits.float(),
             batch.legal.to(self._device),
@@ -78,8 +97,14 @@ class Learner:
             batch.probabilities.to(self._device),
         )
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
+        final_board = torch.zeros((), device=self._device)
+        if FINAL_BOARD in auxiliary and batch.final_boards is not None:
+            on_board = batch.observations[:, self.network.architecture.board_plane].flatten(1).to(self._device)
+            owners = batch.final_boards.to(self._device)
+            final_board = final_board_loss(auxiliary[FINAL_BOARD].float(), owners, on_board)
+        loss = policy_loss + self._config.value_weight * value_loss + self._config.final_board_weight * final_board
         self._optimizer.zero_grad(set_to_none=True)
-        (policy_loss + self._config.value_weight * value_loss).backward()
+        loss.backward()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self._config.max_gradient_norm)
         self._optimizer.step()
         self.num_steps += 1
@@ -90,7 +115,8 @@ class Learner:
                 self.acting_network.state_dict().values(), self.network.state_dict().values(), strict=True
             ):
                 average.lerp_(weights, 1 - decay)
-        return Losses(policy_loss.item(), (policy_loss - entropy).item(), value_loss.item(), norm.item())
+        divergence = policy_loss - entropy
+        return Losses(policy_loss.item(), divergence.item(), value_loss.item(), final_board.item(), norm.item())
 
     def state(self) -> dict[str, Tensor]:
         """Return the training state as tensors by name, without the weights of the acting network."""
@@ -103,12 +129,18 @@ class Learner:
         """Restore the training state returned by ``state``.
 
         Raises:
-            ValueError: a number is not finite, or an estimate of the optimizer has another shape than its parameter.
+            ValueError: a number is not finite, an estimate of the optimizer has another shape than its parameter, or the
+                auxiliary heads are others.
             KeyError, RuntimeError: a tensor is missing, or has another shape.
         """
         for name, tensor in tensors.items():
             if not torch.isfinite(tensor).all():
                 raise ValueError(f"{name} has values that are not finite")
+        stored = {name.removeprefix("network.") for name in tensors if name.startswith("network.")}
+        if differing := {name for name in stored ^ {*self.network.state_dict()} if name.startswith(AUXILIARY_PREFIX)}:
+            raise ValueError(
+                f"auxiliary heads must be those of the checkpoint; they differ in {', '.join(sorted(differing))}"
+            )
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])
         if self.num_steps:

@@ -56,6 +56,11 @@ METRICS = {
         "loss/value",
         "cross entropy between the result (win, draw, loss) and the network's prediction, in nats; ln 3 ≈ 1.10 is chance level",
     ),
+    "final_board": Metric(
+        "loss/final_board",
+        "cross entropy between the owners of the cells at the end and the network's prediction, in nats; 0 without "
+        "`learner.final_board_weight`",
+    ),
     "gradient_norm": Metric("loss/gradient_norm", "norm of the gradient before clipping"),
 }
 

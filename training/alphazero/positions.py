@@ -11,6 +11,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, PLANES, has_final_board
 
 with require_extra("train", "training runs"):
     import torch
@@ -26,9 +27,12 @@ def position_dtype(game: Game) -> np.dtype[Any]:
     Fields: ``state``, the state record; ``actions`` and ``probabilities``, the most probable actions of the search policy in
     descending order, padded with action 0 and probability 0; ``value``, the search value, and ``result``, the game result,
     both for the player to move and in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the
-    game; ``result_counts``, 1 if the result is a training target, else 0.
+    game; ``result_counts``, 1 if the result is a training target, else 0; and, for games that have it, ``final_board``,
+    the owners of the cells at the end (see :func:`stoneworks.training.alphazero.final_board.final_board`), for the player to
+    move.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
+    of_final_board = [(FINAL_BOARD, np.int8, game.grid.num_cells)] if has_final_board(game) else []
     return np.dtype(
         [
             ("state", game.state_dtype),
@@ -38,6 +42,7 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("result", np.int8),
             ("actions_left", np.uint16),
             ("result_counts", np.uint8),
+            *of_final_board,
         ]
     )
 
@@ -83,6 +88,11 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
         ("probabilities", (probabilities >= 0).all(axis=1) & (probabilities.sum(axis=1) <= 1.001)),
         ("value", np.abs(positions["value"]) <= 1.001),
         ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
+        *(
+            [(FINAL_BOARD, np.abs(positions[FINAL_BOARD].astype(np.int64)).max(axis=1) <= 1)]
+            if has_final_board(game)
+            else []
+        ),
     ):
         if not holds.all():
             raise ValueError(f"position {np.flatnonzero(~holds)[0]} is not valid: its {name} is out of range")
@@ -99,6 +109,8 @@ class TrainingBatch:
         probabilities: ``float32[n, entries]``, their probabilities.
         outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
             that the discount removes from a win or a loss is added to the draw.
+        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
+            for games without them.
     """
 
     observations: Tensor
@@ -106,6 +118,7 @@ class TrainingBatch:
     actions: Tensor
     probabilities: Tensor
     outcomes: Tensor
+    final_boards: Tensor | None = None
 
 
 class BatchMaker:
@@ -128,6 +141,10 @@ class BatchMaker:
         self._action_images = np.stack([symmetry.actions for symmetry in game.symmetries])
         self._action_origins = np.argsort(self._action_images, axis=1)
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
+        self._cell_origins: npt.NDArray[np.int64] | None = None
+        if has_final_board(game):
+            first = game.observation_planes.index(PLANES[0]) * game.grid.num_cells
+            self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
     def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:
         """Return the positions as tensors, transformed by random symmetries unless ``generator`` is None."""
@@ -135,17 +152,21 @@ class BatchMaker:
         planes, masks = self._inputs.of_records(positions["state"].copy())
         flat = planes.reshape(number, -1)
         actions = positions["actions"].astype(np.int64)
+        final_boards = None if self._cell_origins is None else positions[FINAL_BOARD].astype(np.int64)
         if generator is not None:
             chosen = generator.integers(len(self._action_images), size=number)
             flat = np.take_along_axis(flat, self._plane_origins[chosen], axis=1)
             masks = np.take_along_axis(masks, self._action_origins[chosen], axis=1)
             actions = np.take_along_axis(self._action_images[chosen], actions, axis=1)
+            if self._cell_origins is not None and final_boards is not None:
+                final_boards = np.take_along_axis(final_boards, self._cell_origins[chosen], axis=1)
         return TrainingBatch(
             torch.from_numpy(flat.reshape(planes.shape)),
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),
             torch.from_numpy(self._outcomes(positions)),
+            None if final_boards is None else torch.from_numpy(final_boards),
         )
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:

@@ -1,0 +1,196 @@
+"""The target of the final board: stored with every position, turned with it, learned by a head that stays behind."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.games import small_games
+from stoneworks.models.architecture import Architecture
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.models.network import BoardNetwork, make_network
+from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig
+from stoneworks.training.alphazero.final_board import final_board, has_final_board
+from stoneworks.training.alphazero.final_board_head import final_board_loss
+from stoneworks.training.alphazero.learner import Learner
+from stoneworks.training.alphazero.positions import BatchMaker, check_positions
+from stoneworks.training.alphazero.run import AlphaZeroStatus, train
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
+from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_reading import ConfigError
+
+GAMES = [name for name in small_games() if has_final_board(load_game(name))]
+CPU = torch.device("cpu")
+
+
+def config_of(game: str = "vadus(size=3)", **learner: Any) -> AlphaZeroConfig:
+    values = {
+        "algorithm": "alphazero",
+        "game": game,
+        "positions": 300,
+        "positions_per_iteration": 100,
+        "processes": 0,
+        "network": {"channels": 4, "blocks": 1},
+        "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5},
+        "self_play": {"num_games": 6},
+        "learner": {"batch_size": 16, "samples_per_position": 1.0, **learner},
+        "matches": {"opponents": [], "search_opponents": []},
+    }
+    config = parse_config(values, "test")
+    assert isinstance(config, AlphaZeroConfig)
+    return config
+
+
+def some_games(game: Game, number: int = 8) -> list[PlayedGame]:
+    def evaluate(planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32)
+
+    self_play = SelfPlay(game, evaluate, config_of(str(game)), np.random.SeedSequence(0))
+    played: list[PlayedGame] = []
+    while len(played) < number:
+        played += self_play.step()
+    return played
+
+
+def some_positions(game: Game) -> npt.NDArray[np.void]:
+    return np.concatenate([played.positions for played in some_games(game)])
+
+
+def test_games_of_stones_have_the_target() -> None:
+    assert {load_game(name).name for name in GAMES} == {"vadus", "laido", "taugo"}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_positions_have_the_board_at_the_end_of_their_game(name: str) -> None:
+    game = load_game(name)
+    different = 0
+    for played in some_games(game):
+        state = game.new_initial_state()
+        for action in played.actions:
+            state.apply_action(action)
+        for position in played.positions:
+            player = int(position["state"]["current_player"])
+            planes = state.observation_tensor(player)
+            own, opponent = (planes[game.observation_planes.index(f"{who}_stones")] for who in ("own", "opponent"))
+            board = position["final_board"].reshape(own.shape)
+            np.testing.assert_array_equal(board == 1, own == 1)
+            np.testing.assert_array_equal(board == -1, opponent == 1)
+            different += (final_board(game, position["state"], player) != position["final_board"]).any()
+    assert different > 0, "it is not the board of the position itself"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_target_is_turned_with_the_position(name: str) -> None:
+    """A position at the end of a game looks as its target does, under every symmetry."""
+    game = load_game(name)
+    positions = some_positions(game)[:20]
+    for position in positions:
+        player = int(position["state"]["current_player"])
+        position["final_board"] = final_board(game, position["state"], player)
+    batch = BatchMaker(game).make(positions, np.random.default_rng(0))
+    assert batch.final_boards is not None
+    own, opponent = (
+        batch.observations[:, game.observation_planes.index(f"{who}_stones")] for who in ("own", "opponent")
+    )
+    assert torch.equal(batch.final_boards, (own - opponent).flatten(1).long())
+    assert batch.final_boards.abs().sum() > 0
+
+
+def test_a_value_out_of_range_is_refused() -> None:
+    game = load_game("vadus(size=3)")
+    positions = some_positions(game)
+    check_positions(game, positions)
+    positions["final_board"][3, 5] = 2
+    with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
+        check_positions(game, positions)
+
+
+def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=(2, 3, 5))
+    owners = generator.integers(-1, 2, size=(2, 5))
+    on_board = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 1, 0]])
+    terms = [
+        np.log(np.exp(logits[row, :, cell]).sum()) - logits[row, 1 - owners[row, cell], cell]
+        for row in range(2)
+        for cell in range(5)
+        if on_board[row, cell]
+    ]
+    loss = final_board_loss(torch.from_numpy(logits), torch.from_numpy(owners), torch.from_numpy(on_board))
+    assert loss.item() == pytest.approx(np.mean(terms))
+
+
+def make_learner(game: Game, weight: float) -> Learner:
+    torch.manual_seed(0)
+    network = make_network(Architecture.of_game(game, channels=16, blocks=1, kind="win_draw_loss_network"))
+    settings = LearnerConfig(learning_rate=1e-2, final_learning_rate=1e-2, final_board_weight=weight)
+    return Learner(network, settings, CPU, torch.float32)
+
+
+def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
+    game = load_game("vadus(size=3)")
+    batch = BatchMaker(game).make(some_positions(game)[:16], None)
+    learner = make_learner(game, weight=1.0)
+    first = learner.step(batch, 0)
+    assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
+    for _ in range(150):
+        last = learner.step(batch, 0)
+    assert last.final_board < 0.3
+    assert make_learner(game, weight=0.0).step(batch, 0).final_board == 0
+    assert not any("final_board" in name for name in learner.acting_network.playing_state_dict())
+
+
+def test_a_state_with_another_head_is_refused() -> None:
+    game = load_game("vadus(size=3)")
+    for one, other in ((0.0, 1.0), (1.0, 0.0)):
+        state = make_learner(game, weight=one).state()
+        with pytest.raises(
+            ValueError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.final_board"
+        ):
+            make_learner(game, weight=other).load_state(state)
+
+
+def test_a_network_without_auxiliary_heads_is_refused() -> None:
+    class Plain(BoardNetwork):
+        pass
+
+    network = Plain(Architecture.of_game(load_game("vadus(size=3)"), channels=4, blocks=1))
+    with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
+        Learner(network, LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
+
+
+@pytest.mark.parametrize("game", ["taigo(radius=4)", "trugo(tiles=18,radius=5)"])
+def test_a_game_without_the_planes_is_refused(game: str) -> None:
+    with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
+        config_of(game, final_board_weight=0.5)
+
+
+def test_a_run_learns_the_target_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+    config = config_of(final_board_weight=0.5)
+    stop = threading.Event()
+    losses: list[float] = []
+
+    def report(status: AlphaZeroStatus) -> None:
+        if status.losses is not None:
+            losses.append(status.losses.final_board)
+            stop.set()
+
+    assert not train(config, tmp_path, report=report, stop=stop).finished
+    with pytest.raises(CheckpointError, match="auxiliary heads must be those of the checkpoint"):
+        train(config_of(), tmp_path, resume=True)
+    assert train(config, tmp_path, resume=True, report=report).finished
+    assert len(losses) > 1
+    assert all(0 < loss < 1.2 for loss in losses)
+    network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network
+    assert not any("final_board" in name for name in network.state_dict())
+    (file, *_) = sorted((tmp_path / "positions").iterdir())
+    assert "final_board" in np.load(file).dtype.names
+    record = np.load(file)["state"][0]
+    assert not State.from_record(load_game(config.game), record).is_terminal()
