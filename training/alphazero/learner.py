@@ -98,7 +98,8 @@ class Learner:
         )
         value_loss = functional.cross_entropy(outcomes.float(), batch.outcomes.to(self._device))
         final_board = torch.zeros((), device=self._device)
-        if FINAL_BOARD in auxiliary and batch.final_boards is not None:
+        if FINAL_BOARD in auxiliary:
+            assert batch.final_boards is not None
             on_board = batch.observations[:, self.network.architecture.board_plane].flatten(1).to(self._device)
             owners = batch.final_boards.to(self._device)
             final_board = final_board_loss(auxiliary[FINAL_BOARD].float(), owners, on_board)
@@ -130,7 +131,7 @@ class Learner:
 
         Raises:
             ValueError: a number is not finite, an estimate of the optimizer has another shape than its parameter, or the
-                auxiliary heads are others.
+                auxiliary heads differ.
             KeyError, RuntimeError: a tensor is missing, or has another shape.
         """
         for name, tensor in tensors.items():

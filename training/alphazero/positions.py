@@ -110,7 +110,7 @@ class TrainingBatch:
         outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
             that the discount removes from a win or a loss is added to the draw.
         final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
-            for games without them.
+            if the batch maker leaves them out.
     """
 
     observations: Tensor
@@ -125,7 +125,13 @@ class BatchMaker:
     """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
 
     def __init__(
-        self, game: Game, search_value_share: float = 0.0, discount: float = 1.0, *, features: bool = False
+        self,
+        game: Game,
+        search_value_share: float = 0.0,
+        discount: float = 1.0,
+        *,
+        features: bool = False,
+        final_boards: bool = False,
     ) -> None:
         """Initialize the batch maker.
 
@@ -134,6 +140,7 @@ class BatchMaker:
             search_value_share: weight of the search value in the value target; the rest is the game result.
             discount: discount of the game result per action to the end of the game.
             features: whether the network sees the features of the game.
+            final_boards: whether batches have the final boards; the game must have them.
         """
         self._inputs = NetworkInputs(game, features)
         self._search_value_share = search_value_share
@@ -142,7 +149,7 @@ class BatchMaker:
         self._action_origins = np.argsort(self._action_images, axis=1)
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
         self._cell_origins: npt.NDArray[np.int64] | None = None
-        if has_final_board(game):
+        if final_boards:
             first = game.observation_planes.index(PLANES[0]) * game.grid.num_cells
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
@@ -152,22 +159,29 @@ class BatchMaker:
         planes, masks = self._inputs.of_records(positions["state"].copy())
         flat = planes.reshape(number, -1)
         actions = positions["actions"].astype(np.int64)
-        final_boards = None if self._cell_origins is None else positions[FINAL_BOARD].astype(np.int64)
+        chosen = None
         if generator is not None:
             chosen = generator.integers(len(self._action_images), size=number)
             flat = np.take_along_axis(flat, self._plane_origins[chosen], axis=1)
             masks = np.take_along_axis(masks, self._action_origins[chosen], axis=1)
             actions = np.take_along_axis(self._action_images[chosen], actions, axis=1)
-            if self._cell_origins is not None and final_boards is not None:
-                final_boards = np.take_along_axis(final_boards, self._cell_origins[chosen], axis=1)
         return TrainingBatch(
             torch.from_numpy(flat.reshape(planes.shape)),
             torch.from_numpy(masks != 0),
             torch.from_numpy(actions),
             torch.from_numpy(positions["probabilities"].copy()),
             torch.from_numpy(self._outcomes(positions)),
-            None if final_boards is None else torch.from_numpy(final_boards),
+            self._final_boards(positions, chosen),
         )
+
+    def _final_boards(self, positions: npt.NDArray[np.void], chosen: npt.NDArray[np.int64] | None) -> Tensor | None:
+        """Return the final boards, transformed by the chosen symmetries, or None if they are left out."""
+        if self._cell_origins is None:
+            return None
+        owners = positions[FINAL_BOARD].astype(np.int64)
+        if chosen is not None:
+            owners = np.take_along_axis(owners, self._cell_origins[chosen], axis=1)
+        return torch.from_numpy(owners)
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return the value targets: the discounted result mixed with the search value as win and loss probabilities."""

@@ -47,6 +47,7 @@ class ReplayBuffers:
                 config.learner.search_value_share,
                 config.search.discount,
                 features=config.network.features,
+                final_boards=config.learner.final_board_weight > 0,
             )
 
     @property

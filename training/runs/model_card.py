@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,23 +133,43 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _curve(match_results: Sequence[Mapping[str, Any]], amount: str) -> str:
     """Return a table of the matches during training; if there are many, an evenly spaced subset of them."""
-    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
-    by_amount: dict[int, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    by_amount: dict[int, list[Mapping[str, Any]]] = {}
     for row in match_results:
-        by_amount.setdefault(row[amount], {})[row["player"], row["opponent"]] = row
+        by_amount.setdefault(row[amount], []).append(row)
     at = sorted(by_amount)
     number = min(len(at), _MOST_CURVE_ROWS)
     chosen = [at[round(index * (len(at) - 1) / max(1, number - 1))] for index in range(number)]
-    heads = [amount, "time", *(f"{player} against {opponent}" for player, opponent in pairings)]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for done in chosen:
-        rows = by_amount[done]
-        time = duration(next(iter(rows.values()))["seconds"])
-        cells = [
-            f"{percent(rows[pairing]['score'])} ({percent(*rows[pairing]['interval'])})" if pairing in rows else ""
-            for pairing in pairings
-        ]
-        lines.append(f"| {' | '.join([f'{done:,}', time, *cells])} |")
+    rows = [([f"{done:,}", duration(by_amount[done][0]["seconds"])], by_amount[done]) for done in chosen]
+    return _score_table((amount, "time"), rows, _pairings(match_results), " ")
+
+
+def _pairings(matches: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the pairings of player and opponent, in the order of their first match."""
+    return list(dict.fromkeys((row["player"], row["opponent"]) for row in matches))
+
+
+def _score_table(
+    heads: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], Iterable[Mapping[str, Any]]]],
+    pairings: Sequence[tuple[str, str]],
+    separator: str,
+) -> str:
+    """Return a Markdown table of scores, with a column for each pairing.
+
+    Args:
+        heads: headings of the columns before those of the pairings.
+        rows: cells of these columns, and the matches of the row.
+        pairings: the pairings.
+        separator: text between a score and its interval.
+    """
+    all_heads = [*heads, *(f"{player} against {opponent}" for player, opponent in pairings)]
+    lines = [f"| {' | '.join(all_heads)} |", f"|{'---|' * len(all_heads)}"]
+    for cells, matches in rows:
+        scores = {
+            (row["player"], row["opponent"]): f"{percent(row['score'])}{separator}({percent(*row['interval'])})"
+            for row in matches
+        }
+        lines.append(f"| {' | '.join([*cells, *(scores.get(pairing, '') for pairing in pairings)])} |")
     return "\n".join(lines) + "\n"
 
 
@@ -162,33 +182,21 @@ def _versions(libraries: Mapping[str, str]) -> str:
 
 def shipped_tables() -> str:
     """Return two Markdown tables of the shipped checkpoints: scores in the final matches on each board, and training."""
-    scores, training = [], []
+    scores, matches, training = [], [], []
     for name in shipped.names():
         folder = shipped.shipped_folder() / name
         description = read_json(folder / METADATA_FILE, CheckpointError)
         final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
-        scores += [(name, part) for part in (final_matches, *final_matches.get("other_games", ()))]
+        for part in (final_matches, *final_matches.get("other_games", ())):
+            games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
+            scores.append(([f"`{name}`", part["game"], games], part["matches"]))
+            matches += part["matches"]
         training.append(_training_row(name, folder, description))
     if not training:
         return "No checkpoint is shipped yet.\n"
     heads = "| name | last trained on | trained for | size |\n|---|---|---|---|\n"
-    return f"{_score_table(scores)}\n{heads}" + "\n".join(training) + "\n"
-
-
-def _score_table(scores: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """Return a table of scores with a row for each checkpoint and board, and a column for each pairing."""
-    pairings = list(dict.fromkeys((row["player"], row["opponent"]) for _, part in scores for row in part["matches"]))
-    heads = ["name", "board", "games each", *(f"{player} against {opponent}" for player, opponent in pairings)]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for name, part in scores:
-        rows = {(row["player"], row["opponent"]): row for row in part["matches"]}
-        cells = [
-            f"{percent(rows[pairing]['score'])}<br>({percent(*rows[pairing]['interval'])})" if pairing in rows else ""
-            for pairing in pairings
-        ]
-        games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
-        lines.append(f"| {' | '.join([f'`{name}`', part['game'], games, *cells])} |")
-    return "\n".join(lines) + "\n"
+    score_table = _score_table(("name", "board", "games each"), scores, _pairings(matches), "<br>")
+    return f"{score_table}\n{heads}" + "\n".join(training) + "\n"
 
 
 def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:

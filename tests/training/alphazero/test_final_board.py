@@ -94,7 +94,7 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
     for position in positions:
         player = int(position["state"]["current_player"])
         position["final_board"] = final_board(game, position["state"], player)
-    batch = BatchMaker(game).make(positions, np.random.default_rng(0))
+    batch = BatchMaker(game, final_boards=True).make(positions, np.random.default_rng(0))
     assert batch.final_boards is not None
     own, opponent = (
         batch.observations[:, game.observation_planes.index(f"{who}_stones")] for who in ("own", "opponent")
@@ -136,7 +136,7 @@ def make_learner(game: Game, weight: float) -> Learner:
 
 def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
     game = load_game("vadus(size=3)")
-    batch = BatchMaker(game).make(some_positions(game)[:16], None)
+    batch = BatchMaker(game, final_boards=True).make(some_positions(game)[:16], None)
     learner = make_learner(game, weight=1.0)
     first = learner.step(batch, 0)
     assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
