@@ -19,7 +19,7 @@ def has_final_board(game: Game) -> bool:
 
 
 def final_board(game: Game, record: np.void, player: int) -> npt.NDArray[np.int8]:
-    """Return the owners of the cells in a position, ``int8[num_cells]``: 1 for ``player``, -1 for the opponent, 0 for none."""
+    """Return the owners of the cells in a position, ``int8[num_cells]``: 1 for ``player``, -1 for the opponent, 0 if empty."""
     planes = State.from_record(game, record, trusted=True).observation_tensor(player)
     own, opponent = (planes[game.observation_planes.index(name)].ravel() for name in PLANES)
     return (own - opponent).astype(np.int8)

@@ -19,7 +19,7 @@ class FinalBoardHead(nn.Module):
         nn.init.zeros_(self.cells.bias)  # type: ignore[arg-type]
 
     def forward(self, features: Tensor, on_board: Tensor, pooled: Tensor) -> Tensor:
-        """Return logits ``float32[batch, 3, num_cells]`` of own, none and opponent."""
+        """Return logits ``float32[batch, 3, num_cells]`` of the classes own, empty and opponent."""
         return self.cells(features).flatten(2)
 
 

@@ -140,7 +140,7 @@ class Learner:
         stored = {name.removeprefix("network.") for name in tensors if name.startswith("network.")}
         if differing := {name for name in stored ^ {*self.network.state_dict()} if name.startswith(AUXILIARY_PREFIX)}:
             raise ValueError(
-                f"auxiliary heads must be those of the checkpoint; they differ in {', '.join(sorted(differing))}"
+                f"auxiliary heads must be those of the checkpoint; different weights: {', '.join(sorted(differing))}"
             )
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])

@@ -1,4 +1,4 @@
-"""Wrappers of request handlers as routes with JSON responses."""
+"""Routes for request handlers, with JSON responses."""
 
 from __future__ import annotations
 

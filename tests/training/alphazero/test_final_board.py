@@ -1,4 +1,4 @@
-"""The target of the final board: stored with every position, turned with it, learned by a head that stays behind."""
+"""The final board as a training target: its storage, its symmetries, and the head, which checkpoints leave out."""
 
 from __future__ import annotations
 
