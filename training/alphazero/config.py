@@ -102,7 +102,7 @@ class SelfPlayConfig:
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
         weak_share: share of games with one weak player, which plays random actions with a probability drawn uniformly
             from [0, 1] per game. They show the network the consequences of weak play. Search policies of such games are
-            used for training, results are not.
+            used for training, results and final boards are not.
         resignation_value: a player resigns if the value of its search is less than minus this; 0 disables resignation.
         sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
             are the most visited. A Gumbel search does not need this, since its choice is random already.

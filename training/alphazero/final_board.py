@@ -11,6 +11,8 @@ from stoneworks.envs.rules import Game, State
 PLANES = ("own_stones", "opponent_stones")
 #: Name of the auxiliary head and of the field of stored positions.
 FINAL_BOARD = "final_board"
+#: Owner in batches of cells whose owner at the end is not a target.
+UNKNOWN_OWNER = 2
 
 
 def has_final_board(game: Game) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stoneworks.extras import require_extra
+from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER
 
 with require_extra("train", "training runs"):
     from torch import Tensor, nn
@@ -28,8 +29,10 @@ def final_board_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor
 
     Args:
         logits: ``float32[n, 3, num_cells]``, the output of :class:`FinalBoardHead`.
-        owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none.
+        owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none; cells with
+            ``UNKNOWN_OWNER`` are left out of the mean.
         on_board: ``float32[n, num_cells]``: 1 for cells of the board, 0 for those around it.
     """
-    per_cell = functional.cross_entropy(logits, 1 - owners, reduction="none")
-    return (per_cell * on_board).sum() / on_board.sum()
+    per_cell = functional.cross_entropy(logits, 1 - owners, ignore_index=1 - UNKNOWN_OWNER, reduction="none")
+    known = on_board * (owners != UNKNOWN_OWNER)
+    return (per_cell * known).sum() / known.sum().clamp(min=1)

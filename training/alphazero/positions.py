@@ -11,7 +11,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, PLANES, has_final_board
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, PLANES, UNKNOWN_OWNER, has_final_board
 
 with require_extra("train", "training runs"):
     import torch
@@ -109,8 +109,8 @@ class TrainingBatch:
         probabilities: ``float32[n, entries]``, their probabilities.
         outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
             that the discount removes from a win or a loss is added to the draw.
-        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
-            if the batch maker leaves them out.
+        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move;
+            ``UNKNOWN_OWNER`` where the result of the game does not count; None if the batch maker leaves them out.
     """
 
     observations: Tensor
@@ -181,6 +181,7 @@ class BatchMaker:
         owners = positions[FINAL_BOARD].astype(np.int64)
         if chosen is not None:
             owners = np.take_along_axis(owners, self._cell_origins[chosen], axis=1)
+        owners[positions["result_counts"] == 0] = UNKNOWN_OWNER
         return torch.from_numpy(owners)
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
