@@ -15,7 +15,6 @@ from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_par
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
-from stoneworks.models.search.best_actions import insert_best
 
 DEFAULT_CANDIDATES = 12
 #: More than the number of actions of any game.
@@ -69,7 +68,7 @@ class AlphaBetaBot(Bot):
         self._num_candidates = int(num_candidates)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
-        self._search = game.compiled(search_depths, {**evaluation_kernels(game), "insert_best": insert_best})
+        self._search = game.compiled(search_depths, evaluation_kernels(game))
 
     @classmethod
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:

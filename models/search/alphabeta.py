@@ -15,15 +15,14 @@ Proven wins and losses are therefore exact only with respect to the actions trie
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.bits import byte_swapped
 from stoneworks.envs.rules.kernels import (
     BoardArray,
+    Float32s,
     Float32Table,
     Int32s,
     Int32Table,
@@ -38,6 +37,17 @@ from stoneworks.envs.rules.masks import list_legal
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
 from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.transposition_table import (
+    AT_LEAST,
+    AT_MOST,
+    EXACT,
+    TABLE_ENTRY,
+    TABLE_SIZE,
+    TableArray,
+    hash_bytes,
+    slot_of,
+    store,
+)
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, rate_actions
 
 #: Maximum search depth in turns.
@@ -48,38 +58,8 @@ ACTIONS_PER_TURN = 24
 LEAST_CANDIDATES = 4
 #: Threshold above which a value is a proven win; a win is worth one less for each action that it takes.
 PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
-#: Number of entries of the transposition table, a power of two.
-TABLE_SIZE = 1 << 17
-
-#: An entry of the transposition table; entries of key 0 are empty.
-TABLE_ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("action", "i4"), ("depth", "i1"), ("bound", "i1")], align=True)
-TableArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(TABLE_ENTRY)[::1]]
-
-EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 #: Relative tolerance for equal values; float32 has a 24-bit significand.
 RESOLUTION = 1e-6
-
-_SEED = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
-_BYTE, _SHIFT = np.uint64(8), np.uint64(32)
-
-
-@kernel
-def hash_bytes(content: Record) -> int:
-    """Return a nonzero 64-bit hash of an array of bytes, mixed in words of eight bytes."""
-    mixed = _SEED
-    rest = content.size // 8 * 8
-    words = content[:rest].view(np.uint64)
-    for index in range(words.shape[0]):
-        mixed = (mixed ^ byte_swapped(words[index])) * _FACTOR
-        mixed ^= mixed >> _SHIFT
-    if rest < content.size:
-        word = np.uint64(0)
-        for place in range(rest, content.size):
-            word = (word << _BYTE) | np.uint64(content[place])
-        mixed = (mixed ^ word) * _FACTOR
-        mixed ^= mixed >> _SHIFT
-    return mixed | np.uint64(1)  # type: ignore[return-value]
 
 
 @kernel
@@ -90,6 +70,71 @@ def relative_to(value: float, ply: int) -> float:
     if value <= -PROVEN:
         return value - ply
     return value
+
+
+@kernel
+def value_of_end(state: Record, player: int, ply: int) -> float:
+    """Return the value for ``player`` of a terminal position ``ply`` actions below the root."""
+    if state.winner == NO_WINNER:
+        return 0.0
+    return WIN_VALUE - ply if state.winner == player else ply - WIN_VALUE
+
+
+@kernel
+def list_candidates(
+    legal: Int64s, num_legal: int, ratings: Float32s, first_action: int, width: int, best_rated: Int64s, chosen: Int32s
+) -> int:
+    """Write the actions to try in a position and return their number.
+
+    Args:
+        legal: the legal actions.
+        num_legal: their number; a single one is not rated.
+        ratings: rating of each action.
+        first_action: the action to try first, or ``NO_ACTION``.
+        width: number of actions with the greatest finite ratings to try, at least 1.
+        best_rated: ``int64[>= width]``, work buffer.
+        chosen: output, ``int32[num_actions]``: ``first_action``, then those rated infinite, then those with the greatest
+            ratings.
+    """
+    num_chosen = 0
+    if first_action != NO_ACTION:
+        chosen[0] = first_action
+        num_chosen = 1
+    num_best = 0
+    for place in range(num_legal):
+        action = legal[place]
+        if num_legal > 1 and ratings[action] < np.inf:
+            num_best = insert_best(best_rated, num_best, width, ratings, action)
+        elif action != first_action:
+            chosen[num_chosen] = action
+            num_chosen += 1
+    for place in range(num_best):
+        if best_rated[place] != first_action:
+            chosen[num_chosen] = best_rated[place]
+            num_chosen += 1
+    return num_chosen
+
+
+@kernel
+def draw_best(values: Float32s, candidates: Int32s, num_candidates: int, seeds: UInt64s, row: int) -> int:
+    """Return a random one of the candidates with the greatest value, drawn in ascending order of actions."""
+    greatest = -np.inf
+    num_equal = 0
+    for place in range(num_candidates):
+        value = values[candidates[place]]
+        if value > greatest:
+            greatest = value
+            num_equal = 0
+        num_equal += value == greatest
+    remaining = random_below(seeds, row, num_equal)
+    for place in range(num_candidates):
+        action = candidates[place]
+        num_before = 0
+        for other in range(num_candidates):
+            num_before += values[candidates[other]] == greatest and candidates[other] < action
+        if values[action] == greatest and num_before == remaining:
+            return int64(action)
+    return NO_ACTION
 
 
 def search_depths(
@@ -179,24 +224,10 @@ def search_depths(
                     num_legal = list_legal(mask, legal)
                     if num_legal > 1:
                         rate_actions(board[0], path[ply], mask, ratings)
-                    chosen = 0
-                    if first_actions[ply] != NO_ACTION:
-                        candidates[ply, 0] = first_actions[ply]
-                        chosen = 1
-                    num_best = 0
                     width = max(limit >> max(0, iteration - turns_left[ply] - 1), min(limit, LEAST_CANDIDATES))
-                    for place in range(num_legal):
-                        action = legal[place]
-                        if num_legal > 1 and ratings[action] < np.inf:
-                            num_best = insert_best(best_rated, num_best, width, ratings, action)
-                        elif action != first_actions[ply]:
-                            candidates[ply, chosen] = action
-                            chosen += 1
-                    for place in range(num_best):
-                        if best_rated[place] != first_actions[ply]:
-                            candidates[ply, chosen] = best_rated[place]
-                            chosen += 1
-                    num_chosen[ply] = chosen
+                    num_chosen[ply] = list_candidates(
+                        legal, num_legal, ratings, first_actions[ply], width, best_rated, candidates[ply]
+                    )
 
                 if num_done[ply] < num_chosen[ply] and best_values[ply] < betas[ply]:
                     action = candidates[ply, num_done[ply]]
@@ -207,11 +238,7 @@ def search_depths(
                     apply_action(board[0], path[ply + 1], action)
                     child = path[ply + 1]
                     if child.ending:
-                        value = 0.0
-                        if child.winner != NO_WINNER:
-                            value = WIN_VALUE - (ply + 1)
-                            if child.winner != player:
-                                value = -value
+                        value = value_of_end(child, player, ply + 1)
                     else:
                         sign = 1 if child.current_player == player else -1
                         left = turns_left[ply] - (sign < 0)
@@ -223,8 +250,7 @@ def search_depths(
                         if sign < 0:
                             alpha, beta = -beta, -alpha
                         key = hash_bytes(path_bytes[(ply + 1) * num_bytes : (ply + 2) * num_bytes])
-                        slot = np.int64(key >> np.uint64(1)) & (TABLE_SIZE - 1)
-                        entry = table[slot]
+                        entry = table[slot_of(key)]
                         first_action = NO_ACTION
                         known = False
                         value = 0.0
@@ -237,14 +263,7 @@ def search_depths(
                         if not known and (left == 0 or ply + 1 == last_ply):
                             value = float(np.float32(evaluate(board[0], child, child.current_player)))
                             if left == 0 and entry.key != key:
-                                if entry.key == 0:
-                                    entries_in_use[num_entries] = slot
-                                    num_entries += 1
-                                entry.key = key
-                                entry.value = value
-                                entry.depth = 0
-                                entry.bound = EXACT
-                                entry.action = NO_ACTION
+                                num_entries = store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
                         elif not known:
                             ply += 1
                             keys[ply] = key
@@ -259,16 +278,17 @@ def search_depths(
                     value = best_values[ply]
                     if ply == 0:
                         break
-                    slot = np.int64(keys[ply] >> np.uint64(1)) & (TABLE_SIZE - 1)
-                    entry = table[slot]
-                    if entry.key == 0:
-                        entries_in_use[num_entries] = slot
-                        num_entries += 1
-                    entry.key = keys[ply]
-                    entry.value = relative_to(value, ply)
-                    entry.depth = turns_left[ply]
-                    entry.bound = AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
-                    entry.action = best_actions[ply]
+                    bound = AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
+                    num_entries = store(
+                        table,
+                        entries_in_use,
+                        num_entries,
+                        keys[ply],
+                        relative_to(value, ply),
+                        turns_left[ply],
+                        bound,
+                        best_actions[ply],
+                    )
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
                     ply -= 1
@@ -288,21 +308,7 @@ def search_depths(
         if interrupted:
             continue
         # Every action with a value is a candidate of the root.
-        num_equal = 0
-        for candidate in range(num_chosen[0]):
-            num_equal += values[row, candidates[0, candidate]] == best_values[0]
-        remaining = random_below(seeds, row, num_equal)
-        for candidate in range(num_chosen[0]):
-            action = candidates[0, candidate]
-            if values[row, action] != best_values[0]:
-                continue
-            num_before = 0
-            for other in range(num_chosen[0]):
-                is_equal = values[row, candidates[0, other]] == best_values[0]
-                num_before += is_equal and candidates[0, other] < action
-            if num_before == remaining:
-                actions[row] = action
-                break
+        actions[row] = draw_best(values[row], candidates[0], num_chosen[0], seeds, row)
 
 
 @dataclass(frozen=True)

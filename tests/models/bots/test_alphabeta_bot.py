@@ -14,8 +14,9 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, hash_bytes, relative_to
+from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, relative_to
 from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.transposition_table import hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
 from stoneworks.training.arena.match import play_match
 

@@ -1,0 +1,85 @@
+"""A transposition table: values of searched positions by hash, and its kernels."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.bits import byte_swapped
+from stoneworks.envs.rules.kernels import Int32s, Record, int64, kernel
+
+#: Number of entries, a power of two.
+TABLE_SIZE = 1 << 17
+
+#: An entry; entries of key 0 are empty.
+TABLE_ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("action", "i4"), ("depth", "i1"), ("bound", "i1")], align=True)
+TableArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(TABLE_ENTRY)[::1]]
+
+EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
+_BYTE, _SHIFT = np.uint64(8), np.uint64(32)
+
+
+@kernel
+def hash_bytes(content: Record) -> int:
+    """Return a nonzero 64-bit hash of an array of bytes, mixed in words of eight bytes."""
+    mixed = _SEED
+    rest = content.size // 8 * 8
+    words = content[:rest].view(np.uint64)
+    for index in range(words.shape[0]):
+        mixed = (mixed ^ byte_swapped(words[index])) * _FACTOR
+        mixed ^= mixed >> _SHIFT
+    if rest < content.size:
+        word = np.uint64(0)
+        for place in range(rest, content.size):
+            word = (word << _BYTE) | np.uint64(content[place])
+        mixed = (mixed ^ word) * _FACTOR
+        mixed ^= mixed >> _SHIFT
+    return mixed | np.uint64(1)  # type: ignore[return-value]
+
+
+@kernel
+def slot_of(key: int) -> int:
+    """Return the place of a position in the table."""
+    return int64(np.uint64(key) >> np.uint64(1)) & (TABLE_SIZE - 1)
+
+
+@kernel
+def store(
+    table: TableArray,
+    entries_in_use: Int32s,
+    num_entries: int,
+    key: int,
+    value: float,
+    depth: int,
+    bound: int,
+    action: int,
+) -> int:
+    """Write an entry over the one in its place and return the new number of entries in use.
+
+    Args:
+        table: ``[TABLE_SIZE]``, the table.
+        entries_in_use: ``int32[TABLE_SIZE]``, the places of the entries; a new one is added.
+        num_entries: number of entries in use.
+        key: hash of the position.
+        value: value of the position for the player to move.
+        depth: search depth of the value, in turns.
+        bound: whether the value is ``EXACT`` or a bound, ``AT_LEAST`` or ``AT_MOST``.
+        action: best action, or ``NO_ACTION``.
+    """
+    slot = slot_of(key)
+    entry = table[slot]
+    if entry.key == 0:
+        entries_in_use[num_entries] = slot
+        num_entries += 1
+    entry.key = key
+    entry.value = value
+    entry.depth = depth
+    entry.bound = bound
+    entry.action = action
+    return num_entries
