@@ -27,16 +27,14 @@ from stoneworks.envs.rules.kernels import (
     Int32s,
     Int32Table,
     Int64s,
-    Record,
     StateArray,
     UInt64s,
     int64,
     kernel,
 )
 from stoneworks.envs.rules.masks import list_legal
-from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
-from stoneworks.models.search.best_actions import insert_best
+from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
+from stoneworks.models.search.best_actions import draw_best, insert_best
 from stoneworks.models.search.transposition_table import (
     AT_LEAST,
     AT_MOST,
@@ -48,7 +46,7 @@ from stoneworks.models.search.transposition_table import (
     slot_of,
     store,
 )
-from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, rate_actions
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, rate_actions, value_of_end
 
 #: Maximum search depth in turns.
 MAX_DEPTH = 32
@@ -70,14 +68,6 @@ def relative_to(value: float, ply: int) -> float:
     if value <= -PROVEN:
         return value - ply
     return value
-
-
-@kernel
-def value_of_end(state: Record, player: int, ply: int) -> float:
-    """Return the value for ``player`` of a terminal position ``ply`` actions below the root."""
-    if state.winner == NO_WINNER:
-        return 0.0
-    return WIN_VALUE - ply if state.winner == player else ply - WIN_VALUE
 
 
 @kernel
@@ -113,28 +103,6 @@ def list_candidates(
             chosen[num_chosen] = best_rated[place]
             num_chosen += 1
     return num_chosen
-
-
-@kernel
-def draw_best(values: Float32s, candidates: Int32s, num_candidates: int, seeds: UInt64s, row: int) -> int:
-    """Return a random one of the candidates with the greatest value, drawn in ascending order of actions."""
-    greatest = -np.inf
-    num_equal = 0
-    for place in range(num_candidates):
-        value = values[candidates[place]]
-        if value > greatest:
-            greatest = value
-            num_equal = 0
-        num_equal += value == greatest
-    remaining = random_below(seeds, row, num_equal)
-    for place in range(num_candidates):
-        action = candidates[place]
-        num_before = 0
-        for other in range(num_candidates):
-            num_before += values[candidates[other]] == greatest and candidates[other] < action
-        if values[action] == greatest and num_before == remaining:
-            return int64(action)
-    return NO_ACTION
 
 
 def search_depths(

@@ -1,8 +1,12 @@
-"""Incremental top-k selection of actions by rating."""
+"""Selection of the best actions: the k best ones by rating, and a random one of the best by value."""
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.kernels import Int64s, Record, kernel
+import numpy as np
+
+from stoneworks.envs.rules.kernels import Int64s, Record, UInt64s, int64, kernel
+from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.templates import NO_ACTION
 
 
 @kernel
@@ -25,3 +29,27 @@ def insert_best(best: Int64s, num_best: int, limit: int, ratings: Record, action
         best[later] = best[later - 1]
     best[place] = action
     return min(num_best + 1, limit)
+
+
+@kernel
+def draw_best(values: Record, candidates: Record, num_candidates: int, seeds: UInt64s, row: int) -> int:
+    """Return a random one of the candidates with the greatest value, drawn in ascending order of actions."""
+    greatest = -np.inf
+    num_equal = 0
+    for place in range(num_candidates):
+        value = values[candidates[place]]
+        if value > greatest:
+            greatest = value
+            num_equal = 0
+        num_equal += value == greatest
+    remaining = random_below(seeds, row, num_equal)
+    for place in range(num_candidates):
+        action = candidates[place]
+        if values[action] != greatest:
+            continue
+        num_before = 0
+        for other in range(num_candidates):
+            num_before += values[candidates[other]] == greatest and candidates[other] < action
+        if num_before == remaining:
+            return int64(action)
+    return NO_ACTION

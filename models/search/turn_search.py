@@ -15,15 +15,16 @@ from stoneworks.envs.rules.kernels import (
     Float32Table,
     Int8s,
     Int64s,
+    Record,
     StateArray,
     StateRecord,
     UInt64s,
+    kernel,
     linked,
 )
 from stoneworks.envs.rules.masks import list_legal
-from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
-from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.best_actions import draw_best, insert_best
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
@@ -42,6 +43,14 @@ def evaluate(board: BoardRecord, state: StateRecord, player: int) -> float:
 def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: Float32s) -> None:
     """Write a move-ordering rating of each legal action for the player to move; infinity forces an action to be tried."""
     raise NotImplementedError
+
+
+@kernel
+def value_of_end(state: Record, player: int, num_actions: int) -> float:
+    """Return the value for ``player`` of a terminal position ``num_actions`` actions below the root."""
+    if state.winner == NO_WINNER:
+        return 0.0
+    return WIN_VALUE - num_actions if state.winner == player else num_actions - WIN_VALUE
 
 
 # -- The search --------------------------------------------------------------------------------------------------------
@@ -78,7 +87,7 @@ def search_turns(
     legal = np.empty(num_actions, np.int64)
     limit = min(num_candidates, num_actions)
     candidates = np.empty(limit, np.int64)
-    roots = np.empty(limit, np.int64)  # the candidates of the first action, in ascending order
+    roots = np.empty(limit, np.int64)  # the candidates of the first action
     child_room = np.empty(1, states.dtype)
     child = child_room[0]
     turns = np.empty((2, beam_width), states.dtype)
@@ -111,25 +120,16 @@ def search_turns(
                         candidates[chosen] = legal[place]
                         chosen += 1
                 if first_actions[now, turn] == NO_ACTION:
-                    while num_roots < chosen:
-                        place = num_roots
-                        while place > 0 and roots[place - 1] > candidates[num_roots]:
-                            roots[place] = roots[place - 1]
-                            place -= 1
-                        roots[place] = candidates[num_roots]
-                        num_roots += 1
+                    num_roots = chosen
+                    for place in range(chosen):
+                        roots[place] = candidates[place]
 
                 for candidate in range(chosen):
                     action = candidates[candidate]
                     first_action = action if first_actions[now, turn] == NO_ACTION else first_actions[now, turn]
                     child_room[0] = turns[now, turn]
                     apply_action(board[0], child, action)
-                    if child.ending:
-                        value = 0.0
-                        if child.winner != NO_WINNER:
-                            value = WIN_VALUE if child.winner == player else -WIN_VALUE
-                    else:
-                        value = evaluate(board[0], child, player)
+                    value = value_of_end(child, player, 0) if child.ending else evaluate(board[0], child, player)
                     if child.ending or child.current_player != player:
                         values[row, first_action] = max(values[row, first_action], value)
                         continue
@@ -148,18 +148,4 @@ def search_turns(
                     num_longer = min(num_longer + 1, beam_width)
             now, num_turns = 1 - now, num_longer
 
-        best = -np.inf
-        num_best = 0
-        for root in range(num_roots):
-            value = values[row, roots[root]]
-            if value > best:
-                best = value
-                num_best = 0
-            num_best += value == best
-        remaining = random_below(seeds, row, num_best)
-        for root in range(num_roots):
-            if values[row, roots[root]] == best:
-                if remaining == 0:
-                    actions[row] = roots[root]
-                    break
-                remaining -= 1
+        actions[row] = draw_best(values[row], roots, num_roots, seeds, row)

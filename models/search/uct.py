@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Int32Table, Int64s, Record, StateArray, UInt64s, kernel
+from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s, Record, StateArray, UInt64s, kernel
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
@@ -107,6 +107,64 @@ def prove(nodes: Int32Table, edges: Int32Table, node: int, edge: int, result: in
     return True
 
 
+@kernel
+def add_node(nodes: Int32Table, edges: Int32Table, sizes: Int64s, mask: Int8s, player: int) -> int:
+    """Add a node with an edge for each legal action and return its index, or ``NO_NODE`` if a table is full."""
+    num_legal = 0
+    for action in range(mask.shape[0]):
+        num_legal += mask[action]
+    node = sizes[NODES_IN_USE]
+    edge = sizes[EDGES_IN_USE]
+    if node == nodes.shape[0] or edge + num_legal > edges.shape[0]:
+        return NO_NODE
+    sizes[NODES_IN_USE] += 1
+    sizes[EDGES_IN_USE] += num_legal
+    nodes[node, FIRST_EDGE] = edge
+    nodes[node, NUM_EDGES] = num_legal
+    nodes[node, NUM_TRIED] = 0
+    nodes[node, NUM_OPEN] = num_legal
+    nodes[node, CAN_DRAW] = 0
+    nodes[node, PLAYER] = player
+    nodes[node, NODE_VISITS] = 0
+    nodes[node, NODE_RESULT] = OPEN
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            edges[edge, ACTION] = action
+            edges[edge, CHILD] = NO_NODE
+            edges[edge, VISITS] = 0
+            edges[edge, SUM_OF_RESULTS] = 0
+            edges[edge, RESULT] = OPEN
+            edge += 1
+    return int(node)
+
+
+@kernel
+def back_up(nodes: Int32Table, edges: Int32Table, path: Int32Table, depth: int, amount: int, proven: bool) -> None:
+    """Back up the result of a simulation to the root.
+
+    Args:
+        nodes: the node table.
+        edges: the edge table.
+        path: nodes and edges from the root to the leaf.
+        depth: number of edges of the path.
+        amount: result of the simulation, in units of 1 / ``UNIT``.
+        proven: whether the result is proven.
+    """
+    for level in range(depth - 1, -1, -1):
+        node = path[level, 0]
+        edge = path[level, 1]
+        nodes[node, NODE_VISITS] += 1
+        edges[edge, VISITS] += 1
+        edges[edge, SUM_OF_RESULTS] += amount
+        if proven:
+            proven = prove(nodes, edges, node, edge, amount // UNIT)
+            if proven:
+                amount = UNIT * nodes[node, NODE_RESULT]
+        sign = 1 if nodes[node, PLAYER] == 0 else -1
+        if not proven and nodes[node, CAN_DRAW] and sign * edges[edge, SUM_OF_RESULTS] < 0:
+            amount = 0  # the player to move would choose the proven draw instead
+
+
 def search_tree(
     board: BoardArray,
     states: StateArray,
@@ -134,8 +192,7 @@ def search_tree(
         exploration: exploration constant for results in [-1, 1].
         scale: divisor of the leaf evaluation, whose tanh is the result; 0 for random playouts.
     """
-    num_actions = board[0].num_actions
-    mask = np.empty(num_actions, np.int8)
+    mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)
     state = room[0]
     path = np.empty((nodes.shape[0] + 1, 2), np.int32)
@@ -148,32 +205,9 @@ def search_tree(
         while True:
             if node == NO_NODE:
                 legal_actions(board[0], state, mask)
-                num_legal = 0
-                for action in range(num_actions):
-                    num_legal += mask[action]
-                first = sizes[EDGES_IN_USE]
-                if sizes[NODES_IN_USE] == nodes.shape[0] or first + num_legal > edges.shape[0]:
+                node = add_node(nodes, edges, sizes, mask, state.current_player)
+                if node == NO_NODE:
                     break
-                node = sizes[NODES_IN_USE]
-                sizes[NODES_IN_USE] += 1
-                sizes[EDGES_IN_USE] += num_legal
-                nodes[node, FIRST_EDGE] = first
-                nodes[node, NUM_EDGES] = num_legal
-                nodes[node, NUM_TRIED] = 0
-                nodes[node, NUM_OPEN] = num_legal
-                nodes[node, CAN_DRAW] = 0
-                nodes[node, PLAYER] = state.current_player
-                nodes[node, NODE_VISITS] = 0
-                nodes[node, NODE_RESULT] = OPEN
-                edge = first
-                for action in range(num_actions):
-                    if mask[action]:
-                        edges[edge, ACTION] = action
-                        edges[edge, CHILD] = NO_NODE
-                        edges[edge, VISITS] = 0
-                        edges[edge, SUM_OF_RESULTS] = 0
-                        edges[edge, RESULT] = OPEN
-                        edge += 1
                 if depth > 0:
                     edges[path[depth - 1, 1], CHILD] = node
             edge = choose_edge(nodes, edges, node, exploration, seeds)
@@ -193,20 +227,7 @@ def search_tree(
             finish_at_random(board[0], state, mask, seeds, 0)
             if state.winner != NO_WINNER:
                 amount = UNIT if state.winner == 0 else -UNIT
-
-        for level in range(depth - 1, -1, -1):
-            node = path[level, 0]
-            edge = path[level, 1]
-            nodes[node, NODE_VISITS] += 1
-            edges[edge, VISITS] += 1
-            edges[edge, SUM_OF_RESULTS] += amount
-            if proven:
-                proven = prove(nodes, edges, node, edge, amount // UNIT)
-                if proven:
-                    amount = UNIT * nodes[node, NODE_RESULT]
-            sign = 1 if nodes[node, PLAYER] == 0 else -1
-            if not proven and nodes[node, CAN_DRAW] and sign * edges[edge, SUM_OF_RESULTS] < 0:
-                amount = 0  # the player to move would choose the proven draw instead
+        back_up(nodes, edges, path, depth, amount, proven)
     return num_simulations
 
 
