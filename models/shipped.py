@@ -44,7 +44,7 @@ def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
     folder = _folder_of(before)
     if folder is None:
         return None
-    parsed = parse_budget(budget, "[1-9][0-9]{0,5}", max_digits=6)
+    parsed = parse_budget(budget, max_digits=6)
     return None if parsed is None else (folder, parsed)
 
 

@@ -74,7 +74,7 @@ class AlphaBetaBot(Bot):
     def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
         """Create the bot (see :meth:`Bot.from_name`) of ``<depth>`` or ``<seconds>s``, optionally with ``,candidates=<number>``."""
         budget, *texts = argument.split(",")
-        parsed = parse_budget(budget, "[0-9]{1,9}")
+        parsed = parse_budget(budget, max_digits=9)
         if parsed is None or (isinstance(parsed, int) and parsed > MAX_DEPTH):
             raise UnknownBotError(
                 f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "

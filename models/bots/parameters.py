@@ -11,19 +11,18 @@ from typing import Any
 from stoneworks.models.errors import UnknownBotError
 
 
-def parse_budget(text: str, integer: str = "[0-9]{1,18}", max_digits: int = 18) -> int | float | None:
+def parse_budget(text: str, max_digits: int = 18) -> int | float | None:
     """Return the budget in a bot's name, an integer or a number of seconds, or None if ``text`` is not a valid one.
 
     Args:
-        text: an integer > 0, such as ``400``, or seconds > 0, such as ``2s`` or ``0.5s``.
-        integer: regular expression of integers.
-        max_digits: maximum number of digits of seconds, before and after the decimal point.
+        text: an integer > 0 without leading zeros, such as ``400``, or seconds > 0, such as ``2s`` or ``0.5s``.
+        max_digits: maximum number of digits, of seconds before and after the decimal point.
 
     Returns:
         An ``int``, whose meaning depends on the bot, or seconds as a ``float``.
     """
     digits = f"[0-9]{{1,{max_digits}}}"
-    parsed = re.fullmatch(rf"({integer})|({digits}(?:\.{digits})?)s", text, re.ASCII)
+    parsed = re.fullmatch(rf"([1-9][0-9]{{0,{max_digits - 1}}})|({digits}(?:\.{digits})?)s", text, re.ASCII)
     if parsed is None:
         return None
     return (int(parsed[1]) if parsed[1] else float(parsed[2])) or None
