@@ -7,10 +7,10 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.action_value_bot import ActionValueBot
 from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
@@ -22,7 +22,7 @@ MAX_CANDIDATES = 10**9
 _NO_LIMIT = 2**62
 
 
-class AlphaBetaBot(Bot):
+class AlphaBetaBot(ActionValueBot):
     """Plays an action with the highest value after a search of several turns; ties are broken at random.
 
     The search has a fixed depth in turns, or deepens iteratively within a time limit per step; incomplete iterations
@@ -62,7 +62,7 @@ class AlphaBetaBot(Bot):
             check_integer(option, value, 1, most)
         if seconds is not None:
             seconds = check_positive("seconds", seconds)
-        self._game = game
+        super().__init__(game)
         self._depth = MAX_DEPTH if depth is None else int(depth)
         self._seconds = seconds
         self._num_candidates = int(num_candidates)
@@ -95,39 +95,14 @@ class AlphaBetaBot(Bot):
         options = "" if self._num_candidates == DEFAULT_CANDIDATES else f",candidates={self._num_candidates}"
         return f"alphabeta:{budget}{options}"
 
-    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is uniform over the best actions."""
-        values, actions, _ = self._search_position(state)
-        best = np.flatnonzero(values[0] == values[0].max()).tolist()
-        return [(action, 1 / len(best)) for action in best], int(actions[0])
-
-    def step(self, state: State) -> int:
-        """Return the chosen action (see :meth:`Bot.step`)."""
-        return int(self._search_position(state)[1][0])
-
-    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """See :meth:`Bot.step_batch`."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
-        return self._search_positions(batch.states[rows])[1]
-
-    def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: the value of each action for the player to move.
-
-        The highest value is exact; others are upper bounds; actions that were not searched have minus infinity.
-        """
-        return self._search_position(state)[0][0]
+    def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
+        values, actions, _ = self._search_positions(states)
+        return values, actions
 
     def num_positions(self, state: State) -> int:
         """Return the number of positions that a search from ``state`` visits."""
-        return int(self._search_position(state)[2][0])
-
-    def _search_position(
-        self, state: State
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
-        return self._search_positions(state.records)
+        return int(self._search_positions(self._record_of(state))[2][0])
 
     def _search_positions(
         self, states: npt.NDArray[np.void]

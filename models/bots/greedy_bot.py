@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Batch, Game, State
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.checks import check_integer, check_seed
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.action_value_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
 
 
-class GreedyBot(Bot):
+class GreedyBot(ActionValueBot):
     """Plays the first action of the best turn that it finds; ties are broken at random."""
 
     def __init__(self, game: Game, seed: int | None = None, *, num_candidates: int = 12, beam_width: int = 4) -> None:
@@ -26,7 +26,7 @@ class GreedyBot(Bot):
         """
         for option, value in (("num_candidates", num_candidates), ("beam_width", beam_width)):
             check_integer(option, value, 1)
-        self._game = game
+        super().__init__(game)
         self._limits = int(num_candidates), int(beam_width)
         self._generator = np.random.default_rng(check_seed(seed))
         self._search = game.compiled(search_turns, evaluation_kernels(game))
@@ -36,43 +36,10 @@ class GreedyBot(Bot):
         """``greedy``."""
         return "greedy"
 
-    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is uniform over the best actions."""
-        values, actions = self._search_position(state)
-        best = np.flatnonzero(values[0] == values[0].max()).tolist()
-        return [(action, 1 / len(best)) for action in best], int(actions[0])
-
-    def step(self, state: State) -> int:
-        """Return the chosen action (see :meth:`Bot.step`)."""
-        return int(self._search_position(state)[1][0])
-
-    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """See :meth:`Bot.step_batch`."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
-        return self.search(batch.states[rows])[1]
-
-    def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: for each action, the value of the best turn that starts with it.
-
-        Values are for the player to move. Illegal actions, and those that the search discarded early, get minus infinity.
-        """
-        return self._search_position(state)[0][0]
-
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        """Search from ``[n]`` records of non-terminal positions of the bot's game.
-
-        Returns:
-            The values of all actions, ``float32[n, num_distinct_actions]`` (see :meth:`action_values`), and the actions to
-            play, ``int64[n]``.
-        """
+        """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""
         values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         self._search(self._game.board, states, *self._limits, seeds, values, actions)
         return values, actions
-
-    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
-        return self.search(state.records)
