@@ -81,10 +81,10 @@ def list_candidates(
         num_legal: their number; a single one is not rated.
         ratings: rating of each action.
         first_action: the action to try first, or ``NO_ACTION``.
-        width: number of actions with the greatest finite ratings to try, at least 1.
+        width: maximum number of actions with finite ratings to try, at least 1.
         best_rated: ``int64[>= width]``, work buffer.
-        chosen: output, ``int32[num_actions]``: ``first_action``, then those rated infinite, then those with the greatest
-            ratings.
+        chosen: output, ``int32[num_actions]``: ``first_action``, then actions rated infinite, then those with the highest
+            finite ratings.
     """
     num_chosen = 0
     if first_action != NO_ACTION:

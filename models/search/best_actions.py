@@ -1,4 +1,4 @@
-"""Selection of the best actions: the k best ones by rating, and a random one of the best by value."""
+"""Selection of actions: the top k by rating, and a random one among those with the highest value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def insert_best(best: Int64s, num_best: int, limit: int, ratings: Record, action
 
 @kernel
 def draw_best(values: Record, candidates: Record, num_candidates: int, seeds: UInt64s, row: int) -> int:
-    """Return a random one of the candidates with the greatest value, drawn in ascending order of actions."""
+    """Return a random candidate among those with the highest value; the draw does not depend on the order of the candidates."""
     greatest = -np.inf
     num_equal = 0
     for place in range(num_candidates):

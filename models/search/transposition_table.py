@@ -45,7 +45,7 @@ def hash_bytes(content: Record) -> int:
 
 @kernel
 def slot_of(key: int) -> int:
-    """Return the place of a position in the table."""
+    """Return the table index of the position with hash ``key``."""
     return int64(np.uint64(key) >> np.uint64(1)) & (TABLE_SIZE - 1)
 
 
@@ -60,11 +60,11 @@ def store(
     bound: int,
     action: int,
 ) -> int:
-    """Write an entry over the one in its place and return the new number of entries in use.
+    """Overwrite the entry at the index of a position and return the new number of entries in use.
 
     Args:
         table: ``[TABLE_SIZE]``, the table.
-        entries_in_use: ``int32[TABLE_SIZE]``, the places of the entries; a new one is added.
+        entries_in_use: ``int32[TABLE_SIZE]``, the indices of the entries in use; a new one is appended.
         num_entries: number of entries in use.
         key: hash of the position.
         value: value of the position for the player to move.

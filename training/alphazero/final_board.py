@@ -11,7 +11,7 @@ from stoneworks.envs.rules import Game, State
 PLANES = ("own_stones", "opponent_stones")
 #: Name of the auxiliary head and of the field of stored positions.
 FINAL_BOARD = "final_board"
-#: Owner in batches of cells whose owner at the end is not a target.
+#: Marks cells of a batch whose final owner is not a training target.
 UNKNOWN_OWNER = 2
 
 

@@ -30,7 +30,7 @@ def final_board_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor
     Args:
         logits: ``float32[n, 3, num_cells]``, the output of :class:`FinalBoardHead`.
         owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none; cells with
-            ``UNKNOWN_OWNER`` are left out of the mean.
+            ``UNKNOWN_OWNER`` are excluded from the mean.
         on_board: ``float32[n, num_cells]``: 1 for cells of the board, 0 for those around it.
     """
     per_cell = functional.cross_entropy(logits, 1 - owners, ignore_index=1 - UNKNOWN_OWNER, reduction="none")
