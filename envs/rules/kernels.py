@@ -135,8 +135,17 @@ _ALLOCATING = frozenset({"array", "copy", "empty", "empty_like", "full", "ones",
 
 def kernel(function: F) -> F:
     """Compile a function that is called by other kernels. It is cached as part of its callers."""
+    return _compiled_with_callers(function, forceinline=False)
+
+
+def inlined(function: F) -> F:
+    """Compile a kernel whose code is copied into each caller: for parts of loops, where passing arrays takes time."""
+    return _compiled_with_callers(function, forceinline=True)
+
+
+def _compiled_with_callers(function: F, *, forceinline: bool) -> F:
     allocates = not _ALLOCATING.isdisjoint(function.__code__.co_names)
-    compiled: Any = _njit(_nrt=allocates, **_OPTIONS)(function)
+    compiled: Any = _njit(_nrt=allocates, forceinline=forceinline, **_OPTIONS)(function)
     compiled._compiler.__class__ = _KernelCompiler
     return cast(F, compiled)
 

@@ -8,6 +8,8 @@ is split. Stones that can be cut and lines that are still open therefore contrib
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +23,7 @@ from stoneworks.envs.rules.kernels import (
     Int64s,
     Record,
     StateRecord,
+    inlined,
     int64,
     kernel,
     linked,
@@ -49,6 +52,24 @@ WEIGHT_OF_OBSTRUCTION = 0.8
 CAN_END_AS_WINNER = 1e5
 #: Bonus for passing while ahead.
 BONUS_OF_LEADING_PASS = 0.001
+
+#: Perimeter stones of each string by label, and the totals of ``count_strings``.
+Counts: TypeAlias = tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]
+#: Stones, strings, and row words of a position.
+SavedStones: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16], npt.NDArray[np.int32]]
+
+#: A line in progress, from the perspective of its player.
+LINE = np.dtype(
+    [
+        ("points", "f8"),  # lead without the half point
+        ("connected", "i8"),  # perimeter stones of its string
+        ("num_own", "f8"),  # strings of the player
+        ("num_other", "f8"),  # strings of the opponent
+        ("label", "i4"),  # of its string, NO_STRING before a cut
+        ("number", "i4"),  # counts lines, also the parts before and after a cut
+        ("number_of_first_stone", "i4"),  # number under which the strings that met the first stone are noted
+    ]
+)
 
 
 @kernel
@@ -307,6 +328,210 @@ def take_light(board: Record, state: Record, cell: int, color: int) -> None:
 
 
 @kernel
+def save_stones(board: Record, state: Record, saved: SavedStones) -> None:
+    """Save what placements change of the stones."""
+    stones, strings, words = saved
+    for cell in range(board.num_cells):
+        stones[cell] = state.stones[cell]
+    for cell in range(board.num_cells):
+        strings[cell] = state.strings[cell]
+    for row in range(2):
+        for index in range(NUM_ROW_WORDS):
+            words[row, index] = state.rows[row, index]
+            words[2 + row, index] = state.columns[row, index]
+
+
+@kernel
+def restore_stones(board: Record, state: Record, saved: SavedStones) -> None:
+    """Restore the stones that ``save_stones`` has saved."""
+    stones, strings, words = saved
+    for cell in range(board.num_cells):
+        state.stones[cell] = stones[cell]
+    for cell in range(board.num_cells):
+        state.strings[cell] = strings[cell]
+    for row in range(2):
+        for index in range(NUM_ROW_WORDS):
+            state.rows[row, index] = words[row, index]
+            state.columns[row, index] = words[2 + row, index]
+
+
+@inlined
+def add_to_string(
+    board: Record,
+    state: Record,
+    cell: int,
+    color: int,
+    on_perimeter: npt.NDArray[np.int16],
+    met: npt.NDArray[np.int32],
+    line: Record,
+) -> None:
+    """Count a stone on ``cell`` as part of the string of ``line``, with the strings that it joins to it."""
+    points = line.points - triangle(line.connected)
+    connected = line.connected + int64(board.perimeter[cell])
+    num_own = line.num_own
+    string, number, number_of_first_stone = line.label, line.number, line.number_of_first_stone
+    for side in range(4):
+        neighbor = board.neighbors[cell, side]
+        label = state.strings[neighbor]
+        if state.stones[neighbor] != color or label == NO_STRING or label == string:
+            continue
+        if met[label] != number and met[label] != number_of_first_stone:
+            met[label] = number
+            num_own -= 1
+            connected += on_perimeter[label]
+            points -= triangle(on_perimeter[label])
+    line.points = points + triangle(connected)
+    line.connected = connected
+    line.num_own = num_own
+
+
+@kernel
+def count_after_cut(board: Record, state: Record, player: int, after_cut: Counts, line: Record) -> None:
+    """Count all strings anew, since ``player`` has just cut."""
+    on_perimeter, standing = after_cut
+    points = count_strings(board, state, on_perimeter, standing)
+    label = state.strings[state.last_stone]
+    line.points = points if player == 0 else -points
+    line.connected = on_perimeter[label]
+    line.num_own, line.num_other = standing[2 + player], standing[3 - player]
+    line.number += 1
+    line.number_of_first_stone = line.number
+    line.label = label
+
+
+@inlined
+def best_of_line(
+    board: Record,
+    state: Record,
+    player: int,
+    action: int,
+    direction: int,
+    has_cut: bool,
+    on_perimeter: npt.NDArray[np.int16],
+    after_cut: Counts,
+    met: npt.NDArray[np.int32],
+    line: Record,
+) -> tuple[float, bool]:
+    """Play ``action`` and on in its direction; return the greatest lead on the way and whether the turn has cut."""
+    best = -np.inf
+    first = int64(state.last_stone)  # of the stones without labels
+    while action != NO_ACTION:
+        if action < board.num_cells:
+            add_to_string(board, state, action, player + 1, on_perimeter, met, line)
+            put_light(board, state, action, player + 1)
+            state.last_stone = action
+            state.direction = direction
+        else:
+            if not has_cut:
+                join_strings(board, state, first)
+            while first != state.last_stone:
+                first = board.neighbors[first, direction]
+                join_strings(board, state, first)
+            place_stone(board, state, action)
+            has_cut = True
+            first = int64(state.last_stone)
+            count_after_cut(board, state, player, after_cut, line)
+            on_perimeter = after_cut[0]
+        best = max(best, with_half_point(line.points, line.num_own, line.num_other))
+        action = next_stone(board, state, direction)
+    return best, has_cut
+
+
+@inlined
+def best_of_stone(
+    board: Record,
+    state: Record,
+    player: int,
+    cell: int,
+    lead: float,
+    counts: Counts,
+    after_cut: Counts,
+    saved: SavedStones,
+    met: npt.NDArray[np.int32],
+    line: Record,
+) -> float:
+    """Return the greatest lead that a turn of ``player`` reaches that begins with a stone on ``cell``."""
+    on_perimeter, standing = counts
+    num_own, num_other = standing[2 + player], standing[3 - player]
+    line.number += 1
+    number = line.number
+    line.number_of_first_stone = number
+    line.points, line.connected, line.num_own, line.num_other = lead, 0, num_own + 1, num_other
+    line.label = NO_STRING
+    add_to_string(board, state, cell, player + 1, on_perimeter, met, line)
+    points, connected, num_joined = line.points, line.connected, line.num_own
+    best = with_half_point(points, num_joined, num_other)
+    if num_joined > num_own:  # it stands alone (T4 (b))
+        return best
+    put_light(board, state, cell, player + 1)
+    state.last_stone = cell
+    for direction in range(4):
+        action = next_stone(board, state, direction)
+        if action == NO_ACTION:
+            continue
+        line.number += 1
+        line.number_of_first_stone = number
+        line.points, line.connected, line.num_own, line.num_other = points, connected, num_joined, num_other
+        line.label = NO_STRING
+        of_line, has_cut = best_of_line(
+            board, state, player, action, direction, False, on_perimeter, after_cut, met, line
+        )
+        best = max(best, of_line)
+        if has_cut:
+            restore_stones(board, state, saved)
+            put_light(board, state, cell, player + 1)
+        else:
+            last = int64(state.last_stone)
+            while last != cell:
+                take_light(board, state, last, player + 1)
+                last = int64(board.neighbors[last, direction ^ 2])
+        state.last_stone = cell
+        state.direction = NONE
+    take_light(board, state, cell, player + 1)
+    return best
+
+
+@kernel
+def best_of_cut(
+    board: Record,
+    state: Record,
+    player: int,
+    action: int,
+    after_cut: Counts,
+    saved: SavedStones,
+    met: npt.NDArray[np.int32],
+    line: Record,
+) -> float:
+    """Return the greatest lead that a turn of ``player`` reaches that begins with the cut ``action``."""
+    place_stone(board, state, action)
+    count_after_cut(board, state, player, after_cut, line)
+    best = with_half_point(line.points, line.num_own, line.num_other)
+    direction = int64(state.direction)
+    onward = next_stone(board, state, direction)
+    if onward != NO_ACTION:
+        of_line, _ = best_of_line(board, state, player, onward, direction, True, after_cut[0], after_cut, met, line)
+        best = max(best, of_line)
+    restore_stones(board, state, saved)
+    state.direction = NONE
+    return best
+
+
+@kernel
+def weighted_sum(gains: npt.NDArray[np.float64]) -> float:
+    """Return the sum of the gains, the greatest with weight 1, each other one with less than the next greater. Sorts them."""
+    for place in range(1, len(gains)):  # less to compile than NumPy's function
+        gain = gains[place]
+        while place > 0 and gains[place - 1] > gain:
+            gains[place] = gains[place - 1]
+            place -= 1
+        gains[place] = gain
+    total = 0.0
+    for gain in gains:
+        total = gain + WEIGHT_OF_ALTERNATIVE * total
+    return total
+
+
+@kernel
 @linked
 def outlook(
     board: BoardRecord,
@@ -327,168 +552,35 @@ def outlook(
     stones get no labels. They get them before a cut, after which all strings are counted.
     """
     num_cells = board.num_cells
-    color = player + 1
     chosen = np.empty(NUM_TURNS_TRIED, np.int64)
     num_chosen = 0
     for action in rated:
         num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
+    saved = (
+        np.empty(num_cells, np.uint8),
+        np.empty(num_cells, np.uint16),
+        np.empty((4, NUM_ROW_WORDS), np.int32),
+    )
+    counts = (on_perimeter, standing)
+    after_cut = (np.empty(num_cells, np.int16), np.empty(4, np.float32))
+    met = np.zeros(num_cells, np.int32)  # by label: number of the line that met a string last
+    lines = np.zeros(1, LINE)  # its record lives as long as the array does
+    before = with_half_point(lead, standing[2 + player], standing[3 - player])
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
-    stones = np.empty((1, num_cells), np.uint8)
-    strings = np.empty((1, num_cells), np.uint16)
-    words = np.empty((1, 4, NUM_ROW_WORDS), np.int32)
-    after_cut = np.empty(num_cells, np.int16)  # as on_perimeter, and as standing
-    standing_after_cut = np.empty(4, np.float32)
-    met = np.zeros(num_cells, np.int32)  # by label: the line by which a string was met last
-    line = 0
-    own, other = 2 + player, 3 - player
-    before = with_half_point(lead, standing[own], standing[other])
     to_act, num_passes = state.current_player, state.consecutive_passes
     state.current_player = player
-    save_stones(board, state, 0, stones, strings, words)
+    save_stones(board, state, saved)
     for place in range(num_chosen):
         action = chosen[place]
-        line += 1
-        of_first_stone = line
-        heading = action // num_cells - 1
-        if heading == NONE:
-            first = action
-            points = lead
-            connected = int64(board.perimeter[first])
-            num_own = standing[own] + 1
-            for direction in range(4):
-                neighbor = board.neighbors[first, direction]
-                label = state.strings[neighbor]
-                if state.stones[neighbor] == color and met[label] != line:
-                    met[label] = line
-                    num_own -= 1
-                    connected += on_perimeter[label]
-                    points -= triangle(on_perimeter[label])
-            points += triangle(connected)
-            best = with_half_point(points, num_own, standing[other])
-            alone = num_own > standing[own]
-            put_light(board, state, first, color)
-            state.last_stone = first
+        if action < num_cells:
+            best = best_of_stone(board, state, player, action, lead, counts, after_cut, saved, met, lines[0])
         else:
-            place_stone(board, state, action)
-            first = int64(state.last_stone)
-            points = count_strings(board, state, after_cut, standing_after_cut)
-            points = points if player == 0 else -points
-            connected = int64(after_cut[state.strings[first]])
-            num_own = standing_after_cut[own]
-            best = with_half_point(points, num_own, standing_after_cut[other])
-            alone = False
-        has_cut = heading != NONE
-        for direction in range(4):
-            if alone or (heading != NONE and heading != direction):
-                continue
-            onward = next_stone(board, state, direction)
-            if onward == NO_ACTION:
-                continue
-            line += 1
-            further = points
-            string = connected
-            num_strings = num_own
-            num_other = standing_after_cut[other] if has_cut else standing[other]
-            start = first  # of the stones without labels
-            while onward != NO_ACTION:
-                if onward < num_cells:
-                    last = onward
-                    further -= triangle(string)
-                    string += int64(board.perimeter[last])
-                    for side in range(4):
-                        neighbor = board.neighbors[last, side]
-                        label = state.strings[neighbor]
-                        if state.stones[neighbor] != color or label == NO_STRING:
-                            continue
-                        if has_cut:
-                            if met[label] != line and label != state.strings[start]:
-                                met[label] = line
-                                num_strings -= 1
-                                string += after_cut[label]
-                                further -= triangle(after_cut[label])
-                        elif met[label] != line and met[label] != of_first_stone:
-                            met[label] = line
-                            num_strings -= 1
-                            string += on_perimeter[label]
-                            further -= triangle(on_perimeter[label])
-                    further += triangle(string)
-                    put_light(board, state, last, color)
-                    state.last_stone = last
-                    state.direction = direction
-                else:
-                    if not has_cut:
-                        join_strings(board, state, first)
-                    while start != state.last_stone:
-                        start = board.neighbors[start, direction]
-                        join_strings(board, state, start)
-                    place_stone(board, state, onward)
-                    has_cut = True
-                    line += 1
-                    start = int64(state.last_stone)
-                    further = count_strings(board, state, after_cut, standing_after_cut)
-                    further = further if player == 0 else -further
-                    string = int64(after_cut[state.strings[start]])
-                    num_strings = standing_after_cut[own]
-                    num_other = standing_after_cut[other]
-                best = max(best, with_half_point(further, num_strings, num_other))
-                onward = next_stone(board, state, direction)
-            if has_cut:
-                restore_stones(board, state, 0, stones, strings, words)
-                if heading == NONE:
-                    has_cut = False
-                    put_light(board, state, first, color)
-            else:
-                last = int64(state.last_stone)
-                while last != first:
-                    take_light(board, state, last, color)
-                    last = int64(board.neighbors[last, direction ^ 2])
-            state.last_stone = first
-            state.direction = NONE
-        if heading == NONE:
-            take_light(board, state, first, color)
-        else:
-            restore_stones(board, state, 0, stones, strings, words)
+            best = best_of_cut(board, state, player, action, after_cut, saved, met, lines[0])
         state.last_stone = NONE
-        state.direction = NONE
         of_turns[place] = max(0.0, best - before)
     state.current_player = to_act
     state.consecutive_passes = num_passes
-    for place in range(1, NUM_TURNS_TRIED):  # sort; less to compile than NumPy's function
-        gain = of_turns[place]
-        while place > 0 and of_turns[place - 1] > gain:
-            of_turns[place] = of_turns[place - 1]
-            place -= 1
-        of_turns[place] = gain
-    total = 0.0
-    for place in range(NUM_TURNS_TRIED):
-        total = of_turns[place] + WEIGHT_OF_ALTERNATIVE * total
-    return total
-
-
-@kernel
-def save_stones(board: Record, state: Record, place: int, stones: Record, strings: Record, words: Record) -> None:
-    """Save what placements change of the stones to row ``place`` of the arrays."""
-    for cell in range(board.num_cells):
-        stones[place, cell] = state.stones[cell]
-    for cell in range(board.num_cells):
-        strings[place, cell] = state.strings[cell]
-    for row in range(2):
-        for index in range(NUM_ROW_WORDS):
-            words[place, row, index] = state.rows[row, index]
-            words[place, 2 + row, index] = state.columns[row, index]
-
-
-@kernel
-def restore_stones(board: Record, state: Record, place: int, stones: Record, strings: Record, words: Record) -> None:
-    """Restore the stones that ``save_stones`` has saved."""
-    for cell in range(board.num_cells):
-        state.stones[cell] = stones[place, cell]
-    for cell in range(board.num_cells):
-        state.strings[cell] = strings[place, cell]
-    for row in range(2):
-        for index in range(NUM_ROW_WORDS):
-            state.rows[row, index] = words[place, row, index]
-            state.columns[row, index] = words[place, 2 + row, index]
+    return weighted_sum(of_turns)
 
 
 @kernel
