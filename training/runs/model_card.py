@@ -51,23 +51,22 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     )
     if game.scale_options:
         others = ", ".join(f"`{option}`" for option in game.scale_options)
-        yield f"It plays other values of {others} too; below is how well, as far as it was measured.\n"
+        yield f"It also plays other values of {others}.\n"
     algorithm = algorithm_of(training, checkpoint.folder)
     amount, story = algorithm.amount, algorithm.run_story()
     total = training["config"][amount]
-    yield "## How it was trained\n"
+    yield "## Training\n"
     yield (
-        f"By {story.title} self-play {_beginning(training)}: {training[amount]:,} {amount} (of {total:,} planned), "
+        f"{story.title} self-play {_beginning(training)}: {training[amount]:,} {amount} (of {total:,} planned), "
         f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
-        f"The network has {network_in_words(checkpoint.network)}; the file has "
-        f"{size:,} bytes. The configuration is at the end.\n"
+        f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
-    yield "## How well it plays\n"
+    yield "## Evaluation\n"
     yield (
-        f"{2 * final_matches['num_pairs']} games against each opponent on {final_matches['game']}, in pairs: the same "
-        f"{final_matches['opening_actions']} random actions to begin with, seats swapped. A draw is half a win; intervals are "
-        f"Wilson's. Played on {final_matches['date']}. `policy` {policy_in_words(checkpoint)}, `policy@<n>` a search of "
-        "n simulations.\n"
+        f"{2 * final_matches['num_pairs']} games against each opponent on {final_matches['game']}, in pairs that start from the "
+        f"same {final_matches['opening_actions']} random actions, with seats swapped. A draw counts as half a win; intervals are "
+        f"95 % Wilson intervals. Played on {final_matches['date']}. `policy` {policy_in_words(checkpoint)}; `policy@<n>` is a "
+        "search of n simulations.\n"
     )
     yield match_results_table(final_matches["matches"])
     yield from _targets(final_matches["matches"])
@@ -78,15 +77,14 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         yield from _ratings(other["ratings"])
     if training["match_results"]:
         yield "## Training progress\n"
-        yield "Scores with 95 % intervals in the matches of training, which had fewer games.\n"
+        yield "Scores in matches during training, with 95 % Wilson intervals; these had fewer games.\n"
         yield _curve(training["match_results"], amount)
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None known beyond the scores above.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
-    yield (
-        f"Trained with {_versions(checkpoint.libraries)}; evaluated with {_versions(final_matches['libraries'])} on "
-        f"{hardware_in_words(final_matches['hardware'])}.\n"
-    )
+    trained_with, evaluated_with = _versions(checkpoint.libraries), _versions(final_matches["libraries"])
+    software = "the same" if evaluated_with == trained_with else evaluated_with
+    yield f"Trained with {trained_with}; evaluated with {software} on {hardware_in_words(final_matches['hardware'])}.\n"
 
 
 def _beginning(training: Mapping[str, Any]) -> str:
@@ -101,7 +99,7 @@ def _beginning(training: Mapping[str, Any]) -> str:
     before = " then ".join(runs) or "an earlier run"
     if not config.get("init_from"):
         return f"from the positions of {before}, with a new network"
-    return f"from the weights that {before} had trained"
+    return f"from the weights of {before}"
 
 
 def _extent(run: Mapping[str, Any]) -> str:
@@ -115,8 +113,8 @@ def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if row["target"] is not None:
             reached = "reached" if row["score"] >= row["target"] else "missed"
             lines.append(
-                f"- {row['player']} against {row['opponent']}: the aim is {percent(row['target'])}, the score "
-                f"{percent(row['score'])}: {reached}."
+                f"- {row['player']} against {row['opponent']}: goal {percent(row['target'])}, score {percent(row['score'])}: "
+                f"{reached}."
             )
     if lines:
         yield "\n".join(lines) + "\n"
@@ -126,8 +124,8 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if ratings:
         shown = ", ".join(f"{row['player']} {row['elo']:,} ± {row['error']:,}" for row in ratings)
         yield (
-            f"By these games, on the ladder of the game (Elo, {ratings[0]['anchor']} = 0, with standard errors, those of the "
-            f"ladder included): {shown}.\n"
+            f"Elo ratings from these games on the ladder of the game ({ratings[0]['anchor']} = 0; standard errors include those "
+            f"of the ladder): {shown}.\n"
         )
 
 

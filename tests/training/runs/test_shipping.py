@@ -107,7 +107,7 @@ def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero
     evaluation = json.loads((target / "matches.json").read_text())
     score = evaluation["matches"][0]["score"]
     verdict = "reached" if score >= 0.99 else "missed"
-    assert f"policy against random: the aim is 99.0 %, the score {100 * score:.1f} %: {verdict}." in card
+    assert f"policy against random: goal 99.0 %, score {100 * score:.1f} %: {verdict}." in card
     assert "## Known weaknesses\n\nIt knows nothing.\n" in card
     assert "win_draw_loss_network: channels 4, blocks 1" in card
     assert 'load_bot("vadus@64", "vadus(size=2)")' in card
@@ -181,7 +181,7 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
     assert not load_checkpoint(target).deterministic_policy
     card = (target / "README.md").read_text()
-    assert "By PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
+    assert "PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_tables()
@@ -202,7 +202,7 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     ]
     file.write_text(json.dumps(description))
     card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
-    assert "from the weights that AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min) had trained" in card
+    assert "from the weights of AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min)" in card
     assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
 
 
