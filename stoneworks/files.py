@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -28,6 +30,15 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def append_json_line(path: Path, row: Mapping[str, Any]) -> None:
+    """Append a line to a JSON lines file. Raises ``OSError`` with the path."""
+    try:
+        with path.open("a", encoding="utf-8") as opened:
+            opened.write(json.dumps(row) + "\n")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def check_output_file(name: str, path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -> None:

@@ -7,15 +7,13 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
 from stoneworks.envs.rules import Game
 from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
 from stoneworks.reading import read_json
 from stoneworks.training.arena.ladder import LadderError, load_ladder
-from stoneworks.training.arena.match import MatchResult
+from stoneworks.training.arena.match import result_of_summary
 from stoneworks.training.arena.ratings import rate_against
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
@@ -174,7 +172,7 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
             continue
         for player in {match["player"] for match in of_game["matches"]}:
             matches = [
-                _match(game, player, match)
+                result_of_summary(game, player, match)
                 for match in of_game["matches"]
                 if match["player"] == player and match["opponent"] in ladder.ratings.names
             ]
@@ -182,12 +180,3 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
             if matches and agent not in found:  # on the ladder itself, agents have more games
                 found[agent] = rate_against(ladder.ratings, player, matches)
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
-
-
-def _match(game: str, player: str, fields: dict[str, Any]) -> MatchResult:
-    """Convert a final match to the rating input. The pairing of games is not stored, so results are sorted by seat."""
-    columns = [
-        np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
-        for wins, draws, losses in fields["by_seat"]
-    ]
-    return MatchResult(game, (player, fields["opponent"]), np.column_stack(columns), ())

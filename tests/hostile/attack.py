@@ -191,6 +191,7 @@ def attack_files(number: int, seed: int) -> Counts:
     from torch.utils.tensorboard import SummaryWriter
 
     from stoneworks.envs.rules import load_game
+    from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
     from stoneworks.models.errors import UntrustedNameError
@@ -212,7 +213,7 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.training.bench.report import Report, Row, load_report, save_report
     from stoneworks.training.runs.config import config_names, dump_config, load_config
     from stoneworks.training.runs.config_reading import ConfigError
-    from stoneworks.training.runs.metrics import append_metrics, read_metrics, truncate_events
+    from stoneworks.training.runs.metrics import read_metrics, truncate_events
     from stoneworks.web.errors import RequestError
     from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
 
@@ -264,7 +265,7 @@ def attack_files(number: int, seed: int) -> Counts:
     shutil.copytree(checkpoint, run_folder / "checkpoint")
     metrics = run_folder / "metrics.jsonl"
     for positions_so_far in range(5):
-        append_metrics(metrics, {"positions": positions_so_far, "policy": float("nan"), "value": 0.5})
+        append_json_line(metrics, {"positions": positions_so_far, "policy": float("nan"), "value": 0.5})
     writer = SummaryWriter(str(run_folder / "tensorboard"))
     for step in range(5):
         writer.add_scalar("loss", 1.0, step)

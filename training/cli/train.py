@@ -84,7 +84,7 @@ def ship(
     """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot."""
     from stoneworks.models.shipped import shipped_folder
     from stoneworks.training.cli.progress import progress_bar
-    from stoneworks.training.runs.shipping import FinalMatches
+    from stoneworks.training.runs.final_matches import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run
 
     matches = FinalMatches(

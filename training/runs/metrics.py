@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +33,6 @@ def read_metrics(file: Path, amount: str) -> list[dict[str, Any]]:
             rows.pop()
         rows.append(row)
     return rows
-
-
-def append_metrics(file: Path, row: Mapping[str, Any]) -> None:
-    """Append a line. Raises ``OSError`` with the path."""
-    try:
-        with file.open("a", encoding="utf-8") as opened:
-            opened.write(json.dumps(row) + "\n")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from None
 
 
 def truncate_metrics(file: Path, amount: str, done: int) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import remove_temporary_files, write_whole
+from stoneworks.files import append_json_line, remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.allocator import keep_freed_memory
@@ -34,7 +34,7 @@ from stoneworks.training.runs.config import RunConfig, check_unchanged, config_a
 from stoneworks.training.runs.finished_run import check_training
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.initial_network import load_initial_checkpoint, runs_before
-from stoneworks.training.runs.metrics import append_metrics, truncate_events, truncate_metrics
+from stoneworks.training.runs.metrics import truncate_events, truncate_metrics
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
 
 with require_extra("train", "training runs"):
@@ -190,7 +190,7 @@ class Run(ABC, Generic[Config]):
 
     def log(self, figures: Mapping[str, Any], scalars: Mapping[str, float], done: int) -> None:
         """Append a line to ``metrics.jsonl`` and write ``scalars``, by tag, to TensorBoard."""
-        append_metrics(self.folder / METRICS_FILE, {self.amount: done, **figures})
+        append_json_line(self.folder / METRICS_FILE, {self.amount: done, **figures})
         for tag, value in scalars.items():
             self.board.add_scalar(tag, value, done)
 

@@ -15,9 +15,10 @@ from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.alphazero.run import train
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.metrics import read_metrics
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.runs.shipping import FinalMatches, ship
+from stoneworks.training.runs.shipping import ship
 
 LONG = int("9" * 99)
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from stoneworks.envs.rules import load_game
-from stoneworks.models import UnknownBotError, load_bot, shipped
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.search.guides import PlayoutGuide
-from stoneworks.training.arena.match import wilson_interval
+from stoneworks.training.arena.match import MatchResult, play_match, wilson_interval
 from stoneworks.training.cli.main import main
-from stoneworks.training.runs import shipping
+from stoneworks.training.runs import final_matches, shipping
+from stoneworks.training.runs.final_matches import FINISHED_FILE, FinalMatches
 from stoneworks.training.runs.model_card import page_with_tables, shipped_tables
-from stoneworks.training.runs.shipping import FinalMatches, ship
+from stoneworks.training.runs.shipping import ship
 
 GAME = load_game("vadus(size=2)")
 MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
@@ -70,11 +71,51 @@ def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -
     assert evaluation["matches"][0]["target"] == 0.99
     assert evaluation["matches"][1]["target"] is None
     assert ("policy@4 against greedy", 4, 4) in told
+    (alphazero_run / FINISHED_FILE).unlink()
     again = ship(alphazero_run, "vadus-2", into=place, matches=MATCHES)
     repeated = json.loads((again / "matches.json").read_text())
     for row in (*evaluation["matches"], *repeated["matches"]):
         del row["seconds"]
     assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
+
+
+def test_after_an_interruption_only_the_other_matches_are_played(
+    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+
+    def play(game: Game, bot: Bot, opponent: Bot, **settings: Any) -> MatchResult:
+        if interrupt and bot.name == "policy@4":
+            raise KeyboardInterrupt
+        played.append(f"{bot.name} {opponent.name}")
+        return play_match(game, bot, opponent, **settings)
+
+    monkeypatch.setattr(final_matches, "play_match", play)
+    interrupt = True
+    with pytest.raises(KeyboardInterrupt):
+        ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert played == ["policy random"]
+    assert not place.exists()
+    interrupt = False
+    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert played == ["policy random", "policy@4 greedy"]
+    resumed = json.loads((target / "matches.json").read_text())
+    (alphazero_run / FINISHED_FILE).unlink()
+    whole = json.loads((ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "matches.json").read_text())
+    assert whole["ratings"] == resumed["ratings"]
+    for row in (*whole["matches"], *resumed["matches"]):
+        del row["seconds"]
+    assert whole["matches"] == resumed["matches"]
+    played.clear()
+    ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, num_pairs=1))
+    assert played == ["policy random", "policy@4 greedy"], "results of other settings do not count"
+    played.clear()
+    file = alphazero_run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    description["training"]["config"]["play"] = {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    file.write_text(json.dumps(description))
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert played == ["policy random", "policy@4 greedy"], "nor those of another checkpoint"
 
 
 def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
@@ -93,7 +134,7 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
             super().__init__(*arguments, **options)
             settings.append((self._discount, type(self._guide[0]), self._guide[1]))
 
-    monkeypatch.setattr(shipping, "SearchBot", Recorded)
+    monkeypatch.setattr(final_matches, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert settings == [(0.75, PlayoutGuide, 0.25)]
     shipped = load_checkpoint(place / "vadus")
@@ -185,6 +226,7 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_tables()
+    (ppo_run / FINISHED_FILE).unlink()
     again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "matches.json").read_text())
     first = json.loads((target / "matches.json").read_text())
     for row in (*first["matches"], *again["matches"]):

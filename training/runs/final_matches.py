@@ -1,0 +1,231 @@
+"""Final matches: the games that measure the strength of a checkpoint before it is shipped."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.files import append_json_line
+from stoneworks.models import Bot, load_bot
+from stoneworks.models.bots.loading import playable_bots
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    WEIGHTS_FILE,
+    Checkpoint,
+    CheckpointError,
+    library_versions,
+    load_checkpoint,
+)
+from stoneworks.reading import read_json_lines
+from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
+from stoneworks.training.arena.match import play_match, result_of_summary, summarize
+from stoneworks.training.arena.ratings import rate_against
+from stoneworks.training.runs.hardware import describe_hardware
+
+POLICY_OPPONENTS = ("random", "greedy")
+SEARCH_OPPONENTS = ("greedy", "alphabeta:3", "mcts:1000")
+
+#: Target score of a player against an opponent, on the game that it was trained on.
+TARGETS = {
+    ("policy", "random"): 0.99,
+    ("policy", "greedy"): 0.5,
+    ("policy@64", "greedy"): 0.8,
+    ("policy@64", "alphabeta:3"): 0.6,
+    ("policy@64", "mcts:1000"): 0.95,
+}
+
+#: File of a run folder with the results of finished matches.
+FINISHED_FILE = "final_matches.jsonl"
+
+
+@dataclass(frozen=True)
+class FinalMatches:
+    """Settings of the matches that measure the strength of a shipped checkpoint.
+
+    Attributes:
+        policy_opponents: names of the opponents of the policy without search; None for those of ``POLICY_OPPONENTS`` that
+            can play the game.
+        search_opponents: names of the opponents of the search; None for those of ``SEARCH_OPPONENTS`` that can play it.
+        simulations: simulations of the search.
+        num_pairs: pairs of games per match.
+        other_games: game strings, e.g. other board sizes, on which the same matches are played.
+        other_pairs: pairs of games per match on these.
+        opening_actions: random actions at the start of each pair.
+        seed: seed of all random numbers.
+    """
+
+    policy_opponents: tuple[str, ...] | None = None
+    search_opponents: tuple[str, ...] | None = None
+    simulations: int = 64
+    num_pairs: int = 100
+    other_games: tuple[str, ...] = ()
+    other_pairs: int = 20
+    opening_actions: int = 3
+    seed: int = 0
+
+
+def play_final_matches(
+    checkpoint: Checkpoint,
+    matches: FinalMatches,
+    *,
+    file: Path,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Play the final matches of a checkpoint, and return the content of its ``matches.json``.
+
+    Args:
+        checkpoint: the checkpoint.
+        matches: the final matches.
+        file: a JSON lines file of finished matches. Those with the same settings are not played again; each finished
+            match is appended.
+        progress: called after each step with a description of the match, the number of finished games and the total.
+
+    Raises:
+        UnknownBotError: an opponent's name is unknown.
+        ValueError: ``matches`` is invalid.
+    """
+    game = checkpoint.game
+    rows, ratings = _play(checkpoint, game, matches, matches.num_pairs, TARGETS, file, progress)
+    other_games = []
+    for name in matches.other_games:
+        other_game = load_game(name)
+        loaded = load_checkpoint(checkpoint.folder, other_game)
+        other_rows, other_ratings = _play(loaded, other_game, matches, matches.other_pairs, {}, file, progress)
+        other_games.append({"game": str(other_game), "matches": other_rows, "ratings": other_ratings})
+    return {
+        "format": "stoneworks matches",
+        "format_version": 1,
+        "game": str(game),
+        "environment_version": game.version,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "num_pairs": matches.num_pairs,
+        "opening_actions": matches.opening_actions,
+        "seed": matches.seed,
+        "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
+        "matches": rows,
+        "ratings": ratings,
+        "other_games": other_games,
+        "hardware": describe_hardware(),
+        "libraries": library_versions(),
+    }
+
+
+def _play(
+    checkpoint: Checkpoint,
+    game: Game,
+    matches: FinalMatches,
+    num_pairs: int,
+    targets: Mapping[tuple[str, str], float],
+    file: Path,
+    progress: Callable[[str, int, int], None] | None,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Play the matches on one game; return their results and the ratings of the players."""
+    finished = read_json_lines(file, CheckpointError) if file.is_file() else []
+    rows = []
+    for number, (player, bot, opponent) in enumerate(list(_pairings(checkpoint, game, matches))):
+        seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
+        of_opponent, of_openings = map(int, seeds)
+        settings = {
+            "checkpoint_sha256": _digest(checkpoint),
+            "game": str(game),
+            "environment_version": game.version,
+            "player": player,
+            "opponent": opponent,
+            "num_pairs": num_pairs,
+            "opening_actions": matches.opening_actions,
+            "opponent_seed": of_opponent,
+            "openings_seed": of_openings,
+        }
+        row = next((match["result"] for match in finished if match.get("settings") == settings), None)
+        if row is None:
+            began = time.monotonic()
+            with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
+                result = play_match(
+                    game,
+                    bot,
+                    other,
+                    num_pairs=num_pairs,
+                    opening_actions=matches.opening_actions,
+                    seed=of_openings,
+                    progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
+                )
+            row = (
+                {"player": player}
+                | summarize(result, opponent)
+                | {
+                    "by_seat": [list(tally) for tally in result.by_seat],
+                    "target": targets.get((player, opponent)),
+                    "opponent_seed": of_opponent,
+                    "openings_seed": of_openings,
+                    "seconds": round(time.monotonic() - began, 1),
+                }
+            )
+            append_json_line(file, {"settings": settings, "result": row})
+        rows.append(row)
+    return rows, _ratings(game, rows)
+
+
+def _digest(checkpoint: Checkpoint) -> str:
+    """Return a hash of everything that determines how the checkpoint plays."""
+    files = (WEIGHTS_FILE, METADATA_FILE)
+    return hashlib.sha256(b"".join((checkpoint.folder / name).read_bytes() for name in files)).hexdigest()
+
+
+def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
+    if str(game) not in shipped_ladders():
+        return []
+    ladder = load_ladder(game).ratings
+    ratings = []
+    for player in dict.fromkeys(row["player"] for row in rows):
+        against = [
+            result_of_summary(str(game), player, row)
+            for row in rows
+            if row["player"] == player and row["opponent"] in ladder.names
+        ]
+        if against:
+            elo, error = rate_against(ladder, player, against)
+            ratings.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor})
+    return ratings
+
+
+def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
+    """Yield tuples of player name, player and opponent name, after checking that all opponents can be loaded."""
+    policy_opponents, search_opponents = (
+        playable_bots(default, game) if given is None else given
+        for given, default in (
+            (matches.policy_opponents, POLICY_OPPONENTS),
+            (matches.search_opponents, SEARCH_OPPONENTS),
+        )
+    )
+    for opponent in (*policy_opponents, *search_opponents):
+        load_bot(opponent, game).close()
+    for number, opponent in enumerate(policy_opponents):
+        seed = int(np.random.SeedSequence((matches.seed, number, 1)).generate_state(1)[0])
+        yield (
+            "policy",
+            PolicyBot(checkpoint.network, game, seed, deterministic=checkpoint.deterministic_policy),
+            opponent,
+        )
+    name = f"policy@{matches.simulations}"
+    for opponent in search_opponents:
+        yield (
+            name,
+            SearchBot.of_checkpoint(checkpoint, game, seed=0, simulations=matches.simulations, name=name),
+            opponent,
+        )
+
+
+def _named(progress: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:
+    return lambda over, games: progress(what, over, games)
