@@ -13,8 +13,7 @@ from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
 from stoneworks.reading import read_json
 from stoneworks.training.arena.ladder import LadderError, load_ladder
-from stoneworks.training.arena.match import result_of_summary
-from stoneworks.training.arena.ratings import rate_against
+from stoneworks.training.arena.results import rate_summaries
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
 
@@ -170,13 +169,7 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         of_game = next((part for part in (fields, *fields.get("other_games", ())) if part.get("game") == game), None)
         if of_game is None:
             continue
-        for player in {match["player"] for match in of_game["matches"]}:
-            matches = [
-                result_of_summary(game, player, match)
-                for match in of_game["matches"]
-                if match["player"] == player and match["opponent"] in ladder.ratings.names
-            ]
-            agent = player.replace("policy", name, 1)
-            if matches and agent not in found:  # on the ladder itself, agents have more games
-                found[agent] = rate_against(ladder.ratings, player, matches)
+        for player, rating in rate_summaries(ladder.ratings, game, of_game["matches"]).items():
+            # On the ladder itself, agents have more games.
+            found.setdefault(player.replace("policy", name, 1), rating)
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}

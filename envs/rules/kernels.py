@@ -139,7 +139,7 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a kernel whose code is copied into each caller: for parts of loops, where passing arrays takes time."""
+    """Compile a kernel that is always inlined into its callers, for inner loops in which passing arrays takes time."""
     return _compiled_with_callers(function, forceinline=True)
 
 

@@ -66,8 +66,8 @@ LINE = np.dtype(
         ("num_own", "f8"),  # strings of the player
         ("num_other", "f8"),  # strings of the opponent
         ("label", "i4"),  # of its string, NO_STRING before a cut
-        ("number", "i4"),  # counts lines, also the parts before and after a cut
-        ("number_of_first_stone", "i4"),  # number under which the strings that met the first stone are noted
+        ("number", "i4"),  # number of the line; the part after a cut has a number of its own
+        ("number_of_first_stone", "i4"),  # number of the first stone of the turn
     ]
 )
 
@@ -329,7 +329,7 @@ def take_light(board: Record, state: Record, cell: int, color: int) -> None:
 
 @kernel
 def save_stones(board: Record, state: Record, saved: SavedStones) -> None:
-    """Save what placements change of the stones."""
+    """Save the fields of the state that placing stones changes."""
     stones, strings, words = saved
     for cell in range(board.num_cells):
         stones[cell] = state.stones[cell]
@@ -343,7 +343,7 @@ def save_stones(board: Record, state: Record, saved: SavedStones) -> None:
 
 @kernel
 def restore_stones(board: Record, state: Record, saved: SavedStones) -> None:
-    """Restore the stones that ``save_stones`` has saved."""
+    """Restore the fields saved by ``save_stones``."""
     stones, strings, words = saved
     for cell in range(board.num_cells):
         state.stones[cell] = stones[cell]
@@ -365,7 +365,7 @@ def add_to_string(
     met: npt.NDArray[np.int32],
     line: Record,
 ) -> None:
-    """Count a stone on ``cell`` as part of the string of ``line``, with the strings that it joins to it."""
+    """Update the counts of ``line`` for a stone on ``cell``, which joins adjacent strings to the string of the line."""
     points = line.points - triangle(line.connected)
     connected = line.connected + int64(board.perimeter[cell])
     num_own = line.num_own
@@ -387,7 +387,7 @@ def add_to_string(
 
 @kernel
 def count_after_cut(board: Record, state: Record, player: int, after_cut: Counts, line: Record) -> None:
-    """Count all strings anew, since ``player`` has just cut."""
+    """Recount all strings after a cut by ``player``."""
     on_perimeter, standing = after_cut
     points = count_strings(board, state, on_perimeter, standing)
     label = state.strings[state.last_stone]
@@ -412,7 +412,7 @@ def best_of_line(
     met: npt.NDArray[np.int32],
     line: Record,
 ) -> tuple[float, bool]:
-    """Play ``action`` and on in its direction; return the greatest lead on the way and whether the turn has cut."""
+    """Play ``action`` and extend the line as far as possible; return the greatest lead and whether the turn has cut."""
     best = -np.inf
     first = int64(state.last_stone)  # of the stones without labels
     while action != NO_ACTION:
@@ -450,7 +450,7 @@ def best_of_stone(
     met: npt.NDArray[np.int32],
     line: Record,
 ) -> float:
-    """Return the greatest lead that a turn of ``player`` reaches that begins with a stone on ``cell``."""
+    """Return the greatest lead of ``player`` during turns that begin with a stone on ``cell``."""
     on_perimeter, standing = counts
     num_own, num_other = standing[2 + player], standing[3 - player]
     line.number += 1
@@ -502,7 +502,7 @@ def best_of_cut(
     met: npt.NDArray[np.int32],
     line: Record,
 ) -> float:
-    """Return the greatest lead that a turn of ``player`` reaches that begins with the cut ``action``."""
+    """Return the greatest lead of ``player`` during the turn that begins with the cut ``action``."""
     place_stone(board, state, action)
     count_after_cut(board, state, player, after_cut, line)
     best = with_half_point(line.points, line.num_own, line.num_other)
@@ -518,7 +518,7 @@ def best_of_cut(
 
 @kernel
 def weighted_sum(gains: npt.NDArray[np.float64]) -> float:
-    """Return the sum of the gains, the greatest with weight 1, each other one with less than the next greater. Sorts them."""
+    """Sort the gains and return their weighted sum: weight 1 for the greatest, less for each smaller one."""
     for place in range(1, len(gains)):  # less to compile than NumPy's function
         gain = gains[place]
         while place > 0 and gains[place - 1] > gain:
@@ -563,8 +563,8 @@ def outlook(
     )
     counts = (on_perimeter, standing)
     after_cut = (np.empty(num_cells, np.int16), np.empty(4, np.float32))
-    met = np.zeros(num_cells, np.int32)  # by label: number of the line that met a string last
-    lines = np.zeros(1, LINE)  # its record lives as long as the array does
+    met = np.zeros(num_cells, np.int32)  # by label: number of the last line that met the string
+    lines = np.zeros(1, LINE)  # keep the array: numba does not count references to its records
     before = with_half_point(lead, standing[2 + player], standing[3 - player])
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
     to_act, num_passes = state.current_player, state.consecutive_passes

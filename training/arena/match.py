@@ -8,7 +8,7 @@ number of distinct games.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,18 +146,6 @@ def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
         "draws": result.draws,
         "losses": result.losses,
     }
-
-
-def result_of_summary(game: str, player: str, summary: Mapping[str, Any]) -> MatchResult:
-    """Return a match as the input of ratings, from its summary with its results by seat, ``by_seat``.
-
-    Summaries do not store which games form a pair, so the scores are sorted by seat, and there are no records.
-    """
-    columns = [
-        np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
-        for wins, draws, losses in summary["by_seat"]
-    ]
-    return MatchResult(game, (player, summary["opponent"]), np.column_stack(columns), ())
 
 
 def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:

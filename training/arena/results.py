@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.play import ArenaResult
-from stoneworks.training.arena.ratings import Ratings
+from stoneworks.training.arena.ratings import Ratings, rate_against
 from stoneworks.training.arena.sprt import pentanomial
 
 
@@ -127,3 +127,35 @@ def _pairing_fields(match: MatchResult) -> dict[str, Any]:
         "won_drawn_lost_as_player_1": list(match.by_seat[1]),
         "forfeits": [forfeited_by.count(name) for name in match.names],
     }
+
+
+def rate_summaries(
+    ratings: Ratings, game: str, summaries: Sequence[Mapping[str, Any]]
+) -> dict[str, tuple[float, float]]:
+    """Rate players against players with known ratings, from stored match summaries.
+
+    Args:
+        ratings: the known ratings.
+        game: the game string.
+        summaries: summaries of :func:`stoneworks.training.arena.match.summarize` with ``player`` and ``by_seat``: wins,
+            draws and losses of the player in each seat. Matches against unrated opponents are ignored.
+
+    Returns:
+        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
+    """
+    rated = [summary for summary in summaries if summary["opponent"] in ratings.names]
+    return {
+        player: rate_against(
+            ratings, player, [_match_from(game, summary) for summary in rated if summary["player"] == player]
+        )
+        for player in dict.fromkeys(summary["player"] for summary in rated)
+    }
+
+
+def _match_from(game: str, summary: Mapping[str, Any]) -> MatchResult:
+    """Return a match without records. Summaries do not store which games form a pair, so scores are sorted by seat."""
+    columns = [
+        np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
+        for wins, draws, losses in summary["by_seat"]
+    ]
+    return MatchResult(game, (summary["player"], summary["opponent"]), np.column_stack(columns), ())

@@ -29,8 +29,8 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.reading import read_json_lines
 from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
-from stoneworks.training.arena.match import play_match, result_of_summary, summarize
-from stoneworks.training.arena.ratings import rate_against
+from stoneworks.training.arena.match import play_match, summarize
+from stoneworks.training.arena.results import rate_summaries
 from stoneworks.training.runs.hardware import describe_hardware
 
 POLICY_OPPONENTS = ("random", "greedy")
@@ -131,13 +131,15 @@ def _play(
     progress: Callable[[str, int, int], None] | None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Play the matches on one game; return their results and the ratings of the players."""
+    # The description has a hash of the weights.
+    checkpoint_sha256 = hashlib.sha256((checkpoint.folder / METADATA_FILE).read_bytes()).hexdigest()
     finished = read_json_lines(file, CheckpointError) if file.is_file() else []
     rows = []
     for number, (player, bot, opponent) in enumerate(list(_pairings(checkpoint, game, matches))):
         seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
         of_opponent, of_openings = map(int, seeds)
         settings = {
-            "checkpoint_sha256": _digest(checkpoint),
+            "checkpoint_sha256": checkpoint_sha256,
             "game": str(game),
             "environment_version": game.version,
             "player": player,
@@ -176,28 +178,15 @@ def _play(
     return rows, _ratings(game, rows)
 
 
-def _digest(checkpoint: Checkpoint) -> str:
-    """Return a hash of everything that determines how the checkpoint plays."""
-    files = (WEIGHTS_FILE, METADATA_FILE)
-    return hashlib.sha256(b"".join((checkpoint.folder / name).read_bytes() for name in files)).hexdigest()
-
-
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
     if str(game) not in shipped_ladders():
         return []
     ladder = load_ladder(game).ratings
-    ratings = []
-    for player in dict.fromkeys(row["player"] for row in rows):
-        against = [
-            result_of_summary(str(game), player, row)
-            for row in rows
-            if row["player"] == player and row["opponent"] in ladder.names
-        ]
-        if against:
-            elo, error = rate_against(ladder, player, against)
-            ratings.append({"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor})
-    return ratings
+    return [
+        {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor}
+        for player, (elo, error) in rate_summaries(ladder, str(game), rows).items()
+    ]
 
 
 def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
