@@ -1,4 +1,4 @@
-"""The processors that there are to share work among: their number and their name."""
+"""The number of available processors and their name."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def section(findings: Findings, picture: str) -> str:
     score = (found.first_player_wins + found.draws / 2) / number
     low, high = wilson_interval(score * number, number)
     lengths = np.array(found.lengths)
-    likely = np.argsort(-found.opening)[:5]
+    likely = [action for action in np.argsort(-found.opening)[:5] if found.opening[action] > 0]
     rows = [
         ("score of the first player", f"{percent(score)} (95 % interval {percent(low, high)})"),
         ("draws", percent(found.draws / number)),

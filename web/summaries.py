@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PASSES = "The game ends when both players pass in succession."
+_PASSES = "The game ends when both players pass consecutively."
 
 _SUMMARIES: dict[str, tuple[str, ...]] = {
     "vadus": (
@@ -43,8 +43,8 @@ _SUMMARIES: dict[str, tuple[str, ...]] = {
         "Or move a piece: it slides along its region to a corner between three tiles, and may step once along an edge to a corner "
         "of the other color. It may land on a single piece and pin it.",
         "Groups of pieces whose neighboring corners are all held by the other color are captured.",
-        "When the tiles have run out, a turn removes a tile with three empty neighbors in succession, with its pieces, or moves a "
-        "piece. Who then has no piece left loses.",
+        "When the tiles have run out, a turn moves a piece, or removes a tile with three consecutive empty neighbors "
+        "and its pieces; the other tiles must stay connected. A player who then has no pieces left loses.",
     ),
 }
 

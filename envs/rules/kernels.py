@@ -262,7 +262,7 @@ def _signature(function: Callable[..., Any], board: np.dtype[Any], state: np.dty
 
 @contextlib.contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Collect no garbage: the many objects of a compilation live until its end, and a tenth of its time went into that."""
+    """Disable garbage collection: a compilation creates many long-lived objects; collecting took 10 % of its time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -138,7 +138,7 @@ class State:
         game.fill_mask(game.board, self._records, mask)
         return mask
 
-    # -- Asking ------------------------------------------------------------------------------------------------------
+    # -- Queries -----------------------------------------------------------------------------------------------------
 
     def current_player(self) -> int:
         """Return the player to move, or ``TERMINAL_PLAYER`` (-4) after the end of the game."""
@@ -320,7 +320,7 @@ class State:
     def __reduce__(self) -> tuple[Callable[..., State], tuple[Game, bytes, list[int]]]:
         return _restore, (self._game, self._records.tobytes(), self._history)
 
-    # -- OpenSpiel's questions that have one answer here ---------------------------------------------------------------
+    # -- OpenSpiel methods with constant results -----------------------------------------------------------------------
 
     def is_chance_node(self) -> bool:
         """Return False: there are no chance nodes."""

@@ -241,8 +241,8 @@ def legal_actions(board: Record, state: Record, mask: Int8s) -> None:
 def turn_is_over(state: Record) -> bool:
     """Return whether the tile and the cones of the turn have been placed.
 
-    G4: the same player fills the holes of this turn's tile while there is a cone. Others are none of its holes: they
-    were left when there was no cone.
+    G4: the same player fills the holes of this turn's tile while there is a cone. Other holes need not be filled: they
+    were left open because no cones remained.
     """
     return state.holes_to_fill == 0 or state.cones_left[0] + state.cones_left[1] == 0  # type: ignore[no-any-return]
 

@@ -148,7 +148,7 @@ class ExternalBot(Bot):
             self._end(at_once=True)
         if self._program is None:
             if not self._new_game:
-                raise _Problem("crashed", "the program has lost this game before; restart() begins a new one")
+                raise _Problem("crashed", "the program has ended during this game; call restart() first")
             self._program = _Program(self._words)
             self._finalizer = weakref.finalize(self, self._program.end, at_once=False)
             self._program.write(PROTOCOL)
@@ -281,7 +281,7 @@ class _Program:
             status = "it closed its standard output"
         self._error_reader.join(SECONDS_TO_END)
         words = b"".join(self._last_errors.copy()).decode("utf-8", "replace").rstrip()
-        return f"{status}; the end of its standard error:\n{words}" if words else f"{status} and said nothing"
+        return f"{status}; the end of its standard error:\n{words}" if words else f"{status}, with no error output"
 
     # Each pipe is closed by the thread that uses it: closing one while another thread reads from it may block.
 

@@ -1,4 +1,4 @@
-"""Names of bots that come from data files: ladders, configurations, anything that was received from somebody.
+"""Validation of bot names from data files, such as ladders and configurations, which may be untrusted.
 
 ``load_bot`` starts programs (``exec:<command>``) and reads any path. Names passed by the caller may do that; names in a
 file may not, unless the caller trusts the file.
@@ -17,12 +17,12 @@ def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
     """Check that loading the bot ``name`` neither starts a program nor reads outside of a folder.
 
     Args:
-        name: what ``load_bot`` is to be given, or the path of a checkpoint.
-        source: what errors call the file.
-        folder: the folder that paths must lead into, symbolic links resolved; None where paths are not allowed at all.
+        name: a name for ``load_bot``, or the path of a checkpoint.
+        source: name of the file in error messages.
+        folder: the folder that paths must lie in after resolving symbolic links; None if paths are not allowed.
 
     Raises:
-        UntrustedNameError: it does.
+        UntrustedNameError: the name starts a program or refers to a path outside the folder.
     """
     kind, _, argument = name.partition(":")
     if kind in BOTS:

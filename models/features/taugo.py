@@ -27,7 +27,7 @@ FEATURES = tuple(
         "lead_in_strings",
     )
 )
-#: A lead of this score has the plane 0.76.
+#: Divisor of the lead before ``tanh``: a lead of this many points has the value tanh(1) = 0.76.
 LEAD_UNIT = 40.0
 #: The same for the difference in numbers of strings.
 STRINGS_UNIT = 4.0

@@ -251,9 +251,7 @@ class NetworkSearch:
             self.num_leaves_judged += num_asked
             values = values + np.float32(self.guide_weight) * (judged - values)
         if self._expand(*arrays, num_asked, logits, values, *self._rules):
-            raise ValueError(
-                "the network's answers are not all numbers: its weights are damaged, or its training diverged"
-            )
+            raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
     def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         begin = time.perf_counter()

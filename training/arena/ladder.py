@@ -148,7 +148,7 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
     if path is not None:
         ladder = Ladder.from_text(read_text(path, LadderError), str(path))
         if ladder.game != wanted:
-            raise LadderError(f"{path} is a ladder of {ladder.game}; wanted is one of {wanted}")
+            raise LadderError(f"{path} must be a ladder of {wanted}, got one of {ladder.game}")
         return ladder
     ladders = shipped_ladders()
     if wanted not in ladders:

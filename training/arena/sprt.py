@@ -1,16 +1,17 @@
 """The sequential probability ratio test on pairs of games: stop as soon as the results decide between two strengths.
 
 Hypothesis 0 says that A is ``elo0`` stronger than B, hypothesis 1 that it is ``elo1`` stronger (logistic Elo: an
-expected score of 1 / (1 + 10^(-elo / 400))). Results are pentanomial: how many pairs brought A 0, 0.5, 1, 1.5 and 2 points, so that
-what both games of a pair have in common, the opening, does not disturb. The generalized likelihood ratio compares the most likely
-distribution over the five results of mean score s1 with the one of mean score s0: with observed shares q of the scores a, the most
-likely distribution of mean s is p = q / (1 + x (a - s)), where x solves Σ q (a - s) / (1 + x (a - s)) = 0.
+expected score of 1 / (1 + 10^(-elo / 400))). Results are pentanomial: the numbers of pairs in which A
+scored 0, 0.5, 1, 1.5 and 2 points. This accounts for the correlation between the two games of a pair, which share an
+opening. The generalized likelihood ratio compares the most likely distribution over the five results with mean score s1
+to the one with mean score s0: with observed shares q of the scores a, the most likely distribution with mean s is
+p = q / (1 + x (a - s)), where x solves Σ q (a - s) / (1 + x (a - s)) = 0.
 
 The test stops when the logarithm of the ratio leaves (ln(β / (1 - α)), ln((1 - β) / α)): A. Wald, Sequential tests of statistical
 hypotheses, Annals of Mathematical Statistics 16 (1945), 117-186. The ratio is the one of fishtest, Stockfish's testing
 framework, for logistic Elo: M. Van den Bergh, Comments on normalized Elo, and A practical introduction to the GSPRT
 (https://www.cantate.be/Fishtest/); the distribution is proposition 1.1 of his support_MLE_multinomial.pdf. As there, a result
-that never came counts as 0.001 pairs. Unlike fishtest, how far the last step overshoots a bound is not corrected for.
+that was not observed counts as 0.001 pairs. Unlike in fishtest, there is no correction for overshooting the bounds.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-#: A's points in a pair, as shares of the two that there are.
+#: The possible scores of A in a pair, as fractions of the maximum of 2 points.
 PAIR_SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
-#: Pairs that a result counts as which never came.
+#: Pseudo-count, in pairs, of a result that was not observed.
 _PAIRS_OF_NONE = 1e-3
 
 

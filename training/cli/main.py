@@ -60,9 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # a terminal that is ASCII alone must not end a command at its last line
+            stream.reconfigure(errors="replace")  # non-ASCII output must not raise an error on an ASCII-only terminal
     try:
         with _interrupted_by_sigterm():
             status = app(args=arguments, standalone_mode=False)

@@ -201,7 +201,7 @@ class Crew:
             self._restart(member, "died", str(error).partition("\n")[0])
 
     def _restart(self, member: _Member, event: str, reason: str, trace: str = "") -> None:
-        """Start an actor again, and tell it; a trace that was told before is not told again.
+        """Start an actor again and report it. A trace that was reported before is not reported again.
 
         Raises:
             SelfPlayError: the actor has been started again too often. A note contains the trace.

@@ -91,7 +91,7 @@ def read_yaml(text: str, source: str) -> dict[str, Any]:
         reason = " ".join(str(error).split())[:500]
         raise ConfigError(f"{source} is not valid YAML: {reason or type(error).__name__}") from None
     if not isinstance(values, dict):
-        raise ConfigError(f"{source} must be keys with values, got {type(values).__name__}")
+        raise ConfigError(f"{source} must be a mapping, got {type(values).__name__}")
     return values
 
 
@@ -131,7 +131,7 @@ Config = TypeVar("Config")
 def build(kind: type[Config], values: Any, source: str, prefix: str = "") -> Config:
     """Return an instance of the dataclass ``kind`` with validated ``values``. Raises :class:`ConfigError`."""
     if not isinstance(values, Mapping):
-        raise ConfigError(f"{source}: {prefix.rstrip('.')} must be keys with values, got {shown(values)}")
+        raise ConfigError(f"{source}: {prefix.rstrip('.')} must be a mapping, got {shown(values)}")
     known = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     types = get_type_hints(kind)
     for key in values:
@@ -187,7 +187,7 @@ def _is_a(kind: type, value: Any) -> bool:
 
 def _shares(values: Any, source: str, key: str) -> dict[str, float]:
     if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
-        raise ConfigError(f"{source}: {key} must be names with numbers, got {shown(values)}")
+        raise ConfigError(f"{source}: {key} must be a mapping from names to numbers, got {shown(values)}")
     for name, value in values.items():
         if not _is_a(float, value) or value <= 0:
             raise ConfigError(f"{source}: {key}.{shown(name, str)} must be a number > 0, got {shown(value)}")
@@ -197,7 +197,7 @@ def _shares(values: Any, source: str, key: str) -> dict[str, float]:
 def _network(values: Any, item: dataclasses.Field[Any], source: str, key: str) -> NetworkConfig:
     """Return the hyperparameters of the network ``values["kind"]``; the default kind is that of the field's default."""
     if not isinstance(values, Mapping):
-        raise ConfigError(f"{source}: {key} must be keys with values, got {shown(values)}")
+        raise ConfigError(f"{source}: {key} must be a mapping, got {shown(values)}")
     default = {} if item.default_factory is dataclasses.MISSING else dataclasses.asdict(item.default_factory())
     kind = values.get("kind", default.get("kind"))
     try:

@@ -50,7 +50,8 @@ class RunStory:
         title: display name of the algorithm.
         lines: function that returns the text beside the progress bar and the lines below it from a status.
         facts: function that returns the table of the report, by row name, from the ``training`` part of a checkpoint.
-        trained: function that returns how the agent was trained, for "By <title>: ..." in the model card, from the same.
+        trained: function that returns how the agent was trained, for the section "Training" of the model card, from the
+            same.
         sections: the sections of the report that show metrics.
     """
 

@@ -293,9 +293,9 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
     """Play to the end at random: as the common kernel does, but without masks.
 
     The first stone of a turn is drawn from all that could be an action of the mover: each empty intersection as the place of a
-    stone, the pass, and cuts. These are drawn by heading and end (each empty point) or by heading and friendly stone (each
-    stone), whatever is fewer. What is not legal is rejected and drawn anew, so that all legal actions are equally likely. It
-    is much less work to find out whether one action is legal than to find all that are.
+    stone, the pass, and cuts. Cuts are drawn by heading and end (each empty point) or by heading and friendly stone,
+    whichever are fewer. Illegal draws are rejected and repeated (rejection sampling), so all legal actions are equally
+    likely. Testing whether one action is legal is much cheaper than finding all legal actions.
 
     It is one function, because a call with an array as an argument counts references, which takes as long as a draw.
     """

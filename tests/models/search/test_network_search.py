@@ -892,7 +892,7 @@ def test_a_network_that_does_not_answer_with_numbers_is_an_error(policy: SearchP
         {"logits": logits, "values": values}[which][-1] = np.nan
         return logits, values
 
-    with pytest.raises(ValueError, match="network's answers are not all numbers"):
+    with pytest.raises(ValueError, match="network's output must be finite"):
         search(game.new_initial_state(), evaluate, policy, 30)
 
 

@@ -574,7 +574,7 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
         ({"vadus(size=2)": 0}, r"games\.vadus\(size=2\) must be a number > 0, got 0"),
         ({"vadus(size=2)": "much"}, "must be a number > 0, got 'much'"),
         ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),
-        ([1], "games must be names with numbers"),
+        ([1], "games must be a mapping from names to numbers"),
     ],
 )
 def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:

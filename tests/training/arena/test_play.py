@@ -494,7 +494,7 @@ def test_files_that_are_no_ladder_are_errors_that_name_them(ladder: Ladder, tmp_
     file = tmp_path / "ladder.json"
     ladder.save(file)
     with pytest.raises(
-        LadderError, match=r"ladder\.json is a ladder of vadus\(size=3\); wanted is one of vadus\(size=4\)"
+        LadderError, match=r"ladder\.json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"
     ):
         load_ladder("vadus(size=4)", file)
     fields = json.loads(file.read_text(encoding="utf-8"))

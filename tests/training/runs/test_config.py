@@ -68,7 +68,7 @@ def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None
         ("network.channels=many", "network.channels must be .*'many'"),
         ("network.kind=transformer", "network.kind must be one of .*board_network.*'transformer'"),
         ("network.kind=[board_network]", "network.kind must be one of"),
-        ("network=8", "network must be keys with values, got 8"),
+        ("network=8", "network must be a mapping, got 8"),
         ("frames.x=8", "frames is 1000"),
         ("game=vadus(size=1)", "game: .*size"),
         ("game=5", "game must be a string, got 5"),
@@ -109,8 +109,8 @@ def test_errors_name_the_file(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must be keys with values, got NoneType"),
-        ("- 1", "must be keys with values, got list"),
+        ("", "must be a mapping, got NoneType"),
+        ("- 1", "must be a mapping, got list"),
         ("game: [", "is not valid YAML"),
         ("game: vadus\ngame: laido\nframes: 10", "duplicate key 'game'"),
         ("frames: 10", "the key algorithm is missing; it must be one of alphazero, ppo"),
