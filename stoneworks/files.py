@@ -33,10 +33,19 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def append_json_line(path: Path, row: Mapping[str, Any]) -> None:
-    """Append a line to a JSON lines file. Raises ``OSError`` with the path."""
+    """Append a line to a JSON lines file and flush it to disk. Raises ``OSError`` with the path.
+
+    A last line without an end, left by a killed process, is ended first, so that only that line is lost.
+    """
+    line = json.dumps(row).encode() + b"\n"
     try:
-        with path.open("a", encoding="utf-8") as opened:
-            opened.write(json.dumps(row) + "\n")
+        with path.open("ab+") as opened:
+            if opened.seek(0, os.SEEK_END):
+                opened.seek(-1, os.SEEK_END)
+                line = line if opened.read(1) == b"\n" else b"\n" + line
+            opened.write(line)
+            opened.flush()
+            os.fsync(opened.fileno())
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 

@@ -194,7 +194,7 @@ def main(
     """Play games of a shipped agent against itself, and write what they show into the page of its game."""
     game = load_game(agent.partition("-")[0])
     page = docs / f"{game.name}.md"
-    text = page.read_text(encoding="utf-8")
+    replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
     with torch_threads(1), Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task(str(game), total=games)
         findings = find_out(
@@ -208,8 +208,9 @@ def main(
         )
     picture = f"images/{game.name}-opening.svg"
     block = section(findings, picture)
+    text = replace_block(page.read_text(encoding="utf-8"), BEGIN, END, block)
     draw(game.new_initial_state(), fill=opening_heat(findings)).save(docs / picture)
-    write_whole(page, replace_block(text, BEGIN, END, block))
+    write_whole(page, text)
 
 
 if __name__ == "__main__":

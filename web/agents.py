@@ -46,7 +46,7 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
     if name in ("random", "greedy") or name in _of_other_packages():
         return name
     if found := re.fullmatch(rf"mcts:(?:([0-9]{{1,9}})|{_SECONDS})", name, re.ASCII):
-        if found[1] and 1 <= int(found[1]) <= limits.simulations:
+        if _is_allowed_number(found[1], limits.simulations):
             return name
         if _is_allowed_time(found[2], limits):
             return name
@@ -54,7 +54,7 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
             f"the budget of {name} must be 1 to {limits.simulations} simulations, or up to {limits.thinking_seconds / 2:g}s"
         )
     if found := re.fullmatch(rf"alphabeta:(?:([0-9]{{1,3}})|{_SECONDS})", name, re.ASCII):
-        if (found[1] and 1 <= int(found[1]) <= limits.depth_turns) or _is_allowed_time(found[2], limits):
+        if _is_allowed_number(found[1], limits.depth_turns) or _is_allowed_time(found[2], limits):
             return name
         raise RequestError(
             f"the depth of {name} must be 1 to {limits.depth_turns} turns, or a time up to {limits.thinking_seconds / 2:g}s"
@@ -68,6 +68,8 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
                 raise RequestError(f"the time of {name} must be at most {limits.thinking_seconds / 2:g}s")
             if _game_of_checkpoint(found[1]) != game.name:
                 raise RequestError(f"{name} plays {_game_of_checkpoint(found[1])}, not {game.name}")
+            if not _plays(found[1], game):
+                raise RequestError(f"{name} was trained on {_description(found[1])['game']} and cannot play {game}")
             _require_torch(name)
             return name
     raise RequestError(
@@ -117,6 +119,10 @@ def _described(name: str, game: Game) -> dict[str, Any]:
 
 def _is_shipped_search(name: str) -> bool:
     return name.endswith(f"@{_SHIPPED_SIMULATIONS}")
+
+
+def _is_allowed_number(number: str | None, most: int) -> bool:
+    return number is not None and number[0] != "0" and int(number) <= most  # load_bot accepts no leading zeros
 
 
 def _is_allowed_time(seconds: str | None, limits: Limits) -> bool:

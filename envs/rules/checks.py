@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -31,12 +31,35 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int | None = Non
     return int(value)
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return a finite number > 0. Raises ``ValueError`` for anything else; numpy numbers are accepted, booleans are not."""
+def check_number(
+    name: str, value: Any, minimum: float, maximum: float | None = None, *, above_minimum: bool = False
+) -> float:
+    """Return a finite number.
+
+    Args:
+        name: name of the argument in the error message.
+        value: the argument; numpy numbers are accepted, booleans are not.
+        minimum: smallest allowed value.
+        maximum: largest allowed value; None for no bound.
+        above_minimum: whether ``minimum`` itself is not allowed.
+
+    Raises:
+        ValueError: the value is not a finite number or out of bounds.
+    """
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not (number and 0 < value < math.inf):
-        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+    most = sys.float_info.max if maximum is None else maximum
+    if not (number and minimum <= value <= most) or (above_minimum and value == minimum):
+        if above_minimum:
+            allowed = f"> {minimum}" if maximum is None else f"> {minimum} and <= {maximum}"
+        else:
+            allowed = f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise ValueError(f"{name} must be a number {allowed}, got {value!r}")
     return float(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return a finite number > 0. Raises ``ValueError`` for anything else; see :func:`check_number`."""
+    return check_number(name, value, 0, above_minimum=True)
 
 
 def check_seed(seed: Any) -> int | None:

@@ -56,10 +56,9 @@ class AlphaBetaBot(ActionValueBot):
         """
         if (depth is None) == (seconds is None):
             raise ValueError(f"exactly one of depth and seconds must be given, got {depth!r} and {seconds!r}")
-        for option, value, most in (("depth", depth, MAX_DEPTH), ("num_candidates", num_candidates, MAX_CANDIDATES)):
-            if value is None and option == "depth":
-                continue
-            check_integer(option, value, 1, most)
+        if depth is not None:
+            check_integer("depth", depth, 1, MAX_DEPTH)
+        check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         if seconds is not None:
             seconds = check_positive("seconds", seconds)
         super().__init__(game)

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
+from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
 from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.root_statistics import RootStatistics
-from stoneworks.models.search.uct import SearchTree
+from stoneworks.models.search.uct import MAX_VISITS, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).
@@ -72,7 +72,7 @@ class MCTSBot(Bot):
             game: the game.
             seed: seed for playouts and for breaking ties; None draws a random one. With ``simulations`` it determines
                 all actions.
-            simulations: simulations per step, at least 1.
+            simulations: simulations per step, from 1 to ``MAX_VISITS``, about two million.
             seconds: time per step, more than 0.
             exploration: factor of the confidence bounds, at least 0, for results in [-1, 1]; None for the default of
                 ``leaf``.
@@ -89,7 +89,7 @@ class MCTSBot(Bot):
                 f"exactly one of simulations and seconds must be given, got {simulations!r} and {seconds!r}"
             )
         if simulations is not None:
-            check_integer("simulations", simulations, 1)
+            check_integer("simulations", simulations, 1, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
         if seconds is not None:
             seconds = check_positive("seconds", seconds)
@@ -99,13 +99,11 @@ class MCTSBot(Bot):
             require_evaluation(game, "leaf=evaluation")
         if exploration is None:
             exploration = DEFAULT_EXPLORATION[leaf]
-        if not 0 <= exploration < np.inf:
-            raise ValueError(f"exploration must be a number >= 0, got {exploration!r}")
         self._game = game
         self._leaf = leaf
         self._simulations = None if simulations is None else int(simulations)
         self._seconds = seconds
-        self._exploration = float(exploration)
+        self._exploration = check_number("exploration", exploration, 0)
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
@@ -128,10 +126,10 @@ class MCTSBot(Bot):
         """
         budget, *options = argument.split(",")
         parsed = parse_budget(budget)
-        if parsed is None:
+        if parsed is None or (isinstance(parsed, int) and parsed > MAX_VISITS):
             raise UnknownBotError(
-                "mcts bot: the budget must be a number > 0, of at most 18 digits, of simulations, as in 'mcts:400', or of "
-                f"seconds, as in 'mcts:2s' or 'mcts:0.5s', got {budget!r}"
+                f"mcts bot: the budget must be from 1 to {MAX_VISITS} simulations, as in 'mcts:400', or a number > 0 of "
+                f"seconds, of at most 18 digits, as in 'mcts:2s' or 'mcts:0.5s', got {budget!r}"
             )
         values = parse_parameters("mcts", options, _PARAMETERS)
         num_threads = values["threads"]
@@ -198,9 +196,9 @@ class MCTSBot(Bot):
         line: list[int] = []
         while self.root_statistics is not None and len(line) < max_actions:
             found = [part for tree in self._trees if (part := tree.statistics(line)) is not None]
-            if not found or not found[0].actions.size:
+            if not found:
                 break
-            statistics = RootStatistics.sum_of([part for part in found if part.player == found[0].player])
+            statistics = RootStatistics.sum_of(found)
             if not statistics.visits.any():
                 break
             line.append(int(statistics.best[0]))
@@ -232,11 +230,10 @@ class MCTSBot(Bot):
         if self._simulations is not None:
             share, rest = divmod(self._simulations, len(self._trees))
             budgets = [share + (index < rest) for index in range(len(self._trees))]
-        never = threading.Event()
+        stop = threading.Event()
         if self._threads is None:
-            self._search_one(self._trees[0], budgets[0], deadline, never)
+            self._search_one(self._trees[0], budgets[0], deadline, stop)
         else:
-            stop = threading.Event()
             searches = [
                 self._threads.submit(self._search_one, tree, budget, deadline, stop)
                 for tree, budget in zip(self._trees, budgets, strict=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
+from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
 from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
@@ -18,8 +19,9 @@ from stoneworks.models.search.guides import Guide, make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
-#: Games that are searched at once; the others wait.
+#: Games that are searched at once, and the edges of their trees; the other games wait.
 MAX_GAMES = 128
+MAX_EDGES = 1 << 26
 #: Simulations of the first search within a time limit, and the maximum of any.
 FIRST_SIMULATIONS = 16
 MAX_SIMULATIONS = 1 << 14
@@ -77,8 +79,8 @@ class SearchBot(Bot):
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
         self._policy = policy or PLAYING_POLICY
-        self._discount = discount
-        self._guide = guide, guide_weight
+        self._discount = check_number("discount", discount, 0, 1, above_minimum=True)
+        self._guide = guide, check_number("guide_weight", guide_weight, 0, 1)
         self._features = features
         self._searches: dict[tuple[int, int], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
@@ -150,8 +152,7 @@ class SearchBot(Bot):
         """See :meth:`Bot.step_batch`."""
         check_same_game(self, self._game, batch.game)
         check_games_go_on(self, batch, rows)
-        parts = [rows[first : first + MAX_GAMES] for first in range(0, len(rows), MAX_GAMES)]
-        return np.concatenate([np.zeros(0, np.int64), *(self.search_all(batch.states[part]).actions for part in parts)])
+        return self.search_all(batch.states[rows]).actions if len(rows) else np.zeros(0, np.int64)
 
     def search(self, state: State) -> SearchResult:
         """Return the full result of the search; its arrays have one row."""
@@ -177,20 +178,33 @@ class SearchBot(Bot):
         self._cache.clear()
 
     def search_all(self, roots: npt.NDArray[np.void]) -> SearchResult:
-        """Search from several positions at once. Memory grows with their number.
+        """Search from several positions, as many at once as ``MAX_GAMES`` and ``MAX_EDGES`` allow.
 
         Args:
             roots: ``[num_games]`` records of positions that are not terminal, at least one.
         """
+        at_once = MAX_GAMES
+        if self.seconds is None:
+            at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
+        results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
+        if len(results) == 1:
+            return results[0]
+        return SearchResult(
+            *(np.concatenate([getattr(result, field.name) for result in results]) for field in fields(SearchResult))
+        )
+
+    def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is None:
             return self._run_simulations(roots, self.simulations)
+        most = min(MAX_SIMULATIONS, max(FIRST_SIMULATIONS, MAX_EDGES // (len(roots) * self._game.num_actions)))
         begin = time.perf_counter()
         deadline = begin + self.seconds * len(roots)
         simulations = FIRST_SIMULATIONS
         while True:
             result = self._run_simulations(roots, simulations)
             now = time.perf_counter()
-            more = min(2 * simulations, int(simulations * (deadline - now) / max(now - begin, 1e-9)), MAX_SIMULATIONS)
+            more = min(2 * simulations, int(simulations * (deadline - now) / max(now - begin, 1e-9)), most)
+            more = _few_significant_bits(more)
             if more <= simulations or result.solved.all():
                 return result
             begin, simulations = now, more
@@ -212,3 +226,9 @@ class SearchBot(Bot):
             )
         self._last = self._searches[room]
         return self._last.run(roots, simulations, self._generator)
+
+
+def _few_significant_bits(number: int) -> int:
+    """Return ``number`` rounded toward 0 to three binary digits; each number of simulations has a schedule of its own."""
+    shift = max(0, number.bit_length() - 3)
+    return number >> shift << shift

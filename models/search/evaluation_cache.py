@@ -39,7 +39,7 @@ class EvaluationCache:
     def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
         """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` for ``n`` >= 1 observations."""
         keys = [hashlib.blake2b(position.tobytes(), digest_size=16).digest() for position in planes]
-        missing = [row for row, key in enumerate(keys) if key not in self._answers]
+        missing = list({key: row for row, key in enumerate(keys) if key not in self._answers}.values())
         found = {key: self._answers[key] for key in keys if key in self._answers}
         if missing:
             logits, values = self._evaluate(planes[missing])

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.checks import check_integer, check_number
 from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     NO_NODE,
@@ -38,16 +39,25 @@ class Gumbel:
     """Settings of a Gumbel search.
 
     Attributes:
-        max_considered: maximum number of root actions considered, m in the paper.
-        visit_offset: c_visit in the paper.
-        value_scale: c_scale in the paper, for values in [-1, 1]: half of its value for the range [0, 1].
-        gumbel_scale: scale of the Gumbel noise; 1 for self-play, 0 for evaluation games.
+        max_considered: maximum number of root actions considered, m in the paper; at least 1.
+        visit_offset: c_visit in the paper; at least 0.
+        value_scale: c_scale in the paper, for values in [-1, 1]: half of its value for the range [0, 1]; at least 0.
+        gumbel_scale: scale of the Gumbel noise, at least 0; 1 for self-play, 0 for evaluation games.
+
+    Raises:
+        ValueError: a setting is out of bounds.
     """
 
     max_considered: int = 16
     visit_offset: float = 50.0
     value_scale: float = 0.2
     gumbel_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_integer("max_considered", self.max_considered, 1)
+        for name in ("visit_offset", "value_scale", "gumbel_scale"):
+            check_number(name, getattr(self, name), 0)
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
@@ -71,7 +81,7 @@ class Gumbel:
         return np.float32(-self.gumbel_scale) * np.log(exponential)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def visits_to_consider(num_considered: int, num_simulations: int) -> npt.NDArray[np.int32]:
     """Return the sequential halving schedule (section 3): the visit count that each simulation's root action must have.
 

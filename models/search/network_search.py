@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.envs.rules.checks import check_integer, check_number
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide
@@ -110,25 +110,24 @@ class NetworkSearch:
             max_games: maximum batch size in games, at least 1.
             max_simulations: maximum number of simulations per search, at least 1.
             guide: additional leaf evaluation, mixed with the network's.
-            guide_weight: initial weight of the guide.
+            guide_weight: initial weight of the guide, in [0, 1].
             discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
             solve: whether to propagate proven results and to look for wins within the turn at every leaf.
             features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             check_integer(name, value, 1)
-        if not 0 < discount <= 1:
-            raise ValueError(f"discount must be > 0 and <= 1, got {discount!r}")
+        discount = check_number("discount", discount, 0, 1, above_minimum=True)
         self.evaluate = evaluate
         self.policy = policy
-        self.guide_weight = guide_weight
+        self.guide_weight = check_number("guide_weight", guide_weight, 0, 1)
         self.num_leaves_judged = 0
         self.network_seconds = 0.0
         self.search_seconds = 0.0
         self.num_simulations_done = 0
         self._game = game
         self._guide = guide
-        self._rules = float(discount), bool(solve)
+        self._rules = discount, bool(solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.

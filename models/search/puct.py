@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules.checks import check_number, check_positive
 from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     Edges,
@@ -34,16 +35,27 @@ class PUCT:
     """Settings of a PUCT search.
 
     Attributes:
-        exploration: exploration constant, c_init in the paper.
-        exploration_base: base of the exploration term, c_base in the paper.
-        noise_fraction: weight of the Dirichlet noise in the root priors; 0 for evaluation games.
-        noise_concentration: alpha of the Dirichlet distribution; about 10 divided by the number of legal actions.
+        exploration: exploration constant, c_init in the paper; at least 0.
+        exploration_base: base of the exploration term, c_base in the paper; more than 0.
+        noise_fraction: weight of the Dirichlet noise in the root priors, in [0, 1]; 0 for evaluation games.
+        noise_concentration: alpha of the Dirichlet distribution, more than 0; about 10 divided by the number of legal
+            actions.
+
+    Raises:
+        ValueError: a setting is out of bounds.
     """
 
     exploration: float = 1.25
     exploration_base: float = 19652.0
     noise_fraction: float = 0.25
     noise_concentration: float = 0.15
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_number("exploration", self.exploration, 0)
+        check_positive("exploration_base", self.exploration_base)
+        check_number("noise_fraction", self.noise_fraction, 0, 1)
+        check_positive("noise_concentration", self.noise_concentration)
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:

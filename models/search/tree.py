@@ -352,7 +352,7 @@ def expand(
     weights = np.empty(num_actions, np.float32)
     powers_of_2 = np.empty(num_actions, np.int32)
     num_unusable = 0
-    turn = np.empty(MAX_TURN_ACTIONS, states.dtype)
+    turn = np.empty(MAX_TURN_ACTIONS + 1, states.dtype)
     turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
     for answer in range(num_asked):
         row = asked[answer]

@@ -46,7 +46,7 @@ def winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: Int8T
 
     Args:
         board: the board constants.
-        turn: ``[MAX_TURN_ACTIONS]`` positions; the first is the non-terminal position to search, the rest a work buffer.
+        turn: ``[MAX_TURN_ACTIONS + 1]`` positions; the first is the non-terminal position to search, the rest a work buffer.
         mask: ``int8[num_actions]``, action mask of ``turn[0]``.
         masks: ``int8[MAX_TURN_ACTIONS, num_actions]``, work buffer.
     """
@@ -66,16 +66,13 @@ def winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: Int8T
         if action == num_actions:
             level -= 1
             continue
-        if level + 1 == MAX_TURN_ACTIONS:
-            level -= 1
-            continue
         turn[level + 1] = turn[level]
         child = turn[level + 1]
         apply_action(board, child, action)
         if child.ending:
             if child.winner == player:
                 return level + 1, next_actions[0] - 1
-        elif child.current_player == player:
+        elif child.current_player == player and level + 1 < MAX_TURN_ACTIONS:
             level += 1
             next_actions[level] = 0
             legal_actions(board, child, masks[level])

@@ -39,6 +39,8 @@ NODES_IN_USE, EDGES_IN_USE = range(2)
 
 #: Increment of a sum of results for one win.
 UNIT = 1000
+#: Maximum number of visits of a root: sums of results are 32-bit integers.
+MAX_VISITS = (2**31 - 1) // UNIT
 
 #: Child of an edge without a node, and new index of a node that is dropped.
 NO_NODE = -1
@@ -312,7 +314,9 @@ class SearchTree:
         return True
 
     def search(self, num_simulations: int, exploration: float) -> int:
-        """Run simulations and return their number, less than ``num_simulations`` only if the root is proven."""
+        """Run simulations and return their number: fewer than asked if the root is proven or has ``MAX_VISITS`` visits."""
+        visits = int(self._nodes[0, NODE_VISITS]) if self._sizes[NODES_IN_USE] else 0
+        num_simulations = min(num_simulations, MAX_VISITS - visits)
         done: int = self._search(
             self._game.board,
             self._states,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,3 +60,28 @@ def test_the_page_of_the_game_gets_the_section(tmp_path: Path, monkeypatch: pyte
     assert "old" not in text
     assert "score of the first player" in text
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
+
+
+def test_changes_of_the_page_during_the_games_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "images").mkdir()
+    page = tmp_path / "vadus.md"
+    page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
+    monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
+    find_out = module.find_out
+
+    def change_and_find_out(*arguments: Any, **settings: Any) -> module.Findings:
+        page.write_text(page.read_text().replace("after", "changed"))
+        return find_out(*arguments, **settings)
+
+    monkeypatch.setattr(module, "find_out", change_and_find_out)
+    module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
+    assert page.read_text().endswith(f"{module.END}\nchanged\n")
+
+
+def test_a_page_without_the_section_is_an_error_before_the_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vadus.md").write_text("no section\n")
+    monkeypatch.setattr(module, "find_out", lambda *arguments, **settings: pytest.fail("a game was played"))
+    with pytest.raises(ValueError, match="must have the lines"):
+        module.main("vadus", docs=tmp_path)

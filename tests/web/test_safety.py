@@ -185,6 +185,8 @@ def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
         "vadus@999999",
         "laido",
         "mcts:0",
+        "mcts:010",
+        "alphabeta:01",
         "mcts:999999999",
         "mcts:9999s",
         "vadus@9999s",

@@ -89,7 +89,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
         ("value", np.abs(positions["value"]) <= 1.001),
         ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
         *(
-            [(FINAL_BOARD, np.abs(positions[FINAL_BOARD].astype(np.int64)).max(axis=1) <= 1)]
+            [(FINAL_BOARD, np.isin(positions[FINAL_BOARD], (-1, 0, 1, UNKNOWN_OWNER)).all(axis=1))]
             if has_final_board(game)
             else []
         ),

@@ -38,7 +38,7 @@ class ReplayBuffer:
         """Open the buffer.
 
         Args:
-            folder: folder of the buffer's files; created if missing.
+            folder: folder of the buffer's files; the first :meth:`add` creates it.
             dtype: dtype of a position.
             num_bytes: maximum size in memory, in bytes; the files take about the same space on disk.
             num_added: number of positions to resume from. Later positions in the folder are not read, and the next ``add``
@@ -55,7 +55,6 @@ class ReplayBuffer:
         self._ring: npt.NDArray[np.void] = np.empty(self.capacity, dtype)  # pages are allocated lazily, on first write
         self._check = check
         self._has_later_files = True
-        folder.mkdir(parents=True, exist_ok=True)
         # The oldest files may have been deleted already by a session that was killed after the checkpoint.
         kept = [(first, file) for first, file in self._files() if first < num_added]
         self._oldest = next_number = kept[0][0] if kept else 0
@@ -65,6 +64,8 @@ class ReplayBuffer:
             positions = self._read(file)
             self._put(first, positions)
             next_number += len(positions)
+        if not kept and num_added:
+            raise CheckpointError(f"{folder} contains no positions, but the checkpoint {num_added}")
         if next_number != num_added:
             raise CheckpointError(
                 f"{folder} contains positions up to {next_number - 1}, but the checkpoint only up to {num_added - 1}"
@@ -81,6 +82,7 @@ class ReplayBuffer:
         """Add positions and write them to disk."""
         if not len(positions):
             return
+        self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f"{self.num_added:012d}.npy"
         content = io.BytesIO()
         np.save(content, positions, allow_pickle=False)

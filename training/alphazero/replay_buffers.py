@@ -73,5 +73,5 @@ class ReplayBuffers:
         shares = np.array([self._shares[name] for name in names])
         name = names[0] if len(names) == 1 else names[generator.choice(len(names), p=shares / shares.sum())]
         settings, buffer = self._settings, self._buffers[name]
-        window = max(int(settings.min_window * self._shares[name]), int(settings.window_share * buffer.num_added))
+        window = max(1, int(settings.min_window * self._shares[name]), int(settings.window_share * buffer.num_added))
         return self._makers[name].make(buffer.sample(settings.batch_size, window, generator), generator)

@@ -190,7 +190,8 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                 f"positions_from must be the folder of a run with {min(missing)}, got {str(folder)!r}, which has played "
                 f"{', '.join(config.shares())}"
             )
-        self.earlier_runs = [*runs_before(checkpoint), *self.earlier_runs]
+        before = runs_before(checkpoint)
+        self.earlier_runs = [*before, *(run for run in self.earlier_runs if run not in before)]
         return _open_buffers(folder, config, checkpoint)
 
     def _restore(self, earlier: Checkpoint) -> None:

@@ -14,7 +14,7 @@ from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actio
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, final_board, has_final_board
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER, final_board, has_final_board
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.alphazero.teacher import Teacher
 from stoneworks.training.arena.match import random_opening
@@ -189,7 +189,9 @@ class SelfPlay:
         positions["result_counts"] = self._weak_players[row] == NO_PLAYER
         if winner != NO_WINNER:
             positions["result"] = np.where(positions["state"]["current_player"] == winner, 1, -1)
-        if has_final_board(self._game):
+        if has_final_board(self._game) and winner_by_resignation is not None:
+            positions[FINAL_BOARD] = UNKNOWN_OWNER
+        elif has_final_board(self._game):
             owners = final_board(self._game, self._states[row], player=0)
             positions[FINAL_BOARD] = np.where(positions["state"]["current_player"][:, None] == 0, owners, -owners)
         played = PlayedGame(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 
+from stoneworks.models.checkpoint import METADATA_FILE
 from stoneworks.models.shipped import checkpoint_of
 from stoneworks.training.arena.workers import Player
 
@@ -12,5 +14,13 @@ from stoneworks.training.arena.workers import Player
 def checkpoint_hashes(players: Mapping[str, Player]) -> dict[str, str]:
     """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes."""
     found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
-    files = {name: checkpoint[0] / "checkpoint.json" for name, checkpoint in found.items() if checkpoint is not None}
-    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
+    return {
+        name: checkpoint_hash(checkpoint[0])
+        for name, checkpoint in found.items()
+        if checkpoint is not None and (checkpoint[0] / METADATA_FILE).is_file()
+    }
+
+
+def checkpoint_hash(folder: Path) -> str:
+    """Return the SHA-256 hash of a checkpoint's description, which contains the hash of its weights."""
+    return hashlib.sha256((folder / METADATA_FILE).read_bytes()).hexdigest()

@@ -91,6 +91,14 @@ class MatchResult:
         return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
 
     @property
+    def by_pair(self) -> npt.NDArray[np.int64]:
+        """Numbers of pairs, ``int64[3, 3]``, by A's result as player 0 and as player 1: won, drawn, lost."""
+        counts = np.zeros((3, 3), np.int64)
+        as_player_0, as_player_1 = (2 - 2 * self.scores).astype(np.int64).T
+        np.add.at(counts, (as_player_0, as_player_1), 1)
+        return counts
+
+    @property
     def score(self) -> float:
         """A's mean score; a draw counts as half a win."""
         return float(self.scores.mean())

@@ -113,11 +113,6 @@ def _player_fields(result: ArenaResult, name: str, rank: int) -> dict[str, Any]:
 
 
 def _pairing_fields(match: MatchResult) -> dict[str, Any]:
-    forfeited_by = [
-        record.players[1 - record.winner]
-        for record in match.records
-        if "forfeit" in record.metadata and record.winner is not None
-    ]
     return {
         "names": list(match.names),
         "pairs": len(match.scores),
@@ -125,7 +120,7 @@ def _pairing_fields(match: MatchResult) -> dict[str, Any]:
         "pentanomial": pentanomial(match.scores).tolist(),
         "won_drawn_lost_as_player_0": list(match.by_seat[0]),
         "won_drawn_lost_as_player_1": list(match.by_seat[1]),
-        "forfeits": [forfeited_by.count(name) for name in match.names],
+        "forfeits": list(match.num_forfeits),
     }
 
 
@@ -137,11 +132,13 @@ def rate_summaries(
     Args:
         ratings: the known ratings.
         game: the game string.
-        summaries: summaries of :func:`stoneworks.training.arena.match.summarize` with ``player`` and ``by_seat``: wins,
-            draws and losses of the player in each seat. Matches against unrated opponents are ignored.
+        summaries: summaries of :func:`stoneworks.training.arena.match.summarize` with ``player`` and either ``by_pair``
+            (see :attr:`stoneworks.training.arena.match.MatchResult.by_pair`) or ``by_seat``: wins, draws and losses of
+            the player in each seat. Matches against unrated opponents are ignored.
 
     Returns:
         Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
+        Without ``by_pair``, the standard error is an upper bound.
     """
     rated = [summary for summary in summaries if summary["opponent"] in ratings.names]
     return {
@@ -153,9 +150,12 @@ def rate_summaries(
 
 
 def _match_from(game: str, summary: Mapping[str, Any]) -> MatchResult:
-    """Return a match without records. Summaries do not store which games form a pair, so scores are sorted by seat."""
-    columns = [
-        np.repeat([1.0, 0.5, 0.0], [wins, draws, losses]).astype(np.float64)
-        for wins, draws, losses in summary["by_seat"]
-    ]
-    return MatchResult(game, (summary["player"], summary["opponent"]), np.column_stack(columns), ())
+    """Return a match without records."""
+    results = np.array([1.0, 0.5, 0.0])
+    if "by_pair" in summary:
+        counts = np.array(summary["by_pair"], np.int64).ravel()
+        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
+        scores = np.repeat(pairs, counts, axis=0)
+    else:  # sorted by seat, the results within pairs are as dependent as possible
+        scores = np.column_stack([np.repeat(results, tally) for tally in summary["by_seat"]])
+    return MatchResult(game, (summary["player"], summary["opponent"]), scores, ())

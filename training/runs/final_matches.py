@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules.checks import check_integer
 from stoneworks.files import append_json_line
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import (
-    METADATA_FILE,
     WEIGHTS_FILE,
     Checkpoint,
     CheckpointError,
@@ -28,8 +28,9 @@ from stoneworks.models.checkpoint import (
     load_checkpoint,
 )
 from stoneworks.reading import read_json_lines
-from stoneworks.training.arena.ladder import load_ladder, shipped_ladders
-from stoneworks.training.arena.match import play_match, summarize
+from stoneworks.training.arena.checkpoint_hashes import checkpoint_hash, checkpoint_hashes
+from stoneworks.training.arena.ladder import shipped_ladders
+from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, play_match, summarize
 from stoneworks.training.arena.results import rate_summaries
 from stoneworks.training.runs.hardware import describe_hardware
 
@@ -63,6 +64,9 @@ class FinalMatches:
         other_pairs: pairs of games per match on these.
         opening_actions: random actions at the start of each pair.
         seed: seed of all random numbers.
+
+    Raises:
+        ValueError: a number is out of bounds.
     """
 
     policy_opponents: tuple[str, ...] | None = None
@@ -73,6 +77,14 @@ class FinalMatches:
     other_pairs: int = 20
     opening_actions: int = 3
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_integer("simulations", self.simulations, 1)
+        check_integer("num_pairs", self.num_pairs, 1, MAX_PAIRS_AT_ONCE)
+        check_integer("other_pairs", self.other_pairs, 1, MAX_PAIRS_AT_ONCE)
+        check_integer("opening_actions", self.opening_actions, 0, MAX_OPENING_ACTIONS)
+        check_integer("seed", self.seed, 0)
 
 
 def play_final_matches(
@@ -92,54 +104,68 @@ def play_final_matches(
         progress: called after each step with a description of the match, the number of finished games and the total.
 
     Raises:
+        CheckpointError: the checkpoint cannot play one of the other games.
         UnknownBotError: an opponent's name is unknown.
-        ValueError: ``matches`` is invalid.
+        ValueError: the string of another game is invalid.
     """
     game = checkpoint.game
-    rows, ratings = _play(checkpoint, game, matches, matches.num_pairs, TARGETS, file, progress)
-    other_games = []
-    for name in matches.other_games:
-        other_game = load_game(name)
-        loaded = load_checkpoint(checkpoint.folder, other_game)
-        other_rows, other_ratings = _play(loaded, other_game, matches, matches.other_pairs, {}, file, progress)
-        other_games.append({"game": str(other_game), "matches": other_rows, "ratings": other_ratings})
+    games = [game, *map(load_game, matches.other_games)]
+    pairings = [list(_pairings(load_checkpoint(checkpoint.folder, each), each, matches)) for each in games]
+    hardware, libraries = describe_hardware(), library_versions()
+    same = {"checkpoint_sha256": checkpoint_hash(checkpoint.folder), "hardware": hardware, "libraries": libraries}
+    rows, *of_others = (
+        _play(
+            each,
+            of_game,
+            matches,
+            matches.num_pairs if number == 0 else matches.other_pairs,
+            TARGETS if number == 0 else {},
+            same,
+            file,
+            progress,
+        )
+        for number, (each, of_game) in enumerate(zip(games, pairings, strict=True))
+    )
     return {
         "format": "stoneworks matches",
         "format_version": 1,
         "game": str(game),
         "environment_version": game.version,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "date": max(row["date"] for part in (rows, *of_others) for row in part),
         "num_pairs": matches.num_pairs,
         "opening_actions": matches.opening_actions,
         "seed": matches.seed,
         "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
         "matches": rows,
-        "ratings": ratings,
-        "other_games": other_games,
-        "hardware": describe_hardware(),
-        "libraries": library_versions(),
+        "ratings": _ratings(game, rows),
+        "other_games": [
+            {"game": str(other), "matches": part, "ratings": _ratings(other, part)}
+            for other, part in zip(games[1:], of_others, strict=True)
+        ],
+        "hardware": hardware,
+        "libraries": libraries,
     }
 
 
 def _play(
-    checkpoint: Checkpoint,
     game: Game,
+    pairings: Sequence[tuple[str, Bot, str]],
     matches: FinalMatches,
     num_pairs: int,
     targets: Mapping[tuple[str, str], float],
+    same: Mapping[str, Any],
     file: Path,
     progress: Callable[[str, int, int], None] | None,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Play the matches on one game; return their results and the ratings of the players."""
-    # The description has a hash of the weights.
-    checkpoint_sha256 = hashlib.sha256((checkpoint.folder / METADATA_FILE).read_bytes()).hexdigest()
+) -> list[dict[str, Any]]:
+    """Play the matches on one game that ``file`` does not contain with the same settings; return the results of all."""
     finished = read_json_lines(file, CheckpointError) if file.is_file() else []
     rows = []
-    for number, (player, bot, opponent) in enumerate(list(_pairings(checkpoint, game, matches))):
+    for number, (player, bot, opponent) in enumerate(pairings):
         seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
         of_opponent, of_openings = map(int, seeds)
         settings = {
-            "checkpoint_sha256": checkpoint_sha256,
+            **same,
+            "opponent_sha256": checkpoint_hashes({opponent: opponent}).get(opponent),
             "game": str(game),
             "environment_version": game.version,
             "player": player,
@@ -167,22 +193,24 @@ def _play(
                 | summarize(result, opponent)
                 | {
                     "by_seat": [list(tally) for tally in result.by_seat],
+                    "by_pair": result.by_pair.tolist(),
                     "target": targets.get((player, opponent)),
                     "opponent_seed": of_opponent,
                     "openings_seed": of_openings,
                     "seconds": round(time.monotonic() - began, 1),
+                    "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 }
             )
             append_json_line(file, {"settings": settings, "result": row})
         rows.append(row)
-    return rows, _ratings(game, rows)
+    return rows
 
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
     if str(game) not in shipped_ladders():
         return []
-    ladder = load_ladder(game).ratings
+    ladder = shipped_ladders()[str(game)].ratings
     return [
         {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor}
         for player, (elo, error) in rate_summaries(ladder, str(game), rows).items()

@@ -73,6 +73,10 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
     return ALGORITHMS[name]
 
 
+#: Shape of the information about the runs before a run, in the training information of checkpoints.
+EARLIER_RUNS = {"earlier_runs?": [{"algorithm": str, "amount": int, "unit": str, "seconds": float}]}
+
+
 def check_training(training: Mapping[str, Any], amount: str, source: str | os.PathLike[str]) -> None:
     """Check the training information that all algorithms write to checkpoints. Raises :class:`CheckpointError`.
 
@@ -94,7 +98,7 @@ def check_training(training: Mapping[str, Any], amount: str, source: str | os.Pa
         "hardware": {"processor": str, "cores": int, "torch_threads": int, "gpu?": str},
         "match_results": [match_results],
         "matches_due?": bool,
-        "earlier_runs?": [{"algorithm": str, "amount": int, "unit": str, "seconds": float}],
+        **EARLIER_RUNS,
     }
     where = f"{source}: training"
     check_shape(dict(training), shape, CheckpointError, where)

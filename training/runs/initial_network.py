@@ -9,8 +9,9 @@ from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.shipped import find
+from stoneworks.reading import check_shape
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.finished_run import check_training
+from stoneworks.training.runs.finished_run import EARLIER_RUNS, check_training
 
 
 def load_initial_checkpoint(init_from: str, game: Game) -> Checkpoint:
@@ -42,6 +43,7 @@ def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
         CheckpointError: the checkpoint's information about its training is invalid.
     """
     training = checkpoint.training
+    check_shape(dict(training), EARLIER_RUNS, CheckpointError, f"{checkpoint.folder}: training")
     runs = list(training.get("earlier_runs", ()))
     name = training.get("algorithm", "")
     if name in ALGORITHMS:

@@ -97,9 +97,9 @@ def _beginning(training: Mapping[str, Any]) -> str:
         for run in training.get("earlier_runs", ())
     ]
     before = " then ".join(runs) or "an earlier run"
-    if not config.get("init_from"):
-        return f"from the positions of {before}, with a new network"
-    return f"from the weights of {before}"
+    parts = (("init_from", "weights"), ("positions_from", "positions"))
+    taken = " and ".join(f"the {what}" for key, what in parts if config.get(key))
+    return f"from {taken} of {before}" + ("" if config.get("init_from") else ", with a new network")
 
 
 def _extent(run: Mapping[str, Any]) -> str:

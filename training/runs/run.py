@@ -99,7 +99,7 @@ class Run(ABC, Generic[Config]):
         initial: the checkpoint whose weights a new run begins with; None for random weights and for a resumed run.
         match_results: results of the matches so far.
         matches_due: whether the latest matches were stopped before their end; a resumed session plays the rest first.
-        earlier_runs: the runs that led to the initial weights (see :func:`runs_before`).
+        earlier_runs: the runs that led to the initial weights or positions (see :func:`runs_before`).
         board: the TensorBoard writer.
     """
 

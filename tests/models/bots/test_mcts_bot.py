@@ -16,7 +16,7 @@ from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.errors import MissingEvaluationError
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
-from stoneworks.models.search.uct import SearchTree
+from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, SearchTree
 from stoneworks.training.arena.match import play_match
 from stoneworks.training.evaluation_scale import evaluate_states
 
@@ -338,6 +338,16 @@ def test_a_full_tree_stays_as_it_is_and_simulations_go_on() -> None:
         assert tree.num_nodes == max_nodes or 100 - 20 < 19 * tree.num_nodes <= 100
 
 
+def test_a_tree_stops_before_its_sums_overflow() -> None:
+    """A sum of 2,147,484 wins in units of 1/1000 would be negative."""
+    state = load_game("vadus(size=3)").new_initial_state()
+    tree = searched(state, 100)
+    tree._nodes[0, NODE_VISITS] = MAX_VISITS - 5
+    assert tree.search(100, 1.0) == 5
+    assert tree.search(100, 1.0) == 0
+    assert MAX_VISITS * UNIT < 2**31 <= (MAX_VISITS + 1) * UNIT
+
+
 def test_searching_in_slices_is_searching_at_once() -> None:
     state = load_game("trugo(radius=3,tiles=9)").new_initial_state()
     at_once = searched(state, 1000)
@@ -450,7 +460,7 @@ def test_the_policy_is_the_shares_of_the_visits() -> None:
 def test_an_interrupt_ends_a_search_in_threads_and_the_bot_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
-    bot = MCTSBot(game, 1, simulations=10**9, num_threads=2)
+    bot = MCTSBot(game, 1, seconds=1000, num_threads=2)
     search = SearchTree.search
     started = threading.Event()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,15 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.models.bots.search_bot import FIRST_SIMULATIONS, MAX_GAMES, MAX_SIMULATIONS, PLAYING_POLICY, SearchBot
+from stoneworks.models.bots import search_bot
+from stoneworks.models.bots.search_bot import (
+    FIRST_SIMULATIONS,
+    MAX_GAMES,
+    MAX_SIMULATIONS,
+    PLAYING_POLICY,
+    SearchBot,
+    _few_significant_bits,
+)
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
@@ -98,6 +107,34 @@ def test_more_games_than_are_searched_at_once_wait() -> None:
     assert max(bot._evaluate.asked) == MAX_GAMES  # type: ignore[attr-defined]
     few = np.arange(number - 3, number)
     assert actions[few].tolist() == bot.step_batch(batch, few).tolist()
+
+
+def test_trees_of_many_simulations_are_for_fewer_games_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("vadus(size=2)")
+    batch = batch_of(game, 10)
+    together = make_bot(game).search_all(batch.states.copy())
+    monkeypatch.setattr(search_bot, "MAX_EDGES", 4 * 12 * game.num_actions)
+    bot = make_bot(game)
+    apart = bot.search_all(batch.states.copy())
+    assert max(bot._evaluate.asked) == 4  # type: ignore[attr-defined]
+    for field in fields(together):
+        np.testing.assert_array_equal(getattr(apart, field.name), getattr(together, field.name))
+
+
+def test_with_a_time_limit_games_are_searched_together_and_trees_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("vadus(size=3)")
+    batch = batch_of(game, 4)
+    monkeypatch.setattr(search_bot, "MAX_EDGES", 4 * 100 * game.num_actions)
+    bot = make_bot(game, simulations=None, seconds=1.0)
+    bot.search_all(batch.states.copy())
+    assert {rooms[0] for rooms in bot._searches} == {4}
+    assert max(rooms[1] for rooms in bot._searches) <= 128
+
+
+def test_searches_within_a_time_limit_have_few_numbers_of_simulations() -> None:
+    rounded = {_few_significant_bits(number) for number in range(1, MAX_SIMULATIONS + 1)}
+    assert len(rounded) < 60
+    assert all(0.8 * number < _few_significant_bits(number) <= number for number in range(1, 2000))
 
 
 def test_the_search_is_the_one_that_is_asked_for() -> None:
@@ -215,10 +252,10 @@ def test_a_full_cache_forgets_the_oldest_answers() -> None:
         np.testing.assert_allclose(logits, expected[0][rows], atol=1e-5)
         np.testing.assert_allclose(values, expected[1][rows], atol=1e-5)
         assert sum(of_row.nbytes for of_row, _ in cache._answers.values()) <= room
-    assert (cache.num_known, cache.num_asked) == (4, 7)
+    assert (cache.num_known, cache.num_asked) == (5, 6), "a position that occurs twice in a call is asked about once"
     cache.clear()
     cache(planes)
-    assert cache.num_asked == 12
+    assert cache.num_asked == 11
 
 
 def test_a_position_of_another_game_or_of_a_game_that_is_over_is_refused() -> None:

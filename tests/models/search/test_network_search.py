@@ -13,12 +13,15 @@ import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
+from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import EvaluationGuide, PlayoutGuide, make_guide
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import exponentials
+from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
 from stoneworks.training.evaluation_scale import evaluate_states
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -911,3 +914,28 @@ def test_exponentials_are_as_exact_as_single_precision_and_tell_what_is_no_numbe
     assert total == pytest.approx(expected.sum(), rel=1e-5)
     assert exponentials(np.float32([-200, -np.inf]), 2, np.float32(0), room) < 1e-37
     assert math.isnan(exponentials(np.float32([0, np.nan, -1]), 3, np.float32(0), room))
+
+
+@pytest.mark.parametrize("length", range(1, MAX_TURN_ACTIONS + 2))
+def test_a_winning_turn_is_found_up_to_the_maximum_length(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn of ``length`` times action 1; a position counts the actions of the turn, and action 0 ends the turn."""
+    state = np.dtype([("current_player", "i4"), ("ending", "i4"), ("winner", "i4"), ("actions", "i4")])
+
+    def apply(board: object, child: np.void, action: int) -> None:
+        child["actions"] += 1
+        if action == 0:
+            child["current_player"] = 1
+        elif child["actions"] == length:
+            child["ending"] = 1
+
+    def all_legal(board: object, child: np.void, mask: np.ndarray) -> None:
+        mask[:] = 1
+
+    monkeypatch.setattr(turn_wins, "may_win", lambda board, state, action: True)
+    monkeypatch.setattr(turn_wins, "apply_action", apply)
+    monkeypatch.setattr(turn_wins, "legal_actions", all_legal)
+    turn = np.zeros(MAX_TURN_ACTIONS + 1, state).view(np.recarray)
+    masks = np.zeros((MAX_TURN_ACTIONS, 2), np.int8)
+    no_board: Any = None
+    found = turn_wins.winning_turn(no_board, turn, np.ones(2, np.int8), masks)
+    assert found == ((length, 1) if length <= MAX_TURN_ACTIONS else (0, NO_ACTION))

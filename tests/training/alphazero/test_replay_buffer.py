@@ -9,8 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig
+from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
+from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
+from stoneworks.training.alphazero.self_play import PlayedGame
 
 DTYPE = np.dtype([("number", np.int64), ("rest", np.int8, 24)])
 
@@ -198,3 +203,25 @@ def test_no_file_is_unpickled(tmp_path: Path) -> None:
     save_with_checksum(tmp_path / f"{0:012d}.npy", np.array([{}], object), allow_pickle=True)
     with pytest.raises(CheckpointError, match="is damaged"):
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
+
+
+def test_opening_a_folder_that_is_missing_does_not_make_it(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="contains no positions, but the checkpoint 3"):
+        ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 3)
+    assert not (tmp_path / "missing").exists()
+    ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 0).add(numbered(0, 2))
+    assert kept(ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 2)) == [0, 1]
+
+
+def test_a_small_share_of_a_small_window_is_at_least_the_newest_position(tmp_path: Path) -> None:
+    config = AlphaZeroConfig(
+        game="vadus(size=2)",
+        games={"vadus(size=2)": 0.5, "vadus(size=3)": 0.5},
+        positions=100,
+        learner=LearnerConfig(min_window=1, window_share=0.01, batch_size=4),
+    )
+    buffers = ReplayBuffers(tmp_path, config, {})
+    positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))
+    positions["state"] = load_game("vadus(size=2)").new_initial_state().record
+    buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0, False)])
+    assert len(buffers.make_batch(np.random.default_rng(0)).outcomes) == 4

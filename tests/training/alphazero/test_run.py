@@ -264,6 +264,15 @@ def test_a_larger_network_begins_with_the_positions_of_another_run(tmp_path: Pat
     assert training["gradient_steps"] == int(steps)
 
 
+def test_a_run_that_gave_weights_and_positions_is_named_once(tmp_path: Path) -> None:
+    train(tiny(positions=60), tmp_path / "first")
+    both = tiny(init_from=str(tmp_path / "first" / "checkpoint"), positions_from=str(tmp_path / "first"))
+    train(both, tmp_path / "second")
+    assert [run["amount"] for run in saved(tmp_path / "second")["earlier_runs"]] == [
+        saved(tmp_path / "first")["positions"]
+    ]
+
+
 def test_positions_of_other_games_are_not_adopted(tmp_path: Path) -> None:
     train(tiny(positions=60), tmp_path / "school")
     for game, school, message in (

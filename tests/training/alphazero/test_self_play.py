@@ -12,7 +12,9 @@ import pytest
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
+from stoneworks.training.alphazero.positions import check_positions
 from stoneworks.training.alphazero.self_play import NO_PLAYER, PlayedGame, SelfPlay
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
@@ -219,6 +221,16 @@ def test_who_expects_to_lose_resigns_and_the_other_one_wins() -> None:
         for position in played.positions:
             assert position["result"] == (1 if position["state"]["current_player"] == played.winner else -1)
         assert played.positions[-1]["value"] < -0.3
+
+
+def test_the_board_of_a_resigned_game_is_not_a_final_board() -> None:
+    config = tiny("vadus(size=3)", {"simulations": 2}, {"resignation_value": 0.3, "num_games": 4})
+    games = play(config, 8, value=-0.9)
+    resigned = [played for played in games if played.resigned]
+    assert resigned
+    for played in resigned:
+        assert (played.positions[FINAL_BOARD] == UNKNOWN_OWNER).all()
+        check_positions(load_game("vadus(size=3)"), played.positions)
 
 
 def test_nobody_resigns_by_default_or_where_it_has_hopes() -> None:

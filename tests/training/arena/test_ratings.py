@@ -17,7 +17,9 @@ from stoneworks.training.arena import (
     rate_against,
     rate_players,
 )
+from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import ELO_PER_UNIT, expected_score
+from stoneworks.training.arena.results import rate_summaries
 
 WIDE = 1e6  # a prior that does not matter
 
@@ -253,3 +255,21 @@ def test_new_players_need_games_against_rated_ones() -> None:
         rate_against(fixed_ratings(), "new", [pairing("new", "x", (1, 0))])
     with pytest.raises(RatingError, match=r"first player of a pairing must be .*got 'b'"):
         rate_against(fixed_ratings(), "new", [pairing("b", "new", (1, 0))])
+
+
+def test_stored_summaries_give_the_rating_of_their_match() -> None:
+    generator = np.random.default_rng(5)
+    scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
+    match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
+    summary = {"player": "new", "opponent": "b", "by_seat": match.by_seat, "by_pair": match.by_pair.tolist()}
+    of_nobody = {"player": "new", "opponent": "nobody", "by_seat": ((1, 0, 0), (1, 0, 0))}
+    ratings = fixed_ratings()
+    expected = rate_against(ratings, "new", [match])
+    assert match.by_pair.sum() == 60
+    assert match.by_pair.sum(axis=1).tolist() == list(match.by_seat[0])
+    assert match.by_pair.sum(axis=0).tolist() == list(match.by_seat[1])
+    assert rate_summaries(ratings, match.game, [summary, of_nobody]) == {"new": pytest.approx(expected)}
+    del summary["by_pair"]
+    elo, error = rate_summaries(ratings, match.game, [summary])["new"]
+    assert elo == pytest.approx(expected[0])
+    assert error > expected[1], "without the pairs, the error is an upper bound"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from stoneworks.training.arena.match import MatchResult, play_match, wilson_inte
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs import final_matches, shipping
 from stoneworks.training.runs.final_matches import FINISHED_FILE, FinalMatches
+from stoneworks.training.runs.initial_network import runs_before
 from stoneworks.training.runs.model_card import page_with_tables, shipped_tables
 from stoneworks.training.runs.shipping import ship
 
@@ -75,7 +77,7 @@ def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -
     again = ship(alphazero_run, "vadus-2", into=place, matches=MATCHES)
     repeated = json.loads((again / "matches.json").read_text())
     for row in (*evaluation["matches"], *repeated["matches"]):
-        del row["seconds"]
+        del row["seconds"], row["date"]
     assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
 
 
@@ -104,7 +106,7 @@ def test_after_an_interruption_only_the_other_matches_are_played(
     whole = json.loads((ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "matches.json").read_text())
     assert whole["ratings"] == resumed["ratings"]
     for row in (*whole["matches"], *resumed["matches"]):
-        del row["seconds"]
+        del row["seconds"], row["date"]
     assert whole["matches"] == resumed["matches"]
     played.clear()
     ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, num_pairs=1))
@@ -116,6 +118,49 @@ def test_after_an_interruption_only_the_other_matches_are_played(
     file.write_text(json.dumps(description))
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert played == ["policy random", "policy@4 greedy"], "nor those of another checkpoint"
+
+
+def test_results_against_an_opponent_that_has_changed_do_not_count(
+    alphazero_run: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+
+    def play(game: Game, bot: Bot, opponent: Bot, **settings: Any) -> MatchResult:
+        played.append(opponent.name)
+        return play_match(game, bot, opponent, **settings)
+
+    monkeypatch.setattr(final_matches, "play_match", play)
+    opponent = tmp_path / "opponent"
+    shutil.copytree(alphazero_run / "checkpoint", opponent)
+    matches = dataclasses.replace(MATCHES, policy_opponents=(str(opponent),), search_opponents=())
+    for _ in range(2):
+        ship(alphazero_run, "vadus", into=place, matches=matches)
+    assert len(played) == 1
+    description = json.loads((opponent / "checkpoint.json").read_text())
+    description["training"]["seconds"] += 1
+    (opponent / "checkpoint.json").write_text(json.dumps(description))
+    ship(alphazero_run, "vadus", into=place, matches=matches)
+    assert len(played) == 2
+
+
+def test_a_line_that_a_killed_process_left_unfinished_costs_only_its_match(
+    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    file = alphazero_run / FINISHED_FILE
+    file.write_bytes(file.read_bytes()[:-20])
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    monkeypatch.setattr(final_matches, "play_match", lambda *arguments, **settings: pytest.fail("played again"))
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+
+
+@pytest.mark.parametrize("other", ["nosuch(size=2)", "laido(size=3)"])
+def test_a_wrong_other_game_is_an_error_before_the_matches(
+    alphazero_run: Path, place: Path, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(final_matches, "play_match", lambda *arguments, **settings: pytest.fail("a match was played"))
+    with pytest.raises(ValueError, match=other.partition("(")[0]):
+        ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, other_games=(other,)))
 
 
 def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
@@ -230,7 +275,7 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "matches.json").read_text())
     first = json.loads((target / "matches.json").read_text())
     for row in (*first["matches"], *again["matches"]):
-        del row["seconds"]
+        del row["seconds"], row["date"]
     assert first["matches"] == again["matches"], "equal seeds give equal games"
 
 
@@ -246,6 +291,32 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     card = (ship(ppo_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
     assert "from the weights of AlphaZero (1,000 positions, 2 min) then another (20 games, 1 min)" in card
     assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
+
+
+def test_a_card_names_whether_weights_or_positions_were_taken(alphazero_run: Path, place: Path) -> None:
+    file = alphazero_run / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    description["training"]["earlier_runs"] = [
+        {"algorithm": "alphazero", "amount": 1000, "unit": "positions", "seconds": 120.0}
+    ]
+    for keys, words in (
+        (("positions_from",), "from the positions of AlphaZero (1,000 positions, 2 min), with a new network: "),
+        (("init_from", "positions_from"), "from the weights and the positions of AlphaZero (1,000 positions, 2 min): "),
+    ):
+        description["training"]["config"].update(dict.fromkeys(keys, "runs/first"))
+        file.write_text(json.dumps(description))
+        assert words in (ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
+
+
+@pytest.mark.parametrize("earlier_runs", [5, ["x"], [{"algorithm": "ppo"}]])
+def test_damaged_information_about_earlier_runs_is_an_error(alphazero_run: Path, earlier_runs: object) -> None:
+    file = alphazero_run / "checkpoint" / "checkpoint.json"
+    for algorithm in ("alphazero", "another"):
+        description = json.loads(file.read_text())
+        description["training"] |= {"earlier_runs": earlier_runs, "algorithm": algorithm}
+        file.write_text(json.dumps(description))
+        with pytest.raises(CheckpointError, match="earlier_runs"):
+            runs_before(load_checkpoint(alphazero_run / "checkpoint"))
 
 
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
