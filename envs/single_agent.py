@@ -14,9 +14,18 @@ from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
-from stoneworks.envs.rules import IllegalActionError, State, load_game
+from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 
 SEATS = (0, 1, "alternate", "random")
+
+
+#: Games in a row that may end before the learner can act.
+MAX_RESTARTS = 1000
+
+
+def never_acts(game: Game, seat: str | int) -> str:
+    """Return the message of the error for games that always end before the learner can act."""
+    return f"seat must let the learner act: {MAX_RESTARTS} games of {game} in a row ended before it, got {seat!r}"
 
 
 def check_seat(seat: int | str) -> int | str:
@@ -139,7 +148,11 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a game and let the opponent move if it moves first. ``options`` is ignored.
 
-        With a ``seed``, the opponent (if given by name) and the sequence of seats are reseeded.
+        With a ``seed``, the opponent (if given by name) and the sequence of seats are reseeded. A game that ends before the
+        learner can act is replaced by another one.
+
+        Raises:
+            ValueError: games end again and again before the learner can act.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -148,15 +161,13 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         if self._opponent_is_stale:
             self._opponent = self._resolve(self._given_opponent, int(self.np_random.integers(2**31)))
             self._opponent_is_stale = False
-        self._opponent.restart()
-        if self.seat == "random":
-            self._learner = int(self.np_random.integers(2))
+        for _ in range(MAX_RESTARTS):
+            self._state = self._start()
+            if not self._state.is_terminal():
+                break
         else:
-            self._learner = self._games_since_seed % 2 if self.seat == "alternate" else int(self.seat)
-        self._games_since_seed += 1
-        self._state = self.game.new_initial_state()
-        self._over = False
-        self._let_opponent_act(self._state)
+            self._over = True
+            raise ValueError(never_acts(self.game, self.seat))
         if self.render_mode == "human":
             self.render()
         return self._observation(self._state)
@@ -187,6 +198,19 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             self.render()
         observation, info = self._observation(state)
         return observation, reward, self._over and not state.is_truncated(), state.is_truncated(), info
+
+    def _start(self) -> State:
+        """Start a game, and return its position when the learner is to move or the game is over."""
+        self._opponent.restart()
+        if self.seat == "random":
+            self._learner = int(self.np_random.integers(2))
+        else:
+            self._learner = self._games_since_seed % 2 if self.seat == "alternate" else int(self.seat)
+        self._games_since_seed += 1
+        state = self._state = self.game.new_initial_state()
+        self._over = False
+        self._let_opponent_act(state)
+        return state
 
     def _let_opponent_act(self, state: State) -> None:
         try:

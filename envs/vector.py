@@ -14,7 +14,7 @@ from stoneworks.envs.batch_env import BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
-from stoneworks.envs.single_agent import check_seat
+from stoneworks.envs.single_agent import MAX_RESTARTS, check_seat, never_acts
 
 
 @dataclass(frozen=True)
@@ -280,11 +280,19 @@ class VectorEnv(BatchEnv):
             ended: results of this step, updated in place.
             started: ``bool[num_envs]``, the games started in this step. If one of them ends, the learner has not acted in it,
                 so it is not reported as an episode and is restarted.
+
+        Raises:
+            ValueError: games end again and again before the learner can act.
         """
+        num_restarts = 0
         while True:
             over = (self._batch.terminated | self._batch.truncated) & ~self._ended
             unreported = np.flatnonzero(over & started)
             reported = np.flatnonzero(over & ~started)
+            num_restarts += bool(unreported.size)
+            if num_restarts > MAX_RESTARTS:
+                self._has_games = False
+                raise ValueError(never_acts(self.game, self.seat))
             self._restart(unreported, started)
             if reported.size:
                 ended.rewards[reported] = self._batch.rewards[reported, self._seats[reported]]

@@ -20,6 +20,8 @@ pyspiel = require("pyspiel", "open_spiel")
 PREFIX = "stoneworks_"
 #: Separator of the items of a tuple option; OpenSpiel's game parameters have no tuple type.
 TUPLE_SEPARATOR = ":"
+#: Largest number that OpenSpiel's GameInfo holds.
+MAX_INT = 2**31 - 1
 
 
 def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
@@ -78,7 +80,7 @@ def _game_class(name: str) -> type:
                 min_utility=-1.0,
                 max_utility=1.0,
                 utility_sum=0.0,
-                max_game_length=self.rules.max_game_length(),
+                max_game_length=min(self.rules.max_game_length(), MAX_INT),
             )
             super().__init__(_game_type(self.rules), info, dict(parameters or {}))
 

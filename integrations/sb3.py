@@ -31,7 +31,9 @@ class SB3VecEnv(VecEnv):
 
     MaskablePPO reads the masks with ``env_method("action_masks")``. The info of a finished game contains ``"episode"`` with the
     return ``"r"`` and the length ``"l"`` in steps, ``"terminal_observation"``, ``"TimeLimit.truncated"``, and the environment's
-    ``final_info``: ``"seat"`` and ``"opponent"`` or, in self-play, ``"mover"``, the player whose return ``"r"`` is.
+    ``final_info``: ``"seat"`` and ``"opponent"`` or, in self-play, ``"mover"``, the player whose return ``"r"`` is. In
+    self-play, ``"TimeLimit.truncated"`` is always False: a truncated game is a draw (see
+    :mod:`stoneworks.envs.advantages`).
 
     Attributes:
         games: the vector environment.
@@ -46,6 +48,7 @@ class SB3VecEnv(VecEnv):
         self._actions: npt.NDArray[np.int64] = np.zeros(games.num_envs, np.int64)
         self._lengths = np.zeros(games.num_envs, np.int64)
         self._keep_games = False
+        self._bootstraps = not isinstance(games, SelfPlayVectorEnv)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -94,7 +97,7 @@ class SB3VecEnv(VecEnv):
                 infos[row] = {
                     "episode": {"r": float(rewards[row]), "l": int(self._lengths[row])},
                     "terminal_observation": info["final_obs"][row],
-                    "TimeLimit.truncated": bool(truncations[row]),
+                    "TimeLimit.truncated": self._bootstraps and bool(truncations[row]),
                 } | {name: values[row] for name, values in final.items() if name in ("seat", "opponent", "mover")}
             self._lengths[dones] = 0
         return observations, rewards.astype(np.float32), dones, infos

@@ -29,6 +29,7 @@ from stoneworks.models.architecture import Architecture, NetworkConfig, network_
 from stoneworks.models.features import features_of
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
+from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import check_shape, read_bytes, read_json
 
 with require_extra("train", "checkpoints"):
@@ -38,7 +39,6 @@ with require_extra("train", "checkpoints"):
     from safetensors.torch import save as save_tensors
     from torch import Tensor
 
-METADATA_FILE = "checkpoint.json"
 WEIGHTS_FILE = "model.safetensors"
 TRAINING_FILE = "training.safetensors"
 FORMAT_VERSION = 1

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from stoneworks.models.bots.parameters import parse_budget
 
+#: Name of a checkpoint's description.
+METADATA_FILE = "checkpoint.json"
 MATCHES_FILE = "matches.json"
 CARD_FILE = "README.md"
 
@@ -24,7 +26,7 @@ def shipped_folder() -> Path:
 def names() -> tuple[str, ...]:
     """Return the names of the shipped checkpoints."""
     folder = shipped_folder()
-    return tuple(sorted(file.parent.name for file in folder.glob("[!.]*/checkpoint.json")))
+    return tuple(sorted(file.parent.name for file in folder.glob(f"[!.]*/{METADATA_FILE}")))
 
 
 def find(name: str) -> Path | None:

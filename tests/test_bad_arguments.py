@@ -64,6 +64,8 @@ ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
         (lambda: PUCT(noise_concentration=0), "noise_concentration must be a number > 0, got 0"),
         (lambda: FinalMatches(seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: FinalMatches(other_pairs=0), "other_pairs must be an integer from 1 to 100000, got 0"),
+        (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset must be True or False, got 'x'"),
+        (lambda: ArenaSettings("vadus(size=2)", ANY["half"]), "pairings must be a tuple of pairings, got 1.5"),
         (lambda: VectorEnv(0, GAME), "num_envs must be an integer >= 1, got 0"),
         (lambda: SelfPlayVectorEnv(ANY["half"], GAME), "num_envs must be an integer >= 1, got 1.5"),
         (lambda: VectorEnv(2, GAME, opponent=ANY), "shares must be numbers >= 0"),

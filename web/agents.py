@@ -141,7 +141,7 @@ def _require_torch(name: str) -> None:
 
 @lru_cache(maxsize=64)
 def _description(name: str) -> dict[str, Any]:
-    return read_json(shipped.shipped_folder() / name / "checkpoint.json", RequestError)
+    return read_json(shipped.shipped_folder() / name / shipped.METADATA_FILE, RequestError)
 
 
 def _game_of_checkpoint(name: str) -> str:

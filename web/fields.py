@@ -18,6 +18,13 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return parse_json(text, RequestError, "the body")
 
 
+def check_text(name: str, value: Any, most_characters: int) -> str:
+    """Return a string of at most ``most_characters`` Unicode characters, none of them null, or raise a ``RequestError``."""
+    if not isinstance(value, str) or len(value) > most_characters or "\x00" in value or not _is_unicode(value):
+        raise RequestError(f"{name} must be a text of at most {most_characters} characters, got {_shortened(value)}")
+    return value
+
+
 class Fields:
     """The fields of a request. Unknown fields are an error.
 
@@ -39,12 +46,7 @@ class Fields:
 
     def text(self, name: str, most_characters: int, default: str | None = None) -> str:
         """Return a string of at most ``most_characters`` characters."""
-        value = self._fields.get(name, default)
-        if not isinstance(value, str) or len(value) > most_characters or "\x00" in value or not _is_unicode(value):
-            raise RequestError(
-                f"{name} must be a text of at most {most_characters} characters, got {_shortened(value)}"
-            )
-        return value
+        return check_text(name, self._fields.get(name, default), most_characters)
 
     def integer(self, name: str, least: int, most: int, default: int | None = None) -> int:
         """Return an integer within bounds."""
@@ -65,12 +67,7 @@ class Fields:
         value = self._fields.get(name, [])
         if not isinstance(value, list) or len(value) > most:
             raise RequestError(f"{name} must be a list of at most {most} texts, got {_shortened(value)}")
-        for item in value:
-            if not isinstance(item, str) or len(item) > most_characters:
-                raise RequestError(
-                    f"{name} must hold texts of at most {most_characters} characters, got {_shortened(item)}"
-                )
-        return tuple(value)
+        return tuple(check_text(f"{name}[{index}]", item, most_characters) for index, item in enumerate(value))
 
     def object(self, name: str, most: int = 32) -> dict[str, Any]:
         """Return an object with at most ``most`` fields; empty if the field is missing."""

@@ -22,6 +22,8 @@ _GAME_STRING_CHARACTERS = 200
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
 _MOST_PERCENTAGES = 12
 _LEAST_PERCENTAGE = 1
+#: Number of positions before that of a request that are cached, and searched in the cache.
+_KEPT_PREFIXES = 64
 
 
 @dataclass(frozen=True)
@@ -92,32 +94,39 @@ class Positions:
             RequestError: an action is unknown or illegal.
         """
         texts = tuple(actions)
+        if len(texts) > game.max_game_length():
+            raise RequestError(f"{game} has at most {game.max_game_length()} actions, got {len(texts)}")
         name = str(game)
         with self._lock:
-            known = len(texts)
-            while known and (name, texts[:known]) not in self._lines:
-                known -= 1
+            lengths = range(len(texts), max(len(texts) - _KEPT_PREFIXES, 0), -1)
+            known = next((length for length in lengths if (name, texts[:length]) in self._lines), 0)
             line = self._lines.get((name, texts[:known])) or Line(game.new_initial_state(), (), (), ())
-            for text in texts[known:]:
-                line = self._after(game, line, text)
-                self._lines[name, line.actions] = line
-            if texts:
+        added = self._replayed(game, line, texts)
+        with self._lock:
+            self._lines.update({(name, each.actions): each for each in added})
+            if (name, texts) in self._lines:
                 self._lines.move_to_end((name, texts))
             while len(self._lines) > self._most_kept:
                 self._lines.popitem(last=False)
-        return line
+        return added[-1] if added else line
 
     @staticmethod
-    def _after(game: Game, line: Line, text: str) -> Line:
+    def _replayed(game: Game, line: Line, texts: tuple[str, ...]) -> list[Line]:
+        """Return the lines of the last ``_KEPT_PREFIXES`` positions after ``line``, the last one that of ``texts``."""
         state = line.state.clone()
-        player = state.current_player()
-        color = game.color_of(state, player) if not state.is_terminal() else 0
-        try:
-            state.apply_action(game.string_to_action(text))
-        except IllegalActionError as error:
-            reason = str(error).partition("; the position is")[0]
-            raise RequestError(f"action {len(line.actions) + 1} ({text}): {reason}") from None
-        return Line(state, (*line.actions, text), (*line.movers, player), (*line.mover_colors, color))
+        movers, colors = list(line.movers), list(line.mover_colors)
+        lines = []
+        for number, text in enumerate(texts[len(movers) :], start=len(movers) + 1):
+            movers.append(state.current_player())
+            colors.append(game.color_of(state, movers[-1]) if not state.is_terminal() else 0)
+            try:
+                state.apply_action(game.string_to_action(text))
+            except IllegalActionError as error:
+                reason = str(error).partition("; the position is")[0]
+                raise RequestError(f"action {number} ({text}): {reason}") from None
+            if number > len(texts) - _KEPT_PREFIXES:
+                lines.append(Line(state.clone(), texts[:number], tuple(movers), tuple(colors)))
+        return lines
 
 
 def describe(

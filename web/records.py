@@ -8,6 +8,7 @@ from typing import Any
 from stoneworks.envs.rules import Game
 from stoneworks.training.arena.records import GameRecord, RecordError
 from stoneworks.web.errors import RequestError
+from stoneworks.web.fields import check_text
 from stoneworks.web.limits import Limits
 from stoneworks.web.play import RESIGNATION, START, line_of
 from stoneworks.web.positions import Positions
@@ -73,14 +74,12 @@ def _game_of(record: GameRecord, positions: Positions, limits: Limits) -> NewGam
     nodes = [START, *(Node(number, number - 1, action) for number, action in enumerate(record.actions, start=1))]
     winner, reason = record.winner, record.reason
     resigned = record.metadata.get(_RESIGNED)
-    if reason is None and resigned in (0, 1):
+    if reason is None and type(resigned) is int and resigned in (0, 1):
         winner, reason = 1 - resigned, RESIGNATION
     tree = record.metadata.get(_TREE)
     if tree is not None:
         nodes = nodes_of(tree, game, record.actions, positions, limits)
-    title = record.metadata.get(_TITLE, "")
-    if not isinstance(title, str) or len(title) > 100:
-        raise RequestError("the title must be a text of at most 100 characters")
+    title = check_text("title", record.metadata.get(_TITLE, ""), 100)
     return NewGame(
         game=str(game),
         version=game.version,
@@ -88,7 +87,7 @@ def _game_of(record: GameRecord, positions: Positions, limits: Limits) -> NewGam
         confirm=False,
         nodes=tuple(nodes),
         current=len(record.actions),
-        title=title or " – ".join(record.players)[:100],
+        title=title or check_text("the players", " – ".join(record.players)[:100], 100),
         winner=winner,
         reason=reason,
     )
@@ -109,8 +108,7 @@ def nodes_of(tree: Any, game: Game, actions: Sequence[str], positions: Positions
         if not known or not isinstance(fields.get("action"), str) or not isinstance(fields.get("comment", ""), str):
             raise RequestError(f"node {number} of the tree must have a parent, an action and perhaps a comment")
         parent, action, comment = fields.get("parent"), fields["action"], fields.get("comment", "")
-        if len(comment) > limits.comment_characters:
-            raise RequestError(f"the comment of node {number} is longer than {limits.comment_characters} characters")
+        check_text(f"the comment of node {number}", comment, limits.comment_characters)
         if number == 0:
             if parent is not None or action:
                 raise RequestError("node 0 of the tree must be the start, without parent and action")

@@ -189,10 +189,20 @@ class Store:
 
     # -- Reading ---------------------------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _one_snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Lend the reader for several queries that see the same state of the database."""
+        with self._reading, _damage_reported():
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                self._reader.execute("ROLLBACK")
+
     def load(self, game_id: str) -> StoredGame:
         """Return a game. Raises :class:`RequestError` where there is none of that id."""
-        with self._reading, _damage_reported():
-            return _load(self._reader, game_id)
+        with self._one_snapshot() as reader:
+            return _load(reader, game_id)
 
     def revision(self, game_id: str) -> int:
         """Return the revision of a game. Raises as :meth:`load` does."""
@@ -204,11 +214,11 @@ class Store:
 
     def recent(self, first: int, count: int) -> tuple[list[StoredGame], int]:
         """Return a page of games without their nodes, most recently changed first, and the total number of games."""
-        with self._reading, _damage_reported():
-            rows = self._reader.execute(
+        with self._one_snapshot() as reader:
+            rows = reader.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
-            (number,) = self._reader.execute("SELECT count(*) FROM games").fetchone()
+            (number,) = reader.execute("SELECT count(*) FROM games").fetchone()
         return [_game_of(row, {}) for row in rows], number
 
     def all_ids(self) -> list[str]:

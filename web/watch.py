@@ -10,11 +10,13 @@ import contextlib
 import json
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import check_shape, read_bytes, read_json, read_json_lines
 from stoneworks.training.arena.errors import ArenaFolderError
 from stoneworks.training.arena.play import load_arena
@@ -27,7 +29,7 @@ from stoneworks.web.limits import Limits
 _DEPTH = 6
 _ARENA_FILE = "arena.json"
 _METRICS_FILE = "metrics.jsonl"
-_CHECKPOINT_FILE = Path("checkpoint", "checkpoint.json")
+_CHECKPOINT_FILE = Path("checkpoint", METADATA_FILE)
 #: Subfolders with the games of an arena and of the matches of a run.
 _GAMES_FOLDERS = {"arena": "games", "run": "matches"}
 #: Folders that are not scanned.
@@ -75,7 +77,7 @@ class Watch:
                 raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
         self.roots = [path.resolve() for path in paths]
         self._limits = limits
-        self._records: dict[Path, tuple[tuple[float, int], list[GameRecord | str]]] = {}
+        self._records: OrderedDict[Path, tuple[tuple[float, int], list[GameRecord | str]]] = OrderedDict()
         self._arenas: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._runs: dict[Path, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._lock = threading.Lock()
@@ -234,8 +236,9 @@ class Watch:
             stamp = status.st_mtime, status.st_size
             with self._lock:
                 known = self._records.get(file)
-            if known is not None and known[0] == stamp:
-                return known[1]
+                if known is not None and known[0] == stamp:
+                    self._records.move_to_end(file)
+                    return known[1]
             if status.st_size > self._limits.file_bytes:
                 raise RequestError(f"{file.name} is larger than {self._limits.file_bytes} bytes", 413)
             content = read_bytes(file, _UnreadableError, self._limits.file_bytes)
@@ -252,9 +255,12 @@ class Watch:
                 if number < len(lines):  # the last line is incomplete
                     records.append(f"{file.name}, line {number}: {error}")
         with self._lock:
-            if len(self._records) > 256:
-                self._records.clear()
             self._records[file] = stamp, records
+            self._records.move_to_end(file)
+            num_bytes = sum(size for (_, size), _ in self._records.values())
+            while num_bytes > 2 * self._limits.file_bytes:
+                (_, size), _ = self._records.popitem(last=False)[1]
+                num_bytes -= size
         return records
 
     # -- Arenas ------------------------------------------------------------------------------------------------------------

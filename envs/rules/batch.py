@@ -69,6 +69,8 @@ class Batch:
             check_integer(name, value, 1)
         self.game = game
         self.num_games = int(num_games)
+        if not isinstance(auto_reset, (bool, np.bool_)):
+            raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
         self._num_threads = int(num_threads)
         self._states = game.blank_records(self.num_games)

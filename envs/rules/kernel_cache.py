@@ -164,7 +164,7 @@ def _mark_as_used(file: Path) -> None:
 
 def _remove_stale_files(folder: Path) -> None:
     oldest = time.time() - _MAX_AGE_DAYS * _SECONDS_PER_DAY
-    for file in folder.iterdir():
+    for file in (*folder.glob("*.kernel"), *folder.glob(".*.kernel.*.tmp")):
         with contextlib.suppress(OSError):
             if file.stat().st_mtime < oldest:
                 file.unlink()

@@ -226,6 +226,8 @@ class State:
             raise RecordError(
                 f"{game}: the record has a different dtype ({type(record).__name__}); expected game.state_dtype"
             )
+        if np.shape(record) not in ((), (1,)):
+            raise RecordError(f"{game}: expected a single record, got an array of shape {np.shape(record)}")
         state = cls.__new__(cls)
         state._game = game
         state._records = np.zeros(1, game.state_dtype)

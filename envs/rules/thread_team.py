@@ -45,11 +45,15 @@ class ThreadTeam:
                 raise error
 
     def _start(self) -> None:
-        self._process = os.getpid()
-        self._queues = [SimpleQueue() for _ in range(self._num_threads - 1)]
-        for queue in self._queues:
-            threading.Thread(target=_work, args=(queue,), daemon=True).start()
-        weakref.finalize(self, _end, self._queues).atexit = False
+        queues: list[SimpleQueue[_Call | None]] = [SimpleQueue() for _ in range(self._num_threads - 1)]
+        try:
+            for queue in queues:
+                threading.Thread(target=_work, args=(queue,), daemon=True).start()
+        except BaseException:  # e.g. the process may not have more threads
+            _end(queues)
+            raise
+        self._queues, self._process = queues, os.getpid()
+        weakref.finalize(self, _end, queues).atexit = False
 
 
 def _work(queue: SimpleQueue[_Call | None]) -> None:

@@ -343,3 +343,20 @@ def test_an_answer_that_is_no_integer_is_not_made_one(answer: Any) -> None:
     env = VectorEnv(2, "vadus(size=3)", opponent=HalfBot(answer), seat=1)
     with pytest.raises(IllegalActionError, match="must be an integer"):
         env.reset(seed=0)
+
+
+def test_games_that_end_before_the_learner_acts_are_an_error_and_no_endless_loop() -> None:
+    game = "trugo(max_turns=1,radius=3)"
+    envs = VectorEnv(2, game, seat=1)
+    with pytest.raises(ValueError, match=r"seat must let the learner act: 1000 games of trugo.* in a row .*got 1"):
+        envs.reset(seed=0)
+    with pytest.raises(ResetNeeded):
+        envs.step(np.zeros(2, np.int64))
+    VectorEnv(2, game, seat=0).reset(seed=0)
+    env = SingleAgentEnv(game, seat=1)
+    with pytest.raises(ValueError, match="seat must let the learner act"):
+        env.reset(seed=0)
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    _, info = SingleAgentEnv(game, seat="alternate").reset(seed=0)
+    assert info["action_mask"].any()

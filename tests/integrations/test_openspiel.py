@@ -159,3 +159,9 @@ def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., 
                 step = env.step([step.observations["legal_actions"][step.observations["current_player"]][0]])
 
     assert_nothing_changes(play())
+
+
+def test_games_longer_than_openspiel_can_count_are_loaded() -> None:
+    register_games()
+    game = pyspiel.load_game("stoneworks_trugo(max_turns=2147483647)")
+    assert game.max_game_length() == 2**31 - 1

@@ -259,3 +259,27 @@ def test_environments_that_cannot_be_right_are_refused() -> None:
     inside = SelfPlayVectorEnv(2, "vadus(size=2)", mask_in_observation=True)
     with pytest.raises(ValueError, match="mask_in_observation must be False"):
         SelfPlayMaskablePPO("MultiInputPolicy", SB3VecEnv(inside))
+
+
+def test_truncated_games_of_self_play_are_draws_and_not_bootstrapped() -> None:
+    """sb3-contrib would add the value of the last observation to the reward."""
+    game = "trugo(max_turns=6,radius=3,tiles=6)"
+    found = {}
+    for games in (SelfPlayVectorEnv(4, game), VectorEnv(4, game, opponent="random")):
+        env = SB3VecEnv(games)
+        env.seed(0)
+        env.reset()
+        flags = []
+        generator = np.random.default_rng(0)
+        for _ in range(200):
+            masks = np.stack(env.env_method("action_masks"))
+            _, rewards, _, infos = env.step((masks * generator.random(masks.shape)).argmax(axis=1))
+            flags += [
+                (info["TimeLimit.truncated"], float(reward))
+                for info, reward in zip(infos, rewards, strict=True)
+                if "episode" in info
+            ]
+        found[type(games)] = flags
+    assert (False, 0.0) in found[SelfPlayVectorEnv]
+    assert not any(truncated for truncated, _ in found[SelfPlayVectorEnv])
+    assert any(truncated for truncated, _ in found[VectorEnv])

@@ -468,3 +468,86 @@ def test_it_listens_on_loopback_alone(shared_server: Any) -> None:
         if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == shared_server.port
     ]
     assert listening == [f"0100007F:{shared_server.port:04X}"]
+
+
+def test_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.play import new_game
+    from stoneworks.web.positions import Positions
+    from stoneworks.web.store import Store
+
+    positions = Positions(Limits())
+    game = positions.game(GAME)
+    store = Store(tmp_path, most_games=2, most_nodes=9)
+    (stored,) = store.create([new_game(game, positions.line(game, ("c3", "a3")), (None, None), confirm=False)])
+    query = "SELECT count(*) FROM nodes"
+    with store._one_snapshot() as reader:
+        before = reader.execute(query).fetchone()
+        store.delete(stored.id)
+        assert reader.execute(query).fetchone() == before == (3,)
+    with store._one_snapshot() as reader:
+        assert reader.execute(query).fetchone() == (0,)
+    store.close()
+
+
+def test_a_long_list_of_actions_is_refused_at_once_and_a_long_game_is_replayed() -> None:
+    from stoneworks.web.errors import RequestError
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.positions import Positions
+
+    positions = Positions(Limits())
+    game = positions.game("taugo(size=8)")
+    with pytest.raises(RequestError, match="has at most"):
+        positions.line(game, ["x"] * 20_000)
+    with pytest.raises(RequestError, match=r"action 1 \(x\)"):
+        positions.line(game, ["x"] * 200)
+    state, texts = game.new_initial_state(), []
+    while not state.is_terminal() and len(texts) < 90:
+        legal = state.legal_actions()
+        action = legal[len(texts) % min(3, len(legal))]
+        texts.append(game.action_to_string(action))
+        state.apply_action(action)
+    for length in (len(texts), len(texts) - 1, 3, len(texts)):
+        line = positions.line(game, texts[:length])
+        assert line.actions == tuple(texts[:length])
+        assert len(line.movers) == len(line.mover_colors) == length
+        assert line.state.history() == state.history()[:length]
+    assert line.state == state
+
+
+@pytest.mark.parametrize("text", ["\ud800", "x\0y"])
+def test_texts_that_cannot_be_stored_are_refused(client: httpx.Client, text: str) -> None:
+    tree = [{"parent": None, "action": "", "comment": text}]
+    record = {**json.loads(a_record(client)), "players": [text, "b"]}
+    for path, fields in (
+        ("games", {"game": GAME, "players": [None, None], "tree": tree}),
+        ("position", {"game": GAME, "actions": [text]}),
+        ("import", {"text": json.dumps(record)}),
+    ):
+        headers = {"content-type": "application/json"}
+        response = client.post(f"/api/{path}", content=json.dumps(fields), headers=headers)
+        assert response.status_code == 400, (path, response.text)
+
+
+def a_record(client: httpx.Client) -> str:
+    stored = client.post("/api/games", json={"game": GAME, "players": [None, None]}).json()
+    return client.get(f"/api/games/{stored['id']}/record").text
+
+
+def test_files_of_records_that_have_not_changed_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stoneworks.envs.rules import load_game
+    from stoneworks.training.arena.records import GameRecord, write_records
+    from stoneworks.web.limits import Limits
+    from stoneworks.web.watch import Watch
+
+    (tmp_path / "arena" / "games").mkdir(parents=True)
+    (tmp_path / "arena" / "arena.json").write_text("{}")
+    record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("a", "b"))
+    for number in range(300):
+        write_records(tmp_path / "arena" / "games" / f"pairing-000-chunk-{number:05d}.jsonl", [record])
+    watch = Watch([tmp_path], Limits())
+    assert watch.records("0/arena", {}, 0, 10)["all"] == 300
+    monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))
+    assert watch.records("0/arena", {}, 0, 10)["all"] == 300

@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from stoneworks.models.checkpoint import METADATA_FILE
-from stoneworks.models.shipped import checkpoint_of
+from stoneworks.models.shipped import METADATA_FILE, checkpoint_of
 from stoneworks.training.arena.workers import Player
 
 

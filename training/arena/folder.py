@@ -32,6 +32,11 @@ def write_json(path: Path, fields: dict[str, Any]) -> None:
     write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
+def _is_left_over(file: Path) -> bool:
+    """Return whether a file may be in the folder of a process that was killed before it wrote the settings."""
+    return file.name in LOCK_FILES or (file.name.startswith(".") and file.suffix == ".tmp")
+
+
 class ArenaFolder:
     """The folder with the games of an arena."""
 
@@ -76,7 +81,7 @@ class ArenaFolder:
                     raise ArenaFolderError(
                         f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
                     )
-        elif folder.exists() and (not folder.is_dir() or any(file.name not in LOCK_FILES for file in folder.iterdir())):
+        elif folder.exists() and (not folder.is_dir() or not all(map(_is_left_over, folder.iterdir()))):
             raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
 
     def file_of(self, chunk: Chunk) -> Path:

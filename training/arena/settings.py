@@ -52,6 +52,8 @@ class ArenaSettings:
         }
         for name, (minimum, maximum) in bounds.items():
             object.__setattr__(self, name, check_integer(name, getattr(self, name), minimum, maximum))
+        if not isinstance(self.pairings, (tuple, list)):
+            raise ValueError(f"pairings must be a tuple of pairings, got {self.pairings!r}")
         if not self.pairings:
             raise ValueError("pairings must have at least one pairing, got none")
         for pairing in self.pairings:

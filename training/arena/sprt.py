@@ -90,7 +90,7 @@ class Sprt:
         return cls(**values)
 
     def __str__(self) -> str:
-        return f"elo0={self.elo0:g},elo1={self.elo1:g},alpha={self.alpha:g},beta={self.beta:g}"
+        return ",".join(f"{name}={_exactly(getattr(self, name))}" for name in ("elo0", "elo1", "alpha", "beta"))
 
     @property
     def lower_bound(self) -> float:
@@ -153,3 +153,9 @@ def _most_likely(shares: npt.NDArray[np.float64], mean: float) -> npt.NDArray[np
             high = middle
     likely = shares / (1 + middle * offsets)
     return likely / likely.sum()
+
+
+def _exactly(value: float) -> str:
+    """Return a text that ``float`` reads as ``value``, without trailing zeros."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))

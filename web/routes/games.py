@@ -209,10 +209,16 @@ class GameRoutes:
         return _download(record.to_json() + "\n", f"{record.game.partition('(')[0]}-{request.path_params['id']}.jsonl")
 
     def _export_all(self, _: Request) -> Response:
-        lines = [
-            records.record_of(self._store.load(game_id), self._positions).to_json() for game_id in self._store.all_ids()
-        ]
-        return _download("".join(line + "\n" for line in lines), "games.jsonl")
+        """Return the records of all games that can be replayed; the others are counted in a header."""
+        lines, num_left_out = [], 0
+        for game_id in self._store.all_ids():
+            try:
+                lines.append(records.record_of(self._store.load(game_id), self._positions).to_json())
+            except RequestError:  # of another version of the rules, without its plug-in, damaged, or just deleted
+                num_left_out += 1
+        response = _download("".join(line + "\n" for line in lines), "games.jsonl")
+        response.headers["stoneworks-games-left-out"] = str(num_left_out)
+        return response
 
 
 def _nodes(stored: StoredGame, positions: Positions) -> dict[str, Any]:

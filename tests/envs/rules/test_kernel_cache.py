@@ -156,3 +156,20 @@ def test_no_place_to_write_means_compiling_in_memory_with_a_warning(
 
 def raise_runtime_error(cls: type[Path]) -> Path:
     raise RuntimeError("Could not determine home directory.")
+
+
+def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+    compiled_double()
+    (kernel,) = (tmp_path / "kernels").glob("*.kernel")
+    thesis = tmp_path / "kernels" / "thesis.txt"
+    thesis.write_text("of somebody")
+    unfinished = tmp_path / "kernels" / f".{kernel.name}.1.tmp"
+    unfinished.touch()
+    for file in (kernel, thesis, unfinished):
+        os.utime(file, (0, 0))
+    kernel_cache._cache_folder.cache_clear()
+    assert cache_folder() == tmp_path / "kernels"
+    assert not kernel.exists()
+    assert not unfinished.exists()
+    assert thesis.read_text() == "of somebody"

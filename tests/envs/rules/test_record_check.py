@@ -169,3 +169,10 @@ def test_a_game_that_cannot_check_takes_trusted_records_alone() -> None:
     batch.load([0], record, trusted=True)
     assert State.from_record(game, record, trusted=True) == game.new_initial_state() == batch.state(0)
     assert copy.deepcopy(batch.state(1)) == batch.state(1)
+
+
+def test_several_records_are_no_record() -> None:
+    game = load_game("vadus(size=2)")
+    records = np.zeros(3, game.state_dtype)
+    with pytest.raises(RecordError, match=r"expected a single record, got an array of shape \(3,\)"):
+        State.from_record(game, records)  # type: ignore[arg-type]

@@ -64,3 +64,18 @@ def test_a_forked_process_starts_its_own_threads() -> None:
         team.run(len, [([],), ([],)])
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_after_a_thread_could_not_be_started_the_next_call_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = ThreadTeam(3)
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            team.run(len, [([],), ([],), ([],)])
+    ran: list[int] = []
+    team.run(ran.append, [(0,), (1,), (2,)])
+    assert sorted(ran) == [0, 1, 2]

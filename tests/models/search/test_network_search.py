@@ -847,7 +847,7 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str, least: int) -> No
 @pytest.mark.parametrize("discount", [0, -0.5, 1.1, math.nan])
 def test_a_discount_is_above_0_and_at_most_1(discount: float) -> None:
     game = load_game("vadus(size=2)")
-    with pytest.raises(ValueError, match="discount must be > 0 and <= 1"):
+    with pytest.raises(ValueError, match="discount must be a number > 0 and <= 1"):
         NetworkSearch(game, no_network(game), Gumbel(), max_games=1, max_simulations=1, discount=discount)
 
 

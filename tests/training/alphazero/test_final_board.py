@@ -107,7 +107,7 @@ def test_a_value_out_of_range_is_refused() -> None:
     game = load_game("vadus(size=3)")
     positions = some_positions(game)
     check_positions(game, positions)
-    positions["final_board"][3, 5] = 2
+    positions["final_board"][3, 5] = 3
     with pytest.raises(ValueError, match="position 3 is not valid: its final_board is out of range"):
         check_positions(game, positions)
 

@@ -47,7 +47,7 @@ from stoneworks.training.arena import (
 )
 from stoneworks.training.arena.ladder import file_name_of, ladder_table_markdown
 from stoneworks.training.arena.page import page_with_ladders
-from stoneworks.training.arena.records import read_records, write_records
+from stoneworks.training.arena.records import FORFEIT_REASONS, read_records, write_records
 from stoneworks.training.arena.report import pairings_table_of, save_picture
 from stoneworks.training.arena.workers import play_chunks
 from stoneworks.training.cli.main import main
@@ -402,7 +402,7 @@ def test_forfeits_are_counted_and_shown(tmp_path: Path) -> None:
     (played,) = result.matches
     lost = next(index for index, record in enumerate(played.records) if record.winner == 0 and index % 2 == 0)
     records = list(played.records)
-    records[lost] = replace(records[lost], metadata={**records[lost].metadata, "forfeit": "fell asleep"})
+    records[lost] = replace(records[lost], reason=FORFEIT_REASONS[0])
     fields = results_of(replace(result, matches=(replace(played, records=tuple(records)),)))
     assert fields["pairings"][0]["forfeits"] == [0, 1]
     assert pairings_table_of(fields).caption == "random has forfeited 1 games of greedy against random"
@@ -800,3 +800,12 @@ def test_an_arena_that_is_too_large_is_refused_before_anything_is_built() -> Non
         match(10**9)
     with pytest.raises(ValueError, match="num_pairs must give at most 1000000 chunks"):
         match(10**7, chunk_pairs=1)
+
+
+def test_an_arena_goes_on_in_a_folder_whose_process_was_killed_while_it_wrote_the_settings(tmp_path: Path) -> None:
+    (tmp_path / ".arena.json.999.tmp").write_text("{")
+    assert play_arena(match(), tmp_path).matches
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "notes.tmp").touch()
+    with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
+        play_arena(match(), tmp_path / "another")

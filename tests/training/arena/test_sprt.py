@@ -147,3 +147,11 @@ def test_a_text_that_means_no_test_is_an_error_that_says_why(text: str, complain
 def test_counts_that_are_none_are_an_error(counts: object) -> None:
     with pytest.raises(ValueError, match="counts must be five integers"):
         Sprt().log_likelihood_ratio(counts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "test", [Sprt(), Sprt(0, 30, alpha=0.012345678), Sprt(0, 1234.5678), Sprt(1000.0001, 1000.0002), Sprt(-1.5, 1e-7)]
+)
+def test_the_text_of_a_test_is_that_of_an_equal_test(test: Sprt) -> None:
+    assert Sprt.parse(str(test)) == test
+    assert str(Sprt()) == "elo0=0,elo1=30,alpha=0.05,beta=0.05"
