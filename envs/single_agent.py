@@ -19,7 +19,7 @@ from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 SEATS = (0, 1, "alternate", "random")
 
 
-#: Games in a row that may end before the learner can act.
+#: Maximum number of consecutive games that may end before the learner can act.
 MAX_RESTARTS = 1000
 
 
@@ -162,15 +162,15 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             self._opponent = self._resolve(self._given_opponent, int(self.np_random.integers(2**31)))
             self._opponent_is_stale = False
         for _ in range(MAX_RESTARTS):
-            self._state = self._start()
-            if not self._state.is_terminal():
+            state = self._start()
+            if not state.is_terminal():
                 break
         else:
             self._over = True
             raise ValueError(never_acts(self.game, self.seat))
         if self.render_mode == "human":
             self.render()
-        return self._observation(self._state)
+        return self._observation(state)
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply the learner's ``action``, then the opponent's actions until the learner is to move.

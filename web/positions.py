@@ -22,7 +22,7 @@ _GAME_STRING_CHARACTERS = 200
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
 _MOST_PERCENTAGES = 12
 _LEAST_PERCENTAGE = 1
-#: Number of positions before that of a request that are cached, and searched in the cache.
+#: Number of last positions of a requested line that are cached and looked up in the cache.
 _KEPT_PREFIXES = 64
 
 

@@ -191,7 +191,7 @@ class Store:
 
     @contextmanager
     def _one_snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Lend the reader for several queries that see the same state of the database."""
+        """Yield the reader in a transaction, so that several queries see the same state of the database."""
         with self._reading, _damage_reported():
             self._reader.execute("BEGIN")
             try:

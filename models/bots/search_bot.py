@@ -19,7 +19,7 @@ from stoneworks.models.search.guides import Guide, make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
 
-#: Games that are searched at once, and the edges of their trees; the other games wait.
+#: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
 MAX_GAMES = 128
 MAX_EDGES = 1 << 26
 #: Simulations of the first search within a time limit, and the maximum of any.

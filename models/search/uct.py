@@ -314,7 +314,7 @@ class SearchTree:
         return True
 
     def search(self, num_simulations: int, exploration: float) -> int:
-        """Run simulations and return their number: fewer than asked if the root is proven or has ``MAX_VISITS`` visits."""
+        """Run simulations and return their number, which is smaller if the root is proven or has ``MAX_VISITS`` visits."""
         visits = int(self._nodes[0, NODE_VISITS]) if self._sizes[NODES_IN_USE] else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
         done: int = self._search(

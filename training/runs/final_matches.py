@@ -157,7 +157,7 @@ def _play(
     file: Path,
     progress: Callable[[str, int, int], None] | None,
 ) -> list[dict[str, Any]]:
-    """Play the matches on one game that ``file`` does not contain with the same settings; return the results of all."""
+    """Play the matches on one game, except those that ``file`` contains with the same settings; return all results."""
     finished = read_json_lines(file, CheckpointError) if file.is_file() else []
     rows = []
     for number, (player, bot, opponent) in enumerate(pairings):
@@ -208,12 +208,12 @@ def _play(
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the ladder ratings of the players, from their games against its anchors; empty if the game has no ladder."""
-    if str(game) not in shipped_ladders():
+    ladder = shipped_ladders().get(str(game))
+    if ladder is None:
         return []
-    ladder = shipped_ladders()[str(game)].ratings
     return [
-        {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.anchor}
-        for player, (elo, error) in rate_summaries(ladder, str(game), rows).items()
+        {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.ratings.anchor}
+        for player, (elo, error) in rate_summaries(ladder.ratings, str(game), rows).items()
     ]
 
 
