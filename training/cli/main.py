@@ -37,6 +37,7 @@ for command in (
     play.bots,
     train.train,
     train.report,
+    train.average,
     train.ship,
     play.play,
     play.match,

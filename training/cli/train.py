@@ -1,4 +1,4 @@
-"""The commands ``train``, ``report`` and ``ship``."""
+"""The commands ``train``, ``report``, ``average`` and ``ship``."""
 
 from __future__ import annotations
 
@@ -55,6 +55,18 @@ def report(
     from stoneworks.training.runs.report import write_report
 
     print(f"the report is {write_report(folder)}")
+
+
+def average(
+    checkpoints: Annotated[
+        list[str], typer.Argument(help="Folders of at least two checkpoints, or names of shipped ones.")
+    ],
+    into: Annotated[Path, typer.Option(help="New folder; the checkpoint is written to checkpoint/ in it.")],
+) -> None:
+    """Write a checkpoint with the mean of the weights of several checkpoints of one game and network."""
+    from stoneworks.training.runs.averaging import average_checkpoints
+
+    print(f"the checkpoint is {average_checkpoints(checkpoints, into)}")
 
 
 def ship(

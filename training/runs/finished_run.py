@@ -73,8 +73,11 @@ def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) ->
     return ALGORITHMS[name]
 
 
-#: Shape of the information about the runs before a run, in the training information of checkpoints.
-EARLIER_RUNS = {"earlier_runs?": [{"algorithm": str, "amount": int, "unit": str, "seconds": float}]}
+#: Key of the information about a mean of checkpoints, in its training information.
+AVERAGED = "averaged"
+_RUNS = [{"algorithm": str, "amount": int, "unit": str, "seconds": float}]
+#: Shape of the information about other runs that led to the weights, in the training information of checkpoints.
+OTHER_RUNS = {"earlier_runs?": _RUNS, f"{AVERAGED}?": {"checkpoints": int, "runs": _RUNS}}
 
 
 def check_training(training: Mapping[str, Any], amount: str, source: str | os.PathLike[str]) -> None:
@@ -98,7 +101,7 @@ def check_training(training: Mapping[str, Any], amount: str, source: str | os.Pa
         "hardware": {"processor": str, "cores": int, "torch_threads": int, "gpu?": str},
         "match_results": [match_results],
         "matches_due?": bool,
-        **EARLIER_RUNS,
+        **OTHER_RUNS,
     }
     where = f"{source}: training"
     check_shape(dict(training), shape, CheckpointError, where)

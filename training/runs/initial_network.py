@@ -11,7 +11,7 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.models.shipped import find
 from stoneworks.reading import check_shape
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.finished_run import EARLIER_RUNS, check_training
+from stoneworks.training.runs.finished_run import AVERAGED, OTHER_RUNS, check_training
 
 
 def load_initial_checkpoint(init_from: str, game: Game) -> Checkpoint:
@@ -34,7 +34,7 @@ def initial_network(checkpoint: Checkpoint, architecture: Architecture) -> Board
 
 
 def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
-    """Return the runs that led to the weights of an initial checkpoint, oldest first.
+    """Return the runs that led to the weights of an initial checkpoint, oldest first; of a mean, those of all its parts.
 
     Each is a mapping of ``algorithm``, ``amount`` of training, its ``unit``, and ``seconds``. Checkpoints that none of the
     registered algorithms wrote are left out.
@@ -42,8 +42,13 @@ def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
     Raises:
         CheckpointError: the checkpoint's information about its training is invalid.
     """
+    return own_runs(checkpoint) + list(checkpoint.training.get(AVERAGED, {}).get("runs", ()))
+
+
+def own_runs(checkpoint: Checkpoint) -> list[dict[str, Any]]:
+    """Return :func:`runs_before`; of a mean of checkpoints, only the runs of its first one."""
     training = checkpoint.training
-    check_shape(dict(training), EARLIER_RUNS, CheckpointError, f"{checkpoint.folder}: training")
+    check_shape(dict(training), OTHER_RUNS, CheckpointError, f"{checkpoint.folder}: training")
     runs = list(training.get("earlier_runs", ()))
     name = training.get("algorithm", "")
     if name in ALGORITHMS:

@@ -16,6 +16,7 @@ from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint
 from stoneworks.reading import read_json
 from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.finished_run import (
+    AVERAGED,
     algorithm_of,
     hardware_in_words,
     match_results_table,
@@ -59,7 +60,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     yield (
         f"{story.title} self-play {_beginning(training)}: {training[amount]:,} {amount} (of {total:,} planned), "
         f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
-        f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
+        f"{_averaging(training)}The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
     yield "## Evaluation\n"
     yield (
@@ -91,15 +92,24 @@ def _beginning(training: Mapping[str, Any]) -> str:
     config = training["config"]
     if not config.get("init_from") and not config.get("positions_from"):
         return "from scratch"
-    runs = [
-        f"{ALGORITHMS[run['algorithm']].run_story().title if run['algorithm'] in ALGORITHMS else run['algorithm']} "
-        f"({_extent(run)})"
-        for run in training.get("earlier_runs", ())
-    ]
-    before = " then ".join(runs) or "an earlier run"
+    before = " then ".join(map(_run_in_words, training.get("earlier_runs", ()))) or "an earlier run"
     parts = (("init_from", "weights"), ("positions_from", "positions"))
     taken = " and ".join(f"the {what}" for key, what in parts if config.get(key))
     return f"from {taken} of {before}" + ("" if config.get("init_from") else ", with a new network")
+
+
+def _averaging(training: Mapping[str, Any]) -> str:
+    """Return a sentence on the mean of checkpoints, with a space at its end; empty if the checkpoint is of one run."""
+    if AVERAGED not in training:
+        return ""
+    number, runs = training[AVERAGED]["checkpoints"], training[AVERAGED]["runs"]
+    others = f"; the others had further training by {' and '.join(map(_run_in_words, runs))}" if runs else ""
+    return f"The weights are the mean of {number} checkpoints, the first of which is that of this run{others}. "
+
+
+def _run_in_words(run: Mapping[str, Any]) -> str:
+    name = run["algorithm"]
+    return f"{ALGORITHMS[name].run_story().title if name in ALGORITHMS else name} ({_extent(run)})"
 
 
 def _extent(run: Mapping[str, Any]) -> str:
@@ -202,6 +212,9 @@ def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> st
     amount = algorithm_of(training, folder).amount
     this = {"amount": training[amount], "unit": amount, "seconds": training["seconds"]}
     trained = "<br>then ".join(_extent(run) for run in (*training.get("earlier_runs", ()), this))
+    if AVERAGED in training:
+        trained += f"<br>then the mean of {training[AVERAGED]['checkpoints']} checkpoints"
+        trained += "".join(f"<br>and {_extent(run)}" for run in training[AVERAGED]["runs"])
     games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
     kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
     return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
