@@ -103,8 +103,8 @@ def _averaging(training: Mapping[str, Any]) -> str:
     if AVERAGED not in training:
         return ""
     number, runs = training[AVERAGED]["checkpoints"], training[AVERAGED]["runs"]
-    others = f"; the others had further training by {' and '.join(map(_run_in_words, runs))}" if runs else ""
-    return f"The weights are the mean of {number} checkpoints, the first of which is that of this run{others}. "
+    others = f"with further training by {' and '.join(map(_run_in_words, runs))}" if runs else "of runs before it"
+    return f"The weights are the mean of {number} checkpoints: that of this run, and {number - 1} {others}. "
 
 
 def _run_in_words(run: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def ship(
         new = Path(staging) / "checkpoint"
         checkpoint = _copy_for_playing(source, new)
         game = checkpoint.game
-        if re.fullmatch(rf"{game.name}(-[a-z0-9]+)*", name) is None:
+        if not is_name_for(game.name, name):
             raise ValueError(
                 f"name must be {game.name!r}, or {game.name + '-'!r} followed by lower-case letters or digits, got {name!r}"
             )
@@ -86,6 +86,11 @@ def ship(
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return target
+
+
+def is_name_for(game: str, name: str) -> bool:
+    """Return whether a checkpoint of the game named ``game`` can be shipped under ``name``."""
+    return re.fullmatch(rf"{game}(-[a-z0-9]+)*", name) is not None
 
 
 def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:

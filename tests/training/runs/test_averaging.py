@@ -72,8 +72,8 @@ def test_a_mean_can_be_shipped(alphazero_run: Path, tmp_path: Path, monkeypatch:
     positions = load_checkpoint(target).training["positions"]
     card = (target / "README.md").read_text()
     assert (
-        "The weights are the mean of 2 checkpoints, the first of which is that of this run; the others had further training by "
-        f"AlphaZero ({positions} positions, 1 min). The network has "
+        "The weights are the mean of 2 checkpoints: that of this run, and 1 with further training by AlphaZero "
+        f"({positions} positions, 1 min). The network has "
     ) in card
     assert f"<br>then the mean of 2 checkpoints<br>and {positions} positions, 1 min | " in shipped_tables()
 
