@@ -93,7 +93,7 @@ docs: setup links  ## the documentation site in build/site; a broken link or anc
 
 ci: test docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
 
-test-hostile: setup  ## the standing attack: damaged files, bad input, kills, a million steps (under 15 minutes)
+test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a million steps (under 15 minutes)
 	$(PYTHON) tests/hostile/attack.py
 
 test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels

@@ -225,7 +225,7 @@ def _check_shapes(policy: ExportedPolicy, name: str) -> None:
             f"{name}: the result must be [batch, {game.num_actions}] for {game}, got {list(scores.shape)}"
         )
     if not torch.isfinite(scores).all():
-        raise ExportedPolicyError(f"{name}: the result must be finite, which it is not for observations of ones")
+        raise ExportedPolicyError(f"{name}: the output must be finite, got NaN or infinity for an observation of ones")
 
 
 def _device(policy: nn.Module) -> torch.device:

@@ -43,7 +43,7 @@ def last_move(centers: Iterable[Point]) -> str:
 
 
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:
-    """Return texts from texts, centers and inks. Wide ones are scaled down."""
+    """Return SVG texts for items of text, center and ink. Wide texts are scaled down."""
     fitting = []
     for text, center, ink in items:
         width, _ = lettering.text_path(text)

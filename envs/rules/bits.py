@@ -1,4 +1,4 @@
-"""What processors can do with the bits of a word in one instruction, for kernels."""
+"""Bit operations on 64-bit words that compile to a single instruction, for kernels."""
 
 from __future__ import annotations
 

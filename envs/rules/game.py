@@ -174,12 +174,12 @@ class Game(ABC):
         try:
             index = action_index(action)
         except TypeError:
-            raise self.no_whole_number(action) from None
+            raise self.not_an_integer(action) from None
         if not 0 <= index < self.num_actions:
             raise IllegalActionError(f"{self}: action must be from 0 to {self.num_actions - 1}, got {index}")
         return self.action_texts[index]
 
-    def no_whole_number(self, action: object) -> IllegalActionError:
+    def not_an_integer(self, action: object) -> IllegalActionError:
         """Return the error for an ``action`` that is not an integer."""
         return IllegalActionError(f"{self}: action must be an integer, got {action!r}")
 

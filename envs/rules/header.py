@@ -11,7 +11,7 @@ from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 
 #: Fields at the start of every state record. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
 #: player or ``NO_WINNER``; ``ending`` is 0 until the game is over, then 1 + the index of the reason in ``Game.reasons``.
-#: ``game_tag`` is ``Game.record_tag``: games may share a dtype, so each record says of which game, options and version it is.
+#: ``game_tag`` is ``Game.record_tag``: games may share a dtype, so each record identifies its game, options and version.
 #: Kernels copy the tag and never read it.
 STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("truncated", "u1"), ("game_tag", "u4")]
 

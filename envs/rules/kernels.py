@@ -228,7 +228,7 @@ def _linked_kernel(
     function = _with_kernels(game_kernel.py_func, name, called)
     compiled, cache = _compile(function, _signature(placeholder, board, state), name)
     (result,) = compiled.overloads.values()
-    # Callers know the kernel by a name that depends on its code, not by numba's, which is numbered by process.
+    # Callers refer to the kernel by a name that depends on its code; numba's names contain a counter of the process.
     symbol = f"stoneworks.{cache.name}"
     llvmlite.binding.add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
     declared = copy.copy(result.fndesc)

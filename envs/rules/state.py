@@ -62,7 +62,7 @@ class State:
         try:
             index = action_index(action)
         except TypeError:
-            raise game.no_whole_number(action) from None
+            raise game.not_an_integer(action) from None
         try:
             player: int = game.try_action(game.board, self._records, np.empty(game.num_actions, _INT8), index)
         except OverflowError:  # does not fit the kernel's 64-bit argument
@@ -87,7 +87,7 @@ class State:
         try:
             index = action_index(action)
         except TypeError:
-            raise game.no_whole_number(action) from None
+            raise game.not_an_integer(action) from None
         planes = np.empty(game.observation_shape, _FLOAT32)
         mask = np.empty(game.num_actions, _INT8)
         try:

@@ -286,7 +286,7 @@ def list_cells_of_code(board: Record, state: Record, lowest: int, highest: int, 
 
 @kernel
 def extend_rim(board: Record, state: Record, cell: int, rim: Int16s, num_rim: int) -> int:
-    """Append to the rim what a tile's half on ``cell``, about to be laid, adds to it, and return its new length."""
+    """Append the hexes that half a tile on ``cell`` will add to the rim, before it is placed, and return the new length."""
     for direction in range(6):
         neighbor = board.around[cell, direction]
         rim[num_rim] = neighbor
@@ -542,7 +542,7 @@ class Taigo(Game):
         """Return the image of the initial position, in which the first tile is turned."""
         return self.image(self.new_initial_state(), symmetry)
 
-    # -- Positions for people ----------------------------------------------------------------------------------------
+    # -- Text and statistics ----------------------------------------------------------------------------------------
 
     def distance_reached(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
         """Return the distance from the center of the farthest occupied hex, ``int64[...]``, for ``records[...]``."""

@@ -94,7 +94,7 @@ class ExternalBot(Bot):
         try:
             return cls(command, game, seed, seconds=values["seconds"], start_seconds=values["start"])
         except ValueError as error:
-            raise UnknownBotError(f"the name of an exec bot says {argument!r}: {error}") from None
+            raise UnknownBotError(f"{'exec:' + argument!r} is not a valid bot name: {error}") from None
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""The standing attack: damaged records and files, bad arguments, kills, two starts at once, a million steps.
+"""Robustness tests: damaged records and files, bad arguments, kills, two starts at once, a million steps.
 
 ``python tests/hostile/attack.py`` runs all of it, ``--short`` a small part, ``--only NAME --size N`` one attack of another
 size. Each attack runs in a process of its own, so that a crash is counted and does not end the rest. It prints for each how

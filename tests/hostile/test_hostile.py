@@ -1,4 +1,4 @@
-"""The short form of the standing attack (``make test-hostile`` runs all of it)."""
+"""The short form of the robustness tests (``make test-hostile`` runs all of it)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ METRICS = {
     "draw_share": Metric("games/draw_share", "share of draws"),
     "first_player_score": Metric("games/first_player_score", "mean score of player 0; a draw counts as half a win"),
     "network_share": Metric(
-        "time/network_share", "share of the network in the time of all processes: evaluation of positions for searches"
+        "time/network_share", "share of the total process time spent in the network, evaluating positions for searches"
     ),
     "search_share": Metric("time/search_share", "share of the search itself: trees, rules, playouts"),
     "learning_share": Metric(

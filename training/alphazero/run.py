@@ -363,7 +363,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
             assert losses is not None
             message = (
                 f"{self.learner.num_steps:,} of {due:,} gradient steps on the positions of {self.config.positions_from}: "
-                f"loss of the policy {losses.policy:.3f}, of the value {losses.value:.3f}"
+                f"policy loss {losses.policy:.3f}, value loss {losses.value:.3f}"
             )
             report(replace(self._latest, done=self.done, seconds=self.seconds(), message=message))
             self.save_if_due()

@@ -1,6 +1,6 @@
 """The sequential probability ratio test on pairs of games: stop as soon as the results decide between two strengths.
 
-Hypothesis 0 says that A is ``elo0`` stronger than B, hypothesis 1 that it is ``elo1`` stronger (logistic Elo: an
+Under hypothesis 0, A is ``elo0`` stronger than B; under hypothesis 1, ``elo1`` stronger (logistic Elo: an
 expected score of 1 / (1 + 10^(-elo / 400))). Results are pentanomial: the numbers of pairs in which A
 scored 0, 0.5, 1, 1.5 and 2 points. This accounts for the correlation between the two games of a pair, which share an
 opening. The generalized likelihood ratio compares the most likely distribution over the five results with mean score s1

@@ -122,7 +122,7 @@ class Crew:
         """Hand out calls, and yield the batches that arrive within ``timeout`` seconds, with their nodes.
 
         Args:
-            room: whether the learner wants more batches; if False, no new calls are handed out.
+            room: whether to hand out new calls.
             timeout: maximum time to wait.
 
         Raises:

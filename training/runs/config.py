@@ -105,7 +105,7 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
             _check_names(value, source, folder, key)
     elif key == "cluster" and values not in ("", "auto"):
         raise UntrustedNameError(
-            f"{source} has the cluster {values!r}; give an address as --cluster, unless you trust the file and say so"
+            f"{source} has the cluster {values!r}; pass the address with --cluster, or allow it with --trust-names"
         )
     elif isinstance(values, str) and values and (key.endswith("opponents") or key in ("init_from", "positions_from")):
         check_name_in_file(values, source, folder)

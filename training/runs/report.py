@@ -94,7 +94,7 @@ def _heading(run: FinishedRun) -> str:
 def _facts(run: FinishedRun) -> Mapping[str, str]:
     try:
         facts = run.algorithm.run_story().facts(run.training)
-    except (KeyError, ValueError, TypeError) as error:  # what only this algorithm writes is not what it would write
+    except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
     return facts
 

@@ -291,7 +291,7 @@ class Run(ABC, Generic[Config]):
 
 
 def _check_folder(folder: Path, parts: Sequence[str]) -> None:
-    """Raise ``ValueError`` if a folder exists and holds something else than a run.
+    """Raise ``ValueError`` if a folder exists and contains something other than a run.
 
     A run that was killed before its first checkpoint has left only the files that are written before.
     """

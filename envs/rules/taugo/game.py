@@ -251,7 +251,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 @kernel
 def list_points(board: Record, state: Record, points: Int16s, place: Int16s, edge_points: bool) -> tuple[int, int]:
-    """Write all intersections, or all edge points, to ``points``, the empty ones first, and where each stands to ``place``.
+    """Write all intersections, or all edge points, to ``points``, the empty ones first, and the index of each to ``place``.
 
     Returns how many are empty, and how many there are.
     """

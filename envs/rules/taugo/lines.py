@@ -113,19 +113,19 @@ def cut_from(board: Record, state: Record, friend: int, heading: int, color: int
 def cut_on_line(
     own: int, beside_own: int, enemy: int, beside_enemy: int, both_sides: int, inner: int, point: int, upward: bool
 ) -> bool:
-    """Return whether a cut may end on ``point``, an empty place of a line, as far as the words of that line tell (T6 (2), T6 (3)).
+    """Return whether the words of a line allow a cut that ends on ``point``, an empty place of it (T6 (2), T6 (3)).
 
-    A line is a row or a column of the board. Its words are as in :mod:`stoneworks.envs.rules.taugo.row_words`.
+    A line is a row or a column of the board; its words are as in :mod:`stoneworks.envs.rules.taugo.row_words`.
 
     Args:
         own: the mover's stones.
-        beside_own: the second of each two places x - 1, x that are a knot together with two own stones of one line beside.
+        beside_own: places x such that own stones on x - 1 and x form a knot with two own stones of an adjacent line.
         enemy: the opponent's stones.
         beside_enemy: places next to an enemy stone of a line beside.
         both_sides: places between two such stones.
         inner: the intersections of the line.
         point: where the cut ends.
-        upward: whether its heading is that of growing places.
+        upward: whether the cut heads toward higher places.
     """
     if upward:
         before = ~enemy & ((1 << point) - 1)
@@ -140,7 +140,7 @@ def cut_on_line(
     left, right = enemy << 1, enemy >> 1
     can_flip = inner & ((left & right) | both_sides | ((left | right) & beside_enemy))
     knots = beside_own & ((2 << high) - (2 << low))
-    # With the stone next to the point that is no part of the line.
+    # A knot of the placed stone and an own stone beyond it.
     beyond = (
         (beside_own >> (point + 1)) & (own & inner) >> (point + 1)
         if upward

@@ -175,7 +175,7 @@ def apply_action(board: Record, state: Record, action: int) -> None:
 
 @kernel
 def play_move(board: Record, state: Record, start: int, end: int) -> None:
-    """Move the top piece of a corner, with all that ends the turn."""
+    """Move the top piece of a corner, make the captures, and end the turn."""
     player = int64(state.current_player)
     opponent = 1 - player
     state.picked = NOTHING_PICKED
@@ -191,7 +191,7 @@ def play_move(board: Record, state: Record, start: int, end: int) -> None:
 
 @kernel
 def play_tile(board: Record, state: Record, hex_: int, rotation: int) -> None:
-    """Lay a tile, or remove one where ``rotation`` is -1, with all that ends the turn."""
+    """Place a tile, or remove one if ``rotation`` is -1, make the captures, and end the turn."""
     player = int64(state.current_player)
     if rotation < 0:
         remove_tile(board, state, hex_)

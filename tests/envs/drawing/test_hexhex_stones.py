@@ -381,7 +381,7 @@ def test_two_sizes_are_drawn_side_by_side() -> None:
     assert len(spelt(draw(large), "labels")) == 18
 
 
-# -- The house -----------------------------------------------------------------------------------------------------------
+# -- Imports and documentation ------------------------------------------------------------------------------------------
 
 
 def test_importing_the_drawing_imports_neither_a_window_nor_a_rasteriser_nor_torch() -> None:

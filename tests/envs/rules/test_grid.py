@@ -215,7 +215,7 @@ def test_the_picture_has_row_1_at_the_bottom_and_every_stone_in_its_place(drawn:
         ("laido(size=2)", "b2 swap pass pass", "White (player 0) wins by hills"),
     ],
 )
-def test_the_picture_ends_in_a_line_that_says_who_is_to_act(
+def test_the_diagram_ends_with_the_player_to_move_or_the_result(
     game: str, texts: str, status: str, play: Callable[..., State]
 ) -> None:
     assert str(play(game, texts)).splitlines()[-1] == status

@@ -149,7 +149,7 @@ def test_one_past_the_last_index_is_refused(game: Game) -> None:
 
 
 @pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
-def test_what_is_no_whole_number_is_refused_by_name_and_changes_nothing(
+def test_a_non_integer_action_is_rejected_by_name_and_changes_nothing(
     game: Game, action: Any, positions_of_random_game: Positions
 ) -> None:
     assert_refused(middle(positions_of_random_game, game), action, repr(action))

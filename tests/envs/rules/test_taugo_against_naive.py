@@ -1,6 +1,6 @@
 """Taugo in random games that prefer cuts and long lines, compared at every action with the naive implementation.
 
-Uniform play hardly cuts, so ``test_against_naive.py`` alone would say little about T5 to T7.
+Uniform random play rarely cuts, so it would hardly cover T5 to T7.
 """
 
 from __future__ import annotations

@@ -794,7 +794,7 @@ def test_action_indices_follow_the_planes() -> None:
             game.string_to_action(text)
 
 
-def test_the_picture_shows_tiles_pieces_and_who_is_to_act(set_up: SetUp, start: Callable[..., Both]) -> None:
+def test_the_diagram_shows_tiles_pieces_and_the_player_to_move(set_up: SetUp, start: Callable[..., Both]) -> None:
     both = set_up({"e5": 0, "e6": 1, "d6": 2, "f5": 0}, {"e5^": "X", "e6v": "OX"}, to_act=1).play("e6v")
     assert str(both.state).splitlines() == [
         "        7       .     .     .     .     .",

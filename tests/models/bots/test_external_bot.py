@@ -354,7 +354,7 @@ def on_go(rest):
     assert lost.replay().current_player() == 1
 
 
-def test_the_record_of_a_forfeit_names_who_was_to_act_as_the_loser() -> None:
+def test_the_record_of_a_forfeit_names_the_player_to_move_as_the_loser() -> None:
     state = load_game(GAME).deserialize_state("b2")
     record = GameRecord.of_state(state, ("a", "b")).to_json().replace('"reason": null', '"reason": "forfeit: late"')
     assert GameRecord.from_json(record.replace('"winner": null', '"winner": 0')).replay() == state

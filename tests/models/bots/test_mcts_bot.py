@@ -1,4 +1,4 @@
-"""The MCTS bot: legal, repeatable, right about what it proves, and honest about what it counts."""
+"""The MCTS bot: legal, reproducible, with correct proofs and statistics."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from stoneworks.training.arena.match import play_match
 
 
 class Dice:
-    """A network that says something different of every position, and notes how many it was asked about at once."""
+    """A network with random outputs for each position, which records its batch sizes."""
 
     def __init__(self, game: Game) -> None:
         rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""What the greedy bot knows of Taugo."""
+"""The greedy bot and the evaluation of Taugo."""
 
 from __future__ import annotations
 

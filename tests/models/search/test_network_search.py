@@ -760,7 +760,7 @@ def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -
 @pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
 @pytest.mark.parametrize("discount", [1.0, 0.9])
 def test_what_is_solved_is_right(game_name: str, earliest: int, settings: Any, discount: float) -> None:
-    """The network knows nothing and has firm opinions; what is proven does not depend on them."""
+    """The network is untrained but confident; proven results do not depend on its output."""
     game = load_game(game_name)
     solver = Solver()
     positions = decisive_positions(game, solver, earliest, number=24)
@@ -784,7 +784,7 @@ def test_what_is_solved_is_right(game_name: str, earliest: int, settings: Any, d
 
 @pytest.mark.parametrize("settings", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"])
 def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(settings: Any) -> None:
-    """The network likes the pass with which the game ends and is lost."""
+    """The network prefers the pass that ends and loses the game."""
     root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
     passing = root.string_to_action("pass")
     network = TableNetwork(root, depth=3)

@@ -233,7 +233,7 @@ def test_the_board_of_a_resigned_game_is_not_a_final_board() -> None:
         check_positions(load_game("vadus(size=3)"), played.positions)
 
 
-def test_nobody_resigns_by_default_or_where_it_has_hopes() -> None:
+def test_players_do_not_resign_by_default_or_above_the_threshold() -> None:
     assert AlphaZeroConfig(game="vadus", positions=1).self_play.resignation_value == 0
     assert not any(played.resigned for played in play(tiny("taugo(size=3)"), 8, value=-1.0))
     hopeful = tiny("vadus(size=2)", {"simulations": 2}, {"resignation_value": 1.0})

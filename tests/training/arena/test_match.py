@@ -247,7 +247,7 @@ def test_an_interval_of_no_proportion_is_an_error(score: float, trials: int) -> 
         wilson_interval(score, trials)
 
 
-def test_a_result_prints_as_one_line_with_all_that_makes_it_honest() -> None:
+def test_a_result_prints_as_one_line_with_interval_and_distinct_games() -> None:
     game = "vadus(size=3)"
     result = play_match(game, load_bot("greedy", game, seed=1), load_bot("random", game, seed=2), num_pairs=10, seed=3)
     text = str(result)

@@ -126,7 +126,7 @@ def test_errors_cover_as_often_as_they_say() -> None:
     assert ((size < 1.96).mean(axis=0) > 0.89).all()
 
 
-def test_errors_know_that_both_games_of_a_pair_share_their_opening() -> None:
+def test_errors_account_for_the_shared_opening_of_a_pair() -> None:
     generator = np.random.default_rng(12)
     estimates, errors = [], []
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""The commands games, play and evaluate: what they print, what they answer to bad input, and their exit codes."""
+"""The commands games, play and match: output, errors for bad input, and exit codes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     assert command in run("--help")[1]
 
 
-def test_evaluate_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
+def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     command = (
         "match",
@@ -179,7 +179,7 @@ def test_options_of_the_game_are_given_by_name(run: Run) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])
-def test_leaving_and_the_end_of_the_input_are_polite(run: Run, typed: str) -> None:
+def test_quit_and_the_end_of_input_end_the_game(run: Run, typed: str) -> None:
     code, out, err = run("play", "vadus(size=3)", "--opponent", "random", typed=typed)
     assert (code, err) == (0, "")
     assert out.endswith("The game is unfinished.\n")
