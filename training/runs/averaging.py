@@ -8,20 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from stoneworks.extras import require_extra
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
 from stoneworks.models.shipped import find
 from stoneworks.training.runs.finished_run import AVERAGED
 from stoneworks.training.runs.initial_network import own_runs, runs_before
 
+with require_extra("train", "checkpoints"):
+    import torch
+
 
 def average_checkpoints(checkpoints: Sequence[str | os.PathLike[str]], folder: str | os.PathLike[str]) -> Path:
     """Write a checkpoint with the mean weights of ``checkpoints`` to ``folder / "checkpoint"``.
 
-    The mean of checkpoints of related runs, such as a run and runs that continue it, often plays better than each of them
-    (Wortsman et al., Model soups, 2022), and one of an agent and its refinement is a compromise between the two (Wortsman
-    et al., Robust fine-tuning of zero-shot models, 2022). Means of unrelated runs are useless.
+    The mean of checkpoints of related runs, such as a run and runs that continue it, can play better than each of them
+    (Wortsman et al., Model soups, 2022). That of an agent and its refinement is a compromise between the two (Wortsman et
+    al., Robust fine-tuning of zero-shot models, 2022). Means of unrelated runs are useless.
 
     The new checkpoint has the training information of the first one, except for its matches, and in addition ``averaged``:
     the number of checkpoints, and the runs that led to the others but not to the first. It has no training state, so it
