@@ -113,19 +113,12 @@ def play_final_matches(
     pairings = [list(_pairings(load_checkpoint(checkpoint.folder, each), each, matches)) for each in games]
     hardware, libraries = describe_hardware(), library_versions()
     same = {"checkpoint_sha256": checkpoint_hash(checkpoint.folder), "hardware": hardware, "libraries": libraries}
-    rows, *of_others = (
-        _play(
-            each,
-            of_game,
-            matches,
-            matches.num_pairs if number == 0 else matches.other_pairs,
-            TARGETS if number == 0 else {},
-            same,
-            file,
-            progress,
-        )
-        for number, (each, of_game) in enumerate(zip(games, pairings, strict=True))
-    )
+    series = _Series(matches, same, file, progress)
+    rows = series.play(game, pairings[0], matches.num_pairs, TARGETS)
+    of_others = [
+        series.play(other, of_game, matches.other_pairs, {})
+        for other, of_game in zip(games[1:], pairings[1:], strict=True)
+    ]
     return {
         "format": "stoneworks matches",
         "format_version": 1,
@@ -147,63 +140,82 @@ def play_final_matches(
     }
 
 
-def _play(
-    game: Game,
-    pairings: Sequence[tuple[str, Bot, str]],
-    matches: FinalMatches,
-    num_pairs: int,
-    targets: Mapping[tuple[str, str], float],
-    same: Mapping[str, Any],
-    file: Path,
-    progress: Callable[[str, int, int], None] | None,
-) -> list[dict[str, Any]]:
-    """Play the matches on one game, except those that ``file`` contains with the same settings; return all results."""
-    finished = read_json_lines(file, CheckpointError) if file.is_file() else []
-    rows = []
-    for number, (player, bot, opponent) in enumerate(pairings):
-        seeds = np.random.SeedSequence((matches.seed, number)).generate_state(2)
-        of_opponent, of_openings = map(int, seeds)
-        settings = {
-            **same,
-            "opponent_sha256": checkpoint_hashes({opponent: opponent}).get(opponent),
-            "game": str(game),
-            "environment_version": game.version,
-            "player": player,
-            "opponent": opponent,
-            "num_pairs": num_pairs,
-            "opening_actions": matches.opening_actions,
-            "opponent_seed": of_opponent,
-            "openings_seed": of_openings,
-        }
-        row = next((match["result"] for match in finished if match.get("settings") == settings), None)
-        if row is None:
-            began = time.monotonic()
-            with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
-                result = play_match(
-                    game,
-                    bot,
-                    other,
-                    num_pairs=num_pairs,
-                    opening_actions=matches.opening_actions,
-                    seed=of_openings,
-                    progress=None if progress is None else _named(progress, f"{player} against {opponent}"),
-                )
-            row = (
-                {"player": player}
-                | summarize(result, opponent)
-                | {
-                    "by_seat": [list(tally) for tally in result.by_seat],
-                    "by_pair": result.by_pair.tolist(),
-                    "target": targets.get((player, opponent)),
-                    "opponent_seed": of_opponent,
-                    "openings_seed": of_openings,
-                    "seconds": round(time.monotonic() - began, 1),
-                    "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                }
+class _Series:
+    """Matches whose results are stored in ``file``; those that it contains with the same settings are not played again."""
+
+    def __init__(
+        self,
+        matches: FinalMatches,
+        same: Mapping[str, Any],
+        file: Path,
+        progress: Callable[[str, int, int], None] | None,
+    ) -> None:
+        """Create the series. ``same`` is what all matches have in common, in addition to ``matches``."""
+        self._matches = matches
+        self._same = same
+        self._file = file
+        self._progress = progress
+
+    def play(
+        self,
+        game: Game,
+        pairings: Sequence[tuple[str, Bot, str]],
+        num_pairs: int,
+        targets: Mapping[tuple[str, str], float],
+    ) -> list[dict[str, Any]]:
+        """Return the results of the matches on one game; those without a stored result are played."""
+        finished = read_json_lines(self._file, CheckpointError) if self._file.is_file() else []
+        rows = []
+        for number, (player, bot, opponent) in enumerate(pairings):
+            seeds = np.random.SeedSequence((self._matches.seed, number)).generate_state(2)
+            of_opponent, of_openings = map(int, seeds)
+            settings = {
+                **self._same,
+                "opponent_sha256": checkpoint_hashes({opponent: opponent}).get(opponent),
+                "game": str(game),
+                "environment_version": game.version,
+                "player": player,
+                "opponent": opponent,
+                "num_pairs": num_pairs,
+                "opening_actions": self._matches.opening_actions,
+                "opponent_seed": of_opponent,
+                "openings_seed": of_openings,
+            }
+            row = next((match["result"] for match in finished if match.get("settings") == settings), None)
+            if row is None:
+                row = self._played(game, bot, settings) | {"target": targets.get((player, opponent))}
+                append_json_line(self._file, {"settings": settings, "result": row})
+            rows.append(row)
+        return rows
+
+    def _played(self, game: Game, bot: Bot, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Play one match and return its result."""
+        keys = "player", "opponent", "opponent_seed", "openings_seed"
+        player, opponent, of_opponent, of_openings = (settings[key] for key in keys)
+        progress = None if self._progress is None else _named(self._progress, f"{player} against {opponent}")
+        began = time.monotonic()
+        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
+            result = play_match(
+                game,
+                bot,
+                other,
+                num_pairs=settings["num_pairs"],
+                opening_actions=settings["opening_actions"],
+                seed=of_openings,
+                progress=progress,
             )
-            append_json_line(file, {"settings": settings, "result": row})
-        rows.append(row)
-    return rows
+        return (
+            {"player": player}
+            | summarize(result, opponent)
+            | {
+                "by_seat": [list(tally) for tally in result.by_seat],
+                "by_pair": result.by_pair.tolist(),
+                "opponent_seed": of_opponent,
+                "openings_seed": of_openings,
+                "seconds": round(time.monotonic() - began, 1),
+                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            }
+        )
 
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
