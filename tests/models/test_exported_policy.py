@@ -149,7 +149,7 @@ def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, change: Call
     ("weight", "message"),
     [
         (torch.full((8, 54), torch.nan), "finite numbers of float32"),
-        (torch.full((8, 54), 3e38), "the result must be finite"),
+        (torch.full((8, 54), 3e38), "the output must be finite"),
         (torch.zeros((8, 54), dtype=torch.int64), "finite numbers of float32"),
         (torch.zeros((8, 53)), "written by save_policy"),
     ],
