@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.extras import require_extra
-from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
-from stoneworks.models.shipped import find
+from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, save_checkpoint
 from stoneworks.training.runs.finished_run import AVERAGED
-from stoneworks.training.runs.initial_network import own_runs, runs_before
+from stoneworks.training.runs.initial_network import load_initial_checkpoint, own_runs, runs_before
 
 with require_extra("train", "checkpoints"):
     import torch
@@ -46,7 +45,7 @@ def average_checkpoints(checkpoints: Sequence[str | os.PathLike[str]], folder: s
     target = Path(folder) / "checkpoint"
     if (target / METADATA_FILE).exists():
         raise CheckpointError(f"{folder} must not have a checkpoint yet; there is one in {target}")
-    loaded = [load_checkpoint(find(str(name)) or name) for name in checkpoints]
+    loaded = [load_initial_checkpoint(str(name)) for name in checkpoints]
     first, *others = loaded
     for other in others:
         if other.game != first.game:

@@ -150,10 +150,11 @@ class _Series:
         file: Path,
         progress: Callable[[str, int, int], None] | None,
     ) -> None:
-        """Create the series. ``same`` is what all matches have in common, in addition to ``matches``."""
+        """Read the stored results. ``same`` are further settings of all matches."""
         self._matches = matches
         self._same = same
         self._file = file
+        self._finished = read_json_lines(file, CheckpointError) if file.is_file() else []
         self._progress = progress
 
     def play(
@@ -164,7 +165,6 @@ class _Series:
         targets: Mapping[tuple[str, str], float],
     ) -> list[dict[str, Any]]:
         """Return the results of the matches on one game; those without a stored result are played."""
-        finished = read_json_lines(self._file, CheckpointError) if self._file.is_file() else []
         rows = []
         for number, (player, bot, opponent) in enumerate(pairings):
             seeds = np.random.SeedSequence((self._matches.seed, number)).generate_state(2)
@@ -181,7 +181,7 @@ class _Series:
                 "opponent_seed": of_opponent,
                 "openings_seed": of_openings,
             }
-            row = next((match["result"] for match in finished if match.get("settings") == settings), None)
+            row = next((match["result"] for match in self._finished if match.get("settings") == settings), None)
             if row is None:
                 row = self._played(game, bot, settings) | {"target": targets.get((player, opponent))}
                 append_json_line(self._file, {"settings": settings, "result": row})

@@ -14,11 +14,11 @@ from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.finished_run import AVERAGED, OTHER_RUNS, check_training
 
 
-def load_initial_checkpoint(init_from: str, game: Game) -> Checkpoint:
-    """Return the checkpoint ``init_from``, the path of a folder or the name of a shipped one.
+def load_initial_checkpoint(init_from: str, game: Game | None = None) -> Checkpoint:
+    """Return the checkpoint ``init_from``, the path of a folder or the name of a shipped one, to play ``game``.
 
     Raises:
-        CheckpointError: the checkpoint is damaged, or is for another game.
+        CheckpointError: the checkpoint is damaged, or is for another game than ``game``.
     """
     return load_checkpoint(find(init_from) or init_from, game)
 

@@ -99,7 +99,7 @@ def _beginning(training: Mapping[str, Any]) -> str:
 
 
 def _averaging(training: Mapping[str, Any]) -> str:
-    """Return a sentence on the mean of checkpoints, with a space at its end; empty if the checkpoint is of one run."""
+    """Return a sentence about the averaging, with a trailing space; empty for a checkpoint that is not a mean."""
     if AVERAGED not in training:
         return ""
     number, runs = training[AVERAGED]["checkpoints"], training[AVERAGED]["runs"]

@@ -1,4 +1,4 @@
-"""Means of checkpoints: their weights, what they say of their training, and what is rejected."""
+"""Means of checkpoints: their weights, their training information, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot, shipped
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
 from stoneworks.training.arena.match import play_match
@@ -49,7 +50,7 @@ def test_weights_are_the_mean_and_the_mean_plays(alphazero_run: Path, tmp_path: 
     assert play_match(mean.game, *bots, num_pairs=1, seed=1).num_games == 2
 
 
-def test_a_mean_says_which_runs_led_to_it(alphazero_run: Path, tmp_path: Path) -> None:
+def test_a_mean_lists_the_runs_that_led_to_it(alphazero_run: Path, tmp_path: Path) -> None:
     later = [continued(alphazero_run, tmp_path / f"{seconds}", float(seconds)) for seconds in (60, 90)]
     mean = mean_of(alphazero_run / "checkpoint", *later, into=tmp_path / "mean")
     first = load_checkpoint(alphazero_run / "checkpoint").training
@@ -89,7 +90,7 @@ def test_damaged_information_about_a_mean_is_an_error(alphazero_run: Path, tmp_p
     assert not (tmp_path / "mean").exists()
 
 
-def test_what_has_no_mean_is_rejected_and_nothing_is_written(
+def test_invalid_arguments_are_rejected_and_nothing_is_written(
     alphazero_run: Path, ppo_run: Path, tmp_path: Path
 ) -> None:
     first, target = alphazero_run / "checkpoint", tmp_path / "mean"
@@ -117,8 +118,6 @@ def test_what_has_no_mean_is_rejected_and_nothing_is_written(
 
 def _with_game(folder: Path, game: str) -> Path:
     """Give a checkpoint, in place, another size of its game; its weights and planes are the same."""
-    from stoneworks.envs.rules import load_game
-
     description: dict[str, Any] = json.loads((folder / "checkpoint.json").read_text())
     description |= {"game": game, "num_actions": load_game(game).num_actions}
     (folder / "checkpoint.json").write_text(json.dumps(description))
