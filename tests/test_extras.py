@@ -47,7 +47,7 @@ main()
         ["ship", ".", "--as", "vadus"],
     ],
 )
-def test_commands_without_the_extra_say_so_without_a_traceback(arguments: list[str]) -> None:
+def test_commands_without_the_extra_report_it_without_a_traceback(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True)
     assert done.returncode == 2
     assert "install stoneworks[train]" in done.stderr

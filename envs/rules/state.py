@@ -353,11 +353,11 @@ class State:
         return ", ".join(map(str, self._history))
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return what a player knows, the same for both: the history."""
+        """Return the information state, the same for both players: the history."""
         return self.history_str()
 
     def observation_string(self, player: int | None = None) -> str:
-        """Return what a player sees, the same for both: the position."""
+        """Return the observation as text, the same for both players: the position."""
         return str(self)
 
 

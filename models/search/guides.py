@@ -29,7 +29,7 @@ GUIDES_IN_WORDS = f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}"
 class Guide(Protocol):
     """Evaluates the leaves of a search."""
 
-    def judge(
+    def evaluate(
         self,
         states: npt.NDArray[np.void],
         games: npt.NDArray[np.void],
@@ -57,7 +57,7 @@ class EvaluationGuide:
         self._scale = evaluation_scale(game)
         self._evaluate_leaves: Any = game.compiled(evaluate_leaves, evaluation_kernels(game))
 
-    def judge(
+    def evaluate(
         self,
         states: npt.NDArray[np.void],
         games: npt.NDArray[np.void],
@@ -65,7 +65,7 @@ class EvaluationGuide:
         num_asked: int,
         seeds: npt.NDArray[np.uint64],
     ) -> npt.NDArray[np.float32]:
-        """See :meth:`Guide.judge`."""
+        """See :meth:`Guide.evaluate`."""
         values = np.empty(num_asked, np.float32)
         self._evaluate_leaves(self._board, states, games, asked, num_asked, self._scale, values)
         return values
@@ -80,7 +80,7 @@ class PlayoutGuide:
         self._num_playouts = check_integer("num_playouts", num_playouts, 1)
         self._play_out_leaves: Any = game.compiled(play_out_leaves)
 
-    def judge(
+    def evaluate(
         self,
         states: npt.NDArray[np.void],
         games: npt.NDArray[np.void],
@@ -88,7 +88,7 @@ class PlayoutGuide:
         num_asked: int,
         seeds: npt.NDArray[np.uint64],
     ) -> npt.NDArray[np.float32]:
-        """See :meth:`Guide.judge`."""
+        """See :meth:`Guide.evaluate`."""
         values = np.empty(num_asked, np.float32)
         self._play_out_leaves(self._board, states, games, asked, num_asked, self._num_playouts, seeds, values)
         return values

@@ -81,7 +81,7 @@ class NetworkSearch:
 
     Attributes:
         guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
-        num_leaves_judged: total number of leaves evaluated by the guide.
+        num_leaves_guided: total number of leaves evaluated by the guide.
         network_seconds: total time spent in ``evaluate``, in seconds.
         search_seconds: total time spent in the rest of the search, in seconds.
         num_simulations_done: total number of simulations over all games.
@@ -121,7 +121,7 @@ class NetworkSearch:
         self.evaluate = evaluate
         self.policy = policy
         self.guide_weight = check_number("guide_weight", guide_weight, 0, 1)
-        self.num_leaves_judged = 0
+        self.num_leaves_guided = 0
         self.network_seconds = 0.0
         self.search_seconds = 0.0
         self.num_simulations_done = 0
@@ -246,9 +246,9 @@ class NetworkSearch:
         logits, values = self._ask(num_asked)
         if self._guide is not None and self.guide_weight > 0:
             _, states, _, _, games, asked = arrays
-            judged = self._guide.judge(states, games, asked, num_asked, seeds)
-            self.num_leaves_judged += num_asked
-            values = values + np.float32(self.guide_weight) * (judged - values)
+            guided = self._guide.evaluate(states, games, asked, num_asked, seeds)
+            self.num_leaves_guided += num_asked
+            values = values + np.float32(self.guide_weight) * (guided - values)
         if self._expand(*arrays, num_asked, logits, values, *self._rules):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 

@@ -207,7 +207,7 @@ def test_an_illegal_action_loses_and_the_result_is_zero_sum(name):
     assert seen == {"player_0": 1.0, "player_1": -1.0}
 
 
-def test_a_truncated_game_sets_truncations_and_rewards_nobody():
+def test_a_truncated_game_sets_truncations_and_zero_rewards():
     """R9."""
     env = make("trugo", radius=3, tiles=9, max_turns=7)
     env.reset()
@@ -325,7 +325,7 @@ def test_bad_arguments_are_named(arguments, named):
         make("vadus", **arguments)
 
 
-def test_calls_out_of_order_say_what_to_do():
+def test_calls_out_of_order_are_errors_with_a_remedy():
     env = make("vadus", size=4)
     for call in (lambda: env.step(0), lambda: env.observe("player_0"), env.state, env.render, lambda: env.game_state):
         with pytest.raises(ResetNeeded, match="reset"):

@@ -237,7 +237,7 @@ def test_bad_arguments_are_named(arguments, named):
         SingleAgentEnv("vadus", **arguments)
 
 
-def test_calls_before_reset_say_what_to_do():
+def test_calls_before_reset_are_errors_with_a_remedy():
     env = SingleAgentEnv("vadus(size=3)")
     for call in (lambda: env.step(0), env.render, lambda: env.game_state):
         with pytest.raises(ResetNeeded, match="reset"):

@@ -191,7 +191,7 @@ def test_actions_of_another_shape_or_type_are_refused(actions: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [0, NO_ACTION, 1000])
-def test_an_illegal_action_of_an_opponent_is_an_error_that_says_so(answer: int) -> None:
+def test_an_illegal_action_of_an_opponent_is_an_error_that_names_it(answer: int) -> None:
     env = VectorEnv(2, "vadus", size=3, seat=0, opponent=lambda state: answer)
     env.reset(seed=1)
     with pytest.raises(IllegalActionError, match="opponent"):

@@ -176,7 +176,7 @@ def test_the_vector_environment_plays_both_seats() -> None:
 
 
 @pytest.mark.parametrize("name", ["greedy", "alphabeta:2"])
-def test_a_bot_that_needs_an_evaluation_says_that_hex_has_none(name: str) -> None:
+def test_a_bot_that_needs_an_evaluation_reports_that_hex_has_none(name: str) -> None:
     with pytest.raises(MissingEvaluationError, match=f"hex has no evaluation, and {name.split(':')[0]} needs one"):
         load_bot(name, "hex(size=3)")
     with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):

@@ -132,9 +132,7 @@ def test_passed_is_set_after_a_pass(game: str, texts: str, expected: int, play: 
         ("laido(size=3)", "c3 swap a3 pass pass", 0),
     ],
 )
-def test_black_to_act_says_which_color_is_to_act(
-    game: str, texts: str, expected: int, play: Callable[..., State]
-) -> None:
+def test_black_to_act_shows_the_color_to_move(game: str, texts: str, expected: int, play: Callable[..., State]) -> None:
     """The color and not the player: after a swap (L1) Black is player 1. It is 0 once the game is over."""
     for player in (0, 1):
         assert constant(play(game, texts), player, "black_to_act") == expected

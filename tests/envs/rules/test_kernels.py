@@ -73,7 +73,7 @@ def test_a_cold_cache_announces_compiling_once(
     assert files_below(rules_copy.cache)
 
 
-def test_a_warm_cache_compiles_nothing_and_says_nothing(
+def test_a_warm_cache_compiles_and_logs_nothing(
     cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
 ) -> None:
     files = files_below(rules_copy.cache)

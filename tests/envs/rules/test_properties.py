@@ -158,7 +158,7 @@ def test_a_non_integer_action_is_rejected_by_name_and_changes_nothing(
     assert repr(action) in str(caught.value)
 
 
-def test_trying_an_action_says_whether_it_was_legal_and_applies_it_only_then(
+def test_trying_an_action_returns_whether_it_was_legal_and_applies_it_only_then(
     game: Game, positions_of_random_game: Positions
 ) -> None:
     state = middle(positions_of_random_game, game)
@@ -382,9 +382,7 @@ def test_observations_are_finite_and_within_0_and_1(game: Game, positions_of_ran
             assert np.array_equal(state.observation_tensor(), default)
 
 
-def test_a_game_that_says_that_its_observations_are_binary_has_only_zeros_and_ones(
-    game: Game, positions_of_random_game: Positions
-) -> None:
+def test_observations_declared_binary_have_only_zeros_and_ones(game: Game, positions_of_random_game: Positions) -> None:
     values = {value for state in positions_of_random_game(game, 1) for value in np.unique(state.observation_tensor())}
     assert {0.0, 1.0} <= values
     assert not game.binary_observations or values == {0.0, 1.0}

@@ -82,7 +82,7 @@ def test_a_bad_entry_of_a_bot_is_refused(arguments: dict[str, Any], named: str) 
     assert stoneworks.bot_names() == names
 
 
-def test_a_name_is_registered_once_and_the_same_entry_as_often_as_one_likes() -> None:
+def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> None:
     for _ in range(2):
         stoneworks.register_bot("first", FirstBot)
     assert stoneworks.bot_names().count("first") == 1
@@ -264,7 +264,7 @@ main([*words, {str(tmp_path / "arena")!r}])
     assert "last" in run_python("from stoneworks.training.cli.main import main; main(['bots'])", twins)
 
 
-def test_a_broken_package_disturbs_nobody_until_its_game_is_asked_for(
+def test_a_broken_package_has_no_effect_until_its_game_is_loaded(
     run_python: Callable[..., str], twins: Path, tmp_path: Path
 ) -> None:
     declared = "[stoneworks.games]\nbroken = broken:GAME\nwrong = wrong:GAME\nvadus = wrong:GAME\n"

@@ -168,9 +168,7 @@ def test_a_hole_of_two_hexes_is_no_hole(play: Play, legal_texts: LegalTexts) -> 
 
 
 @pytest.mark.parametrize("order", ["m14+D o14+L", "o14+L m14+D"])
-def test_two_holes_of_one_tile_are_filled_in_the_order_that_the_player_likes(
-    order: str, play: Play, legal_texts: LegalTexts
-) -> None:
+def test_two_holes_of_one_tile_are_filled_in_either_order(order: str, play: Play, legal_texts: LegalTexts) -> None:
     """G4."""
     state = play("taigo", TWO_HOLES)
     assert state.current_player() == 0

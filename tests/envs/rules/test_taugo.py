@@ -482,7 +482,7 @@ def test_a_cut_is_legal_where_its_conditions_are_met_in_every_heading(
             assert is_refused(state, text)
 
 
-def test_strings_are_told_apart_however_long_the_way_round(legal_texts: LegalTexts) -> None:
+def test_strings_are_distinguished_however_long_the_detour(legal_texts: LegalTexts) -> None:
     """T6(1): c5 and e5 are of one string by way of the top row, until a gap parts them."""
     rows = [". O O O O .", ". O . . O .", "X O . O O .", ". O . . . .", ". . . . . .", ". . . . . ."]
     assert "Ed5" not in legal_texts(placed("\n".join(rows), BLACK))

@@ -708,7 +708,7 @@ def test_a_win_on_the_last_turn_counts(start: Callable[..., Both]) -> None:
     assert both.state.outcome() == Outcome(None, "max_turns"), "in the waxing phase nobody has won"
 
 
-def test_batches_tell_truncated_games_from_won_ones() -> None:
+def test_batches_distinguish_truncated_games_from_won_ones() -> None:
     """R9."""
     batch = Batch(load_game("trugo(max_turns=2,radius=1,tiles=2)"), 1)
     text_to_action = batch.game.string_to_action

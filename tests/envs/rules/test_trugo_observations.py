@@ -75,7 +75,7 @@ def test_the_planes_are_named_in_this_order() -> None:
 
 
 @pytest.mark.parametrize("plane", PLANES)
-def test_a_plane_shows_what_its_name_says_to_either_player(plane: str, states: list[State]) -> None:
+def test_a_plane_matches_its_name_for_both_players(plane: str, states: list[State]) -> None:
     seen = set()
     for state in states:
         game = state.get_game()

@@ -142,7 +142,7 @@ def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> 
 
 
 def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
-    """After Black's first stone, White has two (V2): a search of one turn judges the positions after both."""
+    """After Black's first stone, White has two (V2): a search of one turn evaluates the positions after both."""
     game = load_game("vadus(size=3)")
     state = game.deserialize_state("c3")
     kernel = game.compiled(judge, evaluation_kernels(game))
@@ -268,7 +268,7 @@ def test_seconds_are_more_than_0(seconds: float) -> None:
 # -- Names and arguments -------------------------------------------------------------------------------------------------
 
 
-def test_names_say_depth_and_candidates() -> None:
+def test_names_contain_depth_and_candidates() -> None:
     game = load_game("vadus(size=2)")
     assert load_bot("alphabeta:2", game).name == "alphabeta:2"
     assert load_bot("alphabeta:3,candidates=5", game).name == "alphabeta:3,candidates=5"

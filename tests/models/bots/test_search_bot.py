@@ -81,7 +81,7 @@ def test_a_batch_is_played_as_each_of_its_games(game_name: str) -> None:
     assert batch.action_masks[rows, actions].all()
 
 
-def test_a_guide_judges_the_leaves_with_the_network() -> None:
+def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
     game = load_game("vadus(size=2)")
     state = game.new_initial_state()
     guide = make_guide("playouts", game, 4)

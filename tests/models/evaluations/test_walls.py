@@ -27,7 +27,7 @@ def survey_color(
     return number
 
 
-def judge_walls(board: BoardArray, states: StateArray, player: int) -> float:
+def evaluate_walls(board: BoardArray, states: StateArray, player: int) -> float:
     """Return the evaluation of one position: a template."""
     return evaluate(board[0], states[0], player)
 
@@ -47,7 +47,7 @@ def group_values(state: State, color: int) -> list[int]:
 
 def evaluation(state: State, player: int) -> float:
     game = state.get_game()
-    value: float = game.compiled(judge_walls, evaluation_kernels(game))(game.board, np.array([state.record]), player)
+    value: float = game.compiled(evaluate_walls, evaluation_kernels(game))(game.board, np.array([state.record]), player)
     return value
 
 

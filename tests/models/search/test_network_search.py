@@ -647,7 +647,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
 )
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weight: float) -> None:
-    """A search of one simulation judges the root and its most probable child."""
+    """A search of one simulation evaluates the root and its most probable child."""
     game = load_game(name)
     scale = evaluation_scale(game)
     for root in random_positions(game, 4, seed=3):

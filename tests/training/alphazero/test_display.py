@@ -45,7 +45,7 @@ def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_
     assert (tmp_path / "new" / "report.md").is_file()
 
 
-def test_the_lines_below_the_bar_say_where_the_time_goes() -> None:
+def test_the_lines_below_the_bar_show_the_shares_of_the_time() -> None:
     status = AlphaZeroStatus(
         10, 20, 5.0, games=3, iterations=1, network_share=0.5, search_share=0.2, learning_share=0.2
     )
@@ -124,7 +124,7 @@ def test_train_trains_overrides_and_goes_on(
         (["--set", "matches.opponents=[nobody]"], "unknown bot 'nobody'"),
     ],
 )
-def test_train_says_what_is_wrong(
+def test_train_reports_errors(
     config_file: Path, tmp_path: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("train", str(config_file), "--folder", str(tmp_path / "new"), *arguments) == 2

@@ -207,7 +207,7 @@ def test_the_acting_network_is_the_average_of_the_weights() -> None:
     assert not any(weights.requires_grad for weights in learner.acting_network.parameters())
 
 
-def test_gradients_are_clipped_and_their_norm_is_told() -> None:
+def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
     batch = some_batch()
     norms = [
         make_learner(dataclasses.replace(SETTINGS, max_gradient_norm=norm)).step(batch, 0).gradient_norm

@@ -101,7 +101,7 @@ def test_the_same_run_repeated_on_one_process_gives_the_same_games_and_weights(t
     assert any(not torch.equal(tensor, weights[2][name]) for name, tensor in weights[0].items())
 
 
-def test_a_run_learns_from_all_its_positions_and_says_so(tmp_path: Path) -> None:
+def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path) -> None:
     reports: list[AlphaZeroStatus] = []
     result = train(tiny(), tmp_path, report=reports.append)
     assert result.finished
@@ -299,7 +299,7 @@ def test_damaged_positions_are_an_error_that_names_the_file(tmp_path: Path) -> N
         train(tiny(), tmp_path, resume=True)
 
 
-def test_matches_are_played_kept_and_told(tmp_path: Path) -> None:
+def test_matches_are_played_stored_and_reported(tmp_path: Path) -> None:
     reports: list[AlphaZeroStatus] = []
     matches = {
         "positions": 150,
@@ -493,7 +493,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
-def test_self_play_ends_with_its_parent_even_where_nobody_takes_its_games(tmp_path: Path) -> None:
+def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(json.dumps(dataclasses.asdict(tiny())), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
@@ -517,7 +517,7 @@ def network() -> WinDrawLossNetwork:
     return made
 
 
-def test_a_self_play_process_that_fails_is_an_error_that_says_what_it_said(network: WinDrawLossNetwork) -> None:
+def test_a_failed_self_play_process_is_an_error_with_its_message(network: WinDrawLossNetwork) -> None:
     config = dataclasses.replace(tiny(), game="nonsense(size=2)")
     source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
     try:

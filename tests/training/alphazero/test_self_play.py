@@ -145,17 +145,17 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
         assert self_play.search.guide_weight == pytest.approx(weight)
     for guided in (True, False):
         self_play.set_progress(0.0 if guided else 0.5)
-        num_judged = set()
+        num_guided = set()
         for _ in range(20):
-            before = self_play.search.num_leaves_judged, self_play.search.num_simulations_done
+            before = self_play.search.num_leaves_guided, self_play.search.num_simulations_done
             self_play.step()
             full = self_play.search.num_simulations_done - before[1] == 6 * 8
-            num_judged.add((full, self_play.search.num_leaves_judged > before[0]))
-        assert num_judged == {(True, guided), (False, guided)}
+            num_guided.add((full, self_play.search.num_leaves_guided > before[0]))
+        assert num_guided == {(True, guided), (False, guided)}
 
 
 @pytest.mark.parametrize("game_name", small_games())
-def test_positions_know_how_far_the_end_is(game_name: str) -> None:
+def test_positions_contain_the_number_of_actions_left(game_name: str) -> None:
     game = load_game(game_name)
     for played in play(tiny(game_name, {"simulations": 2, "full_share": 0.6}, {"random_opening_share": 0.5}), 6):
         states = replayed(game, played)

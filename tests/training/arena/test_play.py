@@ -116,7 +116,7 @@ def test_schedules_pair_who_they_say() -> None:
         (lambda: ArenaSettings(GAME, round_robin("abc"), sprt=Sprt()), "sprt requires a single pairing, got 3"),
     ],
 )
-def test_settings_that_are_not_allowed_are_errors_that_say_why(make: Callable[[], object], complaint: str) -> None:
+def test_invalid_settings_are_errors_with_the_reason(make: Callable[[], object], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         make()
 
@@ -369,7 +369,7 @@ def test_an_error_in_a_worker_comes_back_as_one() -> None:
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_that_dies_is_an_error_that_says_so() -> None:
+def test_a_worker_that_dies_is_reported_as_an_error() -> None:
     settings = match(4000, chunk_pairs=1000)
     chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
     next(chunks)
@@ -383,7 +383,7 @@ def test_a_worker_that_dies_is_an_error_that_says_so() -> None:
 # -- Reports -------------------------------------------------------------------------------------------------------------
 
 
-def test_results_say_what_the_games_say(tmp_path: Path) -> None:
+def test_results_agree_with_the_games(tmp_path: Path) -> None:
     result = play_arena(match(), tmp_path)
     fields = json.loads(json.dumps(results_of(result)))
     first, second = fields["players"]
@@ -577,7 +577,7 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     assert again[:2] == (0, out), "the same command finds all played"
 
 
-def test_the_command_arena_tells_what_its_test_decided(run: Run) -> None:
+def test_the_command_arena_prints_the_decision_of_its_test(run: Run) -> None:
     code, out, _ = run(
         "arena", "greedy", "random", "--game", GAME, "--sprt", "elo1=200", "--workers", "1", "--folder", "here"
     )

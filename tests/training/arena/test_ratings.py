@@ -193,7 +193,7 @@ def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.rand
     ]
 
 
-def test_a_new_player_is_rated_against_fixed_ratings_with_an_honest_error() -> None:
+def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> None:
     generator = np.random.default_rng(21)
     deviations = []
     for _ in range(200):
@@ -241,7 +241,7 @@ def test_players_without_a_chain_of_games_to_the_anchor_are_an_error_that_names_
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )
-def test_what_cannot_be_rated_is_an_error_that_says_why(
+def test_games_that_cannot_be_rated_are_an_error_with_the_reason(
     results: list[Pairing], options: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):

@@ -138,7 +138,7 @@ def test_a_test_is_parsed_from_its_text() -> None:
         ("beta=0.5", "beta must be .*got 0.5"),
     ],
 )
-def test_a_text_that_means_no_test_is_an_error_that_says_why(text: str, complaint: str) -> None:
+def test_an_invalid_test_text_is_an_error_with_the_reason(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         Sprt.parse(text)
 

@@ -88,7 +88,7 @@ def test_the_table_marks_what_became_slower():
     assert "slower" not in text_of(table_of(now))
 
 
-def test_the_table_says_what_is_not_installed_and_how_it_was_measured():
+def test_the_table_lists_missing_libraries_and_the_method():
     text = text_of(table_of(report(row("one", (1234.5, 1, 2), "theirs"), missing=["pgx", "pyspiel"])))
     assert "1,230" in text
     assert "not installed" in text

@@ -321,7 +321,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint_and_no_figure_is_there_twice(t
 # -- What a run leaves --------------------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_says_how_it_was_trained(tmp_path: Path) -> None:
+def test_a_checkpoint_records_its_training(tmp_path: Path) -> None:
     statuses: list[PPOStatus] = []
     config = tiny(matches={"frames": 128, "num_pairs": 4, "opponents": ["random"]})
     result = train(config, tmp_path, report=statuses.append)

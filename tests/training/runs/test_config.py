@@ -147,7 +147,7 @@ def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
         load_config(str(file))
 
 
-def test_an_unknown_name_says_which_there_are() -> None:
+def test_the_error_for_an_unknown_name_lists_the_valid_ones() -> None:
     with pytest.raises(ConfigError, match=r"unknown configuration 'chess'; .*vadus-5-ppo"):
         load_config("chess")
 

@@ -53,7 +53,7 @@ def test_a_shipped_folder_has_what_playing_needs_and_no_more(alphazero_run: Path
         assert weights.equal(after.network.state_dict()[name])
 
 
-def test_the_evaluation_says_what_was_played(alphazero_run: Path, place: Path) -> None:
+def test_the_evaluation_records_the_matches(alphazero_run: Path, place: Path) -> None:
     told: list[tuple[str, int, int]] = []
     target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, progress=lambda *news: told.append(news))
     evaluation = json.loads((target / "matches.json").read_text())
@@ -187,7 +187,7 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     assert shipped.playing_guide == ("playouts", 0.25, 3)
 
 
-def test_the_card_says_how_it_was_trained_and_whether_aims_were_missed(alphazero_run: Path, place: Path) -> None:
+def test_the_card_describes_the_training_and_the_missed_goals(alphazero_run: Path, place: Path) -> None:
     target = ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="It knows nothing.")
     card = (target / "README.md").read_text()
     evaluation = json.loads((target / "matches.json").read_text())
