@@ -5,8 +5,11 @@ Files are written atomically, so an arena that was interrupted at any time resum
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules import Game
 from stoneworks.files import write_whole
 from stoneworks.locks import LOCK_FILES
 from stoneworks.reading import read_json
@@ -25,11 +29,29 @@ from stoneworks.training.arena.schedule import Chunk
 from stoneworks.training.arena.settings import ArenaSettings
 
 _SETTINGS = "arena.json"
+_GAMES = "games"
 
 
 def write_json(path: Path, fields: dict[str, Any]) -> None:
     """Write an object as JSON, atomically."""
     write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def file_stem(game: Game | str) -> str:
+    """Return the game string in the form that is used in file names, such as ``vadus-size-5``."""
+    return re.sub(r"[^a-z0-9]+", "-", str(game).lower()).strip("-")
+
+
+def folder_name(game: Game | str, inputs: object) -> str:
+    """Return a name for the folder of an arena: the game, and a digest of ``inputs``, which must be JSON-serializable."""
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{file_stem(game)}-{digest}"
+
+
+def date_of_games(path: str | os.PathLike[str]) -> datetime.date:
+    """Return the day, in UTC, on which the last games in the folder of an arena were written."""
+    newest = max(file.stat().st_mtime for file in (Path(path) / _GAMES).iterdir())
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
 
 
 def _is_left_over(file: Path) -> bool:
@@ -63,7 +85,7 @@ class ArenaFolder:
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True)
             write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
-        self._games = self.path / "games"
+        self._games = self.path / _GAMES
         self._games.mkdir(exist_ok=True)
 
     @staticmethod

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
@@ -21,7 +20,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.reading import check_shape, parse_json, read_text
 from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
 from stoneworks.training.arena.errors import LadderError
-from stoneworks.training.arena.folder import write_json
+from stoneworks.training.arena.folder import file_stem, write_json
 from stoneworks.training.arena.play import ArenaResult
 from stoneworks.training.arena.ratings import Ratings
 from stoneworks.training.arena.results import ratings_from, results_of
@@ -128,7 +127,7 @@ class Ladder:
 
 def file_name_of(game: Game | str) -> str:
     """Return the file name of a game's ladder, such as ``vadus-size-5.json``."""
-    return re.sub(r"[^a-z0-9]+", "-", str(game).lower()).strip("-") + ".json"
+    return f"{file_stem(game)}.json"
 
 
 def shipped_ladders() -> dict[str, Ladder]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -265,9 +263,8 @@ def _progress() -> Iterator[Callable[[ArenaResult], None]]:
         yield tell
 
 
-def _folder_of(kind: str, game: str, given: object) -> Path:
+def _folder_of(kind: str, game: str, inputs: object) -> Path:
     """Return the folder under runs/ for these arguments; equal arguments give equal folders."""
-    from stoneworks.training.arena.ladder import file_name_of
+    from stoneworks.training.arena.folder import folder_name
 
-    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:8]
-    return Path("runs") / kind / f"{file_name_of(game).removesuffix('.json')}-{digest}"
+    return Path("runs") / kind / folder_name(game, inputs)

@@ -91,9 +91,16 @@ def ship(
     ] = None,
     simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
 ) -> None:
-    """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot."""
+    """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot.
+
+    Ctrl-C keeps the finished games; the same command resumes.
+    """
+    from stoneworks.models.processors import num_processors
     from stoneworks.models.shipped import shipped_folder
     from stoneworks.training.cli.progress import progress_bar
     from stoneworks.training.runs.final_matches import FinalMatches
@@ -110,6 +117,12 @@ def ship(
     )
     with progress_bar() as show:
         target = ship_run(
-            folder, name, into=into or shipped_folder(), matches=matches, weaknesses=weaknesses, progress=show
+            folder,
+            name,
+            into=into or shipped_folder(),
+            matches=matches,
+            weaknesses=weaknesses,
+            workers=workers or num_processors(),
+            progress=show,
         )
     print(f"the checkpoint is {target}")

@@ -1,37 +1,28 @@
-"""Final matches: the games that measure the strength of a checkpoint before it is shipped."""
+"""Final matches: the games that measure the strength of a checkpoint before it is shipped.
+
+They are played as one arena per game, so they are stored in chunks and can be played by several processes.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import datetime
 import hashlib
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.checks import check_integer
-from stoneworks.files import append_json_line
-from stoneworks.models import Bot, load_bot
+from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import (
-    WEIGHTS_FILE,
-    Checkpoint,
-    CheckpointError,
-    library_versions,
-    load_checkpoint,
-)
-from stoneworks.reading import read_json_lines
-from stoneworks.training.arena.checkpoint_hashes import checkpoint_hash, checkpoint_hashes
+from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint, library_versions
+from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
+from stoneworks.training.arena.folder import date_of_games, folder_name
 from stoneworks.training.arena.ladder import shipped_ladders
-from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, play_match, summarize
+from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
+from stoneworks.training.arena.play import ArenaResult, play_arena
 from stoneworks.training.arena.results import rate_summaries
+from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.runs.hardware import describe_hardware
 
 POLICY_OPPONENTS = ("random", "greedy")
@@ -46,8 +37,11 @@ TARGETS = {
     ("policy@64", "mcts:1000"): 0.95,
 }
 
-#: File of a run folder with the results of finished matches.
-FINISHED_FILE = "final_matches.jsonl"
+#: Folder in a run folder with the games of its final matches.
+GAMES_FOLDER = "final_matches"
+#: Pairs of games that are played concurrently and stored as one file: fewer make network searches slower (by a quarter
+#: compared with 20, measured on Vadus 5 and Trugo 18), more take longer to repeat after an interruption.
+CHUNK_PAIRS = 10
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,8 @@ def play_final_matches(
     checkpoint: Checkpoint,
     matches: FinalMatches,
     *,
-    file: Path,
+    folder: Path,
+    workers: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Play the final matches of a checkpoint, and return the content of its ``matches.json``.
@@ -99,123 +94,86 @@ def play_final_matches(
     Args:
         checkpoint: the checkpoint.
         matches: the final matches.
-        file: a JSON lines file of finished matches. Those with the same settings are not played again; each finished
-            match is appended.
-        progress: called after each step with a description of the match, the number of finished games and the total.
+        folder: folder of the games, with one folder for each game and its settings. Games that are there, from an
+            interrupted call with equal settings, checkpoints, hardware and libraries, are not played again.
+        workers: number of worker processes (see :func:`~stoneworks.training.arena.play.play_arena`).
+        progress: called after each chunk of games with a description, the number of finished games and the total.
 
     Raises:
+        ArenaPlayError: a player failed. Finished games are kept.
         CheckpointError: the checkpoint cannot play one of the other games.
+        InUseError: another process is playing the same matches.
         UnknownBotError: an opponent's name is unknown.
-        ValueError: the string of another game is invalid.
+        ValueError: the string of another game, or ``workers``, is invalid.
     """
-    game = checkpoint.game
-    games = [game, *map(load_game, matches.other_games)]
-    pairings = [list(_pairings(load_checkpoint(checkpoint.folder, each), each, matches)) for each in games]
-    hardware, libraries = describe_hardware(), library_versions()
-    same = {"checkpoint_sha256": checkpoint_hash(checkpoint.folder), "hardware": hardware, "libraries": libraries}
-    series = _Series(matches, same, file, progress)
-    rows = series.play(game, pairings[0], matches.num_pairs, TARGETS)
-    of_others = [
-        series.play(other, of_game, matches.other_pairs, {})
-        for other, of_game in zip(games[1:], pairings[1:], strict=True)
+    path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
+    names = {"policy": path, search: f"{path}@{matches.simulations}"}
+    others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
+    arenas = [
+        (game, _arena_settings(game, num_pairs, search, matches))
+        for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others)
     ]
+    for game, settings in arenas:  # report invalid players before anything is played
+        for player in settings.players:
+            load_bot(names.get(player, player), game).close()
+    circumstances = {"hardware": describe_hardware(), "libraries": library_versions()}
+    parts: list[dict[str, Any]] = []
+    dates = []
+    for game, settings in arenas:
+        players = {player: names.get(player, player) for player in settings.players}
+        inputs = settings.to_fields(), checkpoint_hashes(players), circumstances
+        arena = folder / folder_name(settings.game, inputs)
+        result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
+        rows = [_row(match) for match in result.matches]
+        parts.append({"game": settings.game, "matches": rows, "ratings": _ratings(game, rows)})
+        dates.append(date_of_games(arena))
+    own, *of_others = parts
+    for row in own["matches"]:
+        row["target"] = TARGETS.get((row["player"], row["opponent"]))
     return {
         "format": "stoneworks matches",
         "format_version": 1,
-        "game": str(game),
-        "environment_version": game.version,
-        "date": max(row["date"] for part in (rows, *of_others) for row in part),
+        "environment_version": checkpoint.game.version,
+        "date": max(dates).isoformat(),
         "num_pairs": matches.num_pairs,
+        "chunk_pairs": CHUNK_PAIRS,
         "opening_actions": matches.opening_actions,
         "seed": matches.seed,
         "weights_sha256": hashlib.sha256((checkpoint.folder / WEIGHTS_FILE).read_bytes()).hexdigest(),
-        "matches": rows,
-        "ratings": _ratings(game, rows),
-        "other_games": [
-            {"game": str(other), "matches": part, "ratings": _ratings(other, part)}
-            for other, part in zip(games[1:], of_others, strict=True)
-        ],
-        "hardware": hardware,
-        "libraries": libraries,
+        **own,
+        "other_games": of_others,
+        **circumstances,
     }
 
 
-class _Series:
-    """Matches whose results are stored in ``file``; those that it contains with the same settings are not played again."""
-
-    def __init__(
-        self,
-        matches: FinalMatches,
-        same: Mapping[str, Any],
-        file: Path,
-        progress: Callable[[str, int, int], None] | None,
-    ) -> None:
-        """Read the stored results. ``same`` are further settings of all matches."""
-        self._matches = matches
-        self._same = same
-        self._file = file
-        self._finished = read_json_lines(file, CheckpointError) if file.is_file() else []
-        self._progress = progress
-
-    def play(
-        self,
-        game: Game,
-        pairings: Sequence[tuple[str, Bot, str]],
-        num_pairs: int,
-        targets: Mapping[tuple[str, str], float],
-    ) -> list[dict[str, Any]]:
-        """Return the results of the matches on one game; those without a stored result are played."""
-        rows = []
-        for number, (player, bot, opponent) in enumerate(pairings):
-            seeds = np.random.SeedSequence((self._matches.seed, number)).generate_state(2)
-            of_opponent, of_openings = map(int, seeds)
-            settings = {
-                **self._same,
-                "opponent_sha256": checkpoint_hashes({opponent: opponent}).get(opponent),
-                "game": str(game),
-                "environment_version": game.version,
-                "player": player,
-                "opponent": opponent,
-                "num_pairs": num_pairs,
-                "opening_actions": self._matches.opening_actions,
-                "opponent_seed": of_opponent,
-                "openings_seed": of_openings,
-            }
-            row = next((match["result"] for match in self._finished if match.get("settings") == settings), None)
-            if row is None:
-                row = self._played(game, bot, settings) | {"target": targets.get((player, opponent))}
-                append_json_line(self._file, {"settings": settings, "result": row})
-            rows.append(row)
-        return rows
-
-    def _played(self, game: Game, bot: Bot, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Play one match and return its result."""
-        keys = "player", "opponent", "opponent_seed", "openings_seed"
-        player, opponent, of_opponent, of_openings = (settings[key] for key in keys)
-        progress = None if self._progress is None else _named(self._progress, f"{player} against {opponent}")
-        began = time.monotonic()
-        with contextlib.closing(load_bot(opponent, game, of_opponent)) as other:
-            result = play_match(
-                game,
-                bot,
-                other,
-                num_pairs=settings["num_pairs"],
-                opening_actions=settings["opening_actions"],
-                seed=of_openings,
-                progress=progress,
-            )
-        return (
-            {"player": player}
-            | summarize(result, opponent)
-            | {
-                "by_seat": [list(tally) for tally in result.by_seat],
-                "by_pair": result.by_pair.tolist(),
-                "opponent_seed": of_opponent,
-                "openings_seed": of_openings,
-                "seconds": round(time.monotonic() - began, 1),
-                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            }
+def _arena_settings(game: Game, num_pairs: int, search: str, matches: FinalMatches) -> ArenaSettings:
+    """Return the settings of the matches on one game; ``search`` is the name of the player with search."""
+    pairings = tuple(
+        (player, opponent)
+        for player, given, default in (
+            ("policy", matches.policy_opponents, POLICY_OPPONENTS),
+            (search, matches.search_opponents, SEARCH_OPPONENTS),
         )
+        for opponent in (playable_bots(default, game) if given is None else given)
+    )
+    return ArenaSettings(
+        str(game),
+        pairings,
+        num_pairs=num_pairs,
+        chunk_pairs=CHUNK_PAIRS,
+        opening_actions=matches.opening_actions,
+        seed=matches.seed,
+    )
+
+
+def _row(match: MatchResult) -> dict[str, Any]:
+    player, opponent = match.names
+    return {
+        "player": player,
+        **summarize(match, opponent),
+        "by_seat": [list(tally) for tally in match.by_seat],
+        "by_pair": match.by_pair.tolist(),
+    }
 
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -229,32 +187,11 @@ def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     ]
 
 
-def _pairings(checkpoint: Checkpoint, game: Game, matches: FinalMatches) -> Iterator[tuple[str, Bot, str]]:
-    """Yield tuples of player name, player and opponent name, after checking that all opponents can be loaded."""
-    policy_opponents, search_opponents = (
-        playable_bots(default, game) if given is None else given
-        for given, default in (
-            (matches.policy_opponents, POLICY_OPPONENTS),
-            (matches.search_opponents, SEARCH_OPPONENTS),
-        )
+def _games_progress(progress: Callable[[str, int, int], None] | None) -> Callable[[ArenaResult], None] | None:
+    if progress is None:
+        return None
+    return lambda result: progress(
+        f"final matches on {result.settings.game}",
+        result.num_games,
+        2 * result.settings.num_pairs * len(result.settings.pairings),
     )
-    for opponent in (*policy_opponents, *search_opponents):
-        load_bot(opponent, game).close()
-    for number, opponent in enumerate(policy_opponents):
-        seed = int(np.random.SeedSequence((matches.seed, number, 1)).generate_state(1)[0])
-        yield (
-            "policy",
-            PolicyBot(checkpoint.network, game, seed, deterministic=checkpoint.deterministic_policy),
-            opponent,
-        )
-    name = f"policy@{matches.simulations}"
-    for opponent in search_opponents:
-        yield (
-            name,
-            SearchBot.of_checkpoint(checkpoint, game, seed=0, simulations=matches.simulations, name=name),
-            opponent,
-        )
-
-
-def _named(progress: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:
-    return lambda over, games: progress(what, over, games)

@@ -22,7 +22,7 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.reading import read_bytes, read_json
-from stoneworks.training.runs.final_matches import FINISHED_FILE, FinalMatches, play_final_matches
+from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
 from stoneworks.training.runs.finished_run import algorithm_of, check_training
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.model_card import model_card
@@ -38,13 +38,14 @@ def ship(
     into: str | Path,
     matches: FinalMatches | None = None,
     weaknesses: str = "",
+    workers: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
     """Play the final matches of a run's checkpoint, and write the shipped checkpoint to the folder ``into / name``.
 
     The folder contains the weights, ``checkpoint.json``, ``matches.json`` and the model card, without the training state. It is
-    written atomically and replaces an existing one. The results of finished matches are kept in the folder of the run, so
-    that a call after an interruption plays only the others.
+    written atomically and replaces an existing one. The games are kept in the folder of the run, so that a call after an
+    interruption plays only the missing ones.
 
     Args:
         run_folder: the folder of the run.
@@ -52,15 +53,18 @@ def ship(
         into: the folder of the shipped checkpoints (see :func:`stoneworks.models.shipped.shipped_folder`).
         matches: the final matches.
         weaknesses: description of known weaknesses, for the model card.
-        progress: called after each step with a description of the match, the number of finished games and the total.
+        workers: number of processes that play the matches.
+        progress: called after each chunk of games with a description, the number of finished games and the total.
 
     Returns:
         The new folder.
 
     Raises:
+        ArenaPlayError: a player failed. Finished games are kept.
         CheckpointError: there is no complete checkpoint, its algorithm is not registered, or its weights are too large.
+        InUseError: another process is playing the same matches.
         UnknownBotError: an opponent's name is unknown.
-        ValueError: the name does not match the game, or ``matches`` is invalid.
+        ValueError: the name does not match the game, or ``matches`` or ``workers`` is invalid.
     """
     source = Path(run_folder) / "checkpoint"
     target = Path(into) / name
@@ -74,7 +78,11 @@ def ship(
             )
         with torch_threads(1):  # more threads are slow on a busy machine and do not speed up networks of this size
             final_matches = play_final_matches(
-                checkpoint, matches or FinalMatches(), file=Path(run_folder) / FINISHED_FILE, progress=progress
+                checkpoint,
+                matches or FinalMatches(),
+                folder=Path(run_folder) / GAMES_FOLDER,
+                workers=workers,
+                progress=progress,
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))

@@ -12,13 +12,15 @@ import pytest
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
+from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.search.guides import PlayoutGuide
+from stoneworks.training.arena import workers
 from stoneworks.training.arena.match import MatchResult, play_match, wilson_interval
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs import final_matches, shipping
-from stoneworks.training.runs.final_matches import FINISHED_FILE, FinalMatches
+from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
 from stoneworks.training.runs.initial_network import runs_before
 from stoneworks.training.runs.model_card import page_with_tables, shipped_tables
 from stoneworks.training.runs.shipping import ship
@@ -72,67 +74,71 @@ def test_the_evaluation_records_the_matches(alphazero_run: Path, place: Path) ->
         assert 1 <= row["distinct_games"] <= 4
     assert evaluation["matches"][0]["target"] == 0.99
     assert evaluation["matches"][1]["target"] is None
-    assert ("policy@4 against greedy", 4, 4) in told
-    (alphazero_run / FINISHED_FILE).unlink()
+    assert told == [("final matches on vadus(size=2)", done, 8) for done in (0, 4, 8)]
+    shutil.rmtree(alphazero_run / GAMES_FOLDER)
     again = ship(alphazero_run, "vadus-2", into=place, matches=MATCHES)
     repeated = json.loads((again / "matches.json").read_text())
-    for row in (*evaluation["matches"], *repeated["matches"]):
-        del row["seconds"], row["date"]
     assert repeated["matches"] == evaluation["matches"], "equal seeds give equal games"
 
 
-def test_after_an_interruption_only_the_other_matches_are_played(
-    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played: list[str] = []
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The opponents of the chunks that are played, one pair of games each; ``"stop"`` at the end interrupts the next."""
+    opponents: list[str] = []
 
     def play(game: Game, bot: Bot, opponent: Bot, **settings: Any) -> MatchResult:
-        if interrupt and bot.name == "policy@4":
+        if opponents and opponents[-1] == "stop":
             raise KeyboardInterrupt
-        played.append(f"{bot.name} {opponent.name}")
+        opponents.append(opponent.name)
         return play_match(game, bot, opponent, **settings)
 
-    monkeypatch.setattr(final_matches, "play_match", play)
-    interrupt = True
+    monkeypatch.setattr(final_matches, "CHUNK_PAIRS", 1)
+    monkeypatch.setattr(workers, "play_match", play)
+    return opponents
+
+
+def test_after_an_interruption_only_the_missing_games_are_played(
+    alphazero_run: Path, place: Path, played: list[str]
+) -> None:
+    def stop(what: str, done: int, total: int) -> None:
+        if done == 6:
+            played.append("stop")
+
     with pytest.raises(KeyboardInterrupt):
-        ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert played == ["policy random"]
+        ship(alphazero_run, "vadus", into=place, matches=MATCHES, progress=stop)
+    assert played == ["random", "greedy", "random", "stop"]
     assert not place.exists()
-    interrupt = False
-    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert played == ["policy random", "policy@4 greedy"]
-    resumed = json.loads((target / "matches.json").read_text())
-    (alphazero_run / FINISHED_FILE).unlink()
-    whole = json.loads((ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "matches.json").read_text())
-    assert whole["ratings"] == resumed["ratings"]
-    for row in (*whole["matches"], *resumed["matches"]):
-        del row["seconds"], row["date"]
-    assert whole["matches"] == resumed["matches"]
     played.clear()
+    target = ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert played == ["greedy"]
+    resumed = json.loads((target / "matches.json").read_text())
+    shutil.rmtree(alphazero_run / GAMES_FOLDER)
+    whole = json.loads((ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "matches.json").read_text())
+    assert whole == resumed
+
+
+def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, played: list[str]) -> None:
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    played.clear()
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+    assert played == []
     ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, num_pairs=1))
-    assert played == ["policy random", "policy@4 greedy"], "results of other settings do not count"
+    assert played == ["random", "greedy"], "other settings"
     played.clear()
     file = alphazero_run / "checkpoint" / "checkpoint.json"
     description = json.loads(file.read_text())
     description["training"]["config"]["play"] = {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
     file.write_text(json.dumps(description))
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert played == ["policy random", "policy@4 greedy"], "nor those of another checkpoint"
+    assert played == ["random", "greedy"] * 2, "another checkpoint"
 
 
-def test_results_against_an_opponent_that_has_changed_do_not_count(
-    alphazero_run: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_games_against_an_opponent_that_has_changed_do_not_count(
+    alphazero_run: Path, place: Path, tmp_path: Path, played: list[str]
 ) -> None:
-    played: list[str] = []
-
-    def play(game: Game, bot: Bot, opponent: Bot, **settings: Any) -> MatchResult:
-        played.append(opponent.name)
-        return play_match(game, bot, opponent, **settings)
-
-    monkeypatch.setattr(final_matches, "play_match", play)
     opponent = tmp_path / "opponent"
     shutil.copytree(alphazero_run / "checkpoint", opponent)
-    matches = dataclasses.replace(MATCHES, policy_opponents=(str(opponent),), search_opponents=())
+    matches = dataclasses.replace(MATCHES, policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
     for _ in range(2):
         ship(alphazero_run, "vadus", into=place, matches=matches)
     assert len(played) == 1
@@ -143,22 +149,21 @@ def test_results_against_an_opponent_that_has_changed_do_not_count(
     assert len(played) == 2
 
 
-def test_a_line_that_a_killed_process_left_unfinished_costs_only_its_match(
-    alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    file = alphazero_run / FINISHED_FILE
-    file.write_bytes(file.read_bytes()[:-20])
-    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    monkeypatch.setattr(final_matches, "play_match", lambda *arguments, **settings: pytest.fail("played again"))
-    ship(alphazero_run, "vadus", into=place, matches=MATCHES)
+def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path) -> None:
+    matches = dataclasses.replace(MATCHES, num_pairs=2 * final_matches.CHUNK_PAIRS, search_opponents=())
+    found = []
+    for number in (1, 2):
+        target = ship(alphazero_run, "vadus", into=place, matches=matches, workers=number)
+        found.append(json.loads((target / "matches.json").read_text()))
+        shutil.rmtree(alphazero_run / GAMES_FOLDER)
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("other", ["nosuch(size=2)", "laido(size=3)"])
 def test_a_wrong_other_game_is_an_error_before_the_matches(
     alphazero_run: Path, place: Path, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(final_matches, "play_match", lambda *arguments, **settings: pytest.fail("a match was played"))
+    monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
     with pytest.raises(ValueError, match=other.partition("(")[0]):
         ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, other_games=(other,)))
 
@@ -179,9 +184,9 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
             super().__init__(*arguments, **options)
             settings.append((self._discount, type(self._guide[0]), self._guide[1]))
 
-    monkeypatch.setattr(final_matches, "SearchBot", Recorded)
+    monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert settings == [(0.75, PlayoutGuide, 0.25)]
+    assert set(settings) == {(0.75, PlayoutGuide, 0.25)}
     shipped = load_checkpoint(place / "vadus")
     assert shipped.search_discount == 0.75
     assert shipped.playing_guide == ("playouts", 0.25, 3)
@@ -271,11 +276,9 @@ def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_tables()
-    (ppo_run / FINISHED_FILE).unlink()
+    shutil.rmtree(ppo_run / GAMES_FOLDER)
     again = json.loads((ship(ppo_run, "vadus-ppo-2", into=place, matches=MATCHES) / "matches.json").read_text())
     first = json.loads((target / "matches.json").read_text())
-    for row in (*first["matches"], *again["matches"]):
-        del row["seconds"], row["date"]
     assert first["matches"] == again["matches"], "equal seeds give equal games"
 
 
