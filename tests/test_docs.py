@@ -194,7 +194,7 @@ def test_a_block_of_python_runs_and_prints_what_the_page_shows(
         assert printed.getvalue() == output
 
 
-def test_excerpts_on_the_page_about_hex_are_what_the_examples_say() -> None:
+def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
     page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
     excerpts = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     example = "".join((ROOT / "examples" / name).read_text(encoding="utf-8") for name in ("hex.py", "imitation.py"))
@@ -202,7 +202,7 @@ def test_excerpts_on_the_page_about_hex_are_what_the_examples_say() -> None:
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
 
 
-def test_output_blocks_stand_behind_a_block_of_python() -> None:
+def test_output_blocks_follow_a_block_of_python() -> None:
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
         assert len(re.findall(r"^```\n\n```output$", text, re.MULTILINE)) == len(
@@ -211,7 +211,7 @@ def test_output_blocks_stand_behind_a_block_of_python() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_links_to_files_lead_somewhere(path: Path) -> None:
+def test_links_to_files_are_valid(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
     for target in targets:

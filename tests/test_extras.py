@@ -18,7 +18,7 @@ def test_a_missing_package_is_an_error_that_names_the_extra() -> None:
         import no_such_package.part  # noqa: F401
 
 
-def test_a_mistake_of_our_own_is_not_taken_for_a_missing_package() -> None:
+def test_an_import_error_of_our_own_is_not_reported_as_a_missing_package() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught, require_extra("train", "networks"):
         import stoneworks.no_such_module  # noqa: F401
     assert not isinstance(caught.value, MissingDependencyError)

@@ -33,7 +33,7 @@ class FileError(ValueError):
     ],
     ids=range(13),
 )
-def test_what_is_no_object_within_bounds_is_refused_with_the_path(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_an_invalid_or_too_large_object_is_rejected_with_the_path(tmp_path: Path, content: bytes, reason: str) -> None:
     file = tmp_path / "file.json"
     file.write_bytes(content)
     with pytest.raises(FileError, match=reason) as raised:
@@ -49,7 +49,7 @@ def test_an_object_within_bounds_is_read(tmp_path: Path) -> None:
     assert parse_json('{"seed": 340282366920938463463374607431768211455}', FileError, "text")["seed"] == 2**128 - 1
 
 
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_rejected_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "large").write_bytes(b"x" * 101)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")

@@ -237,7 +237,7 @@ def test_an_illegal_action_raises_and_changes_nothing_where_that_is_asked_for():
 
 @pytest.mark.parametrize("illegal_action", ["lose", "raise"])
 @pytest.mark.parametrize("action", [-1, 10**6, 2.5, "d4"])
-def test_what_is_no_action_of_the_game_always_raises_and_changes_nothing(illegal_action, action):
+def test_an_invalid_action_always_raises_and_changes_nothing(illegal_action, action):
     env = make("vadus", size=4, illegal_action=illegal_action)
     env.reset()
     before = snapshot(env)
@@ -341,7 +341,7 @@ def test_calls_out_of_order_are_errors_with_a_remedy():
         env.step(0)
 
 
-def test_two_sizes_live_side_by_side():
+def test_two_sizes_do_not_interfere():
     envs = [make("vadus", size=size) for size in (3, 6)]
     for env in envs:
         env.reset()

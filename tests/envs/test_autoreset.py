@@ -134,7 +134,7 @@ def test_a_bad_reset_mask_is_refused_and_changes_nothing(kind: type, mask: Any) 
         make(kind, "vadus(size=3)").reset(options={"reset_mask": np.array([True, False, False])})
 
 
-def test_saved_games_keep_the_ones_that_wait_for_their_restart() -> None:
+def test_saved_games_include_those_awaiting_reset() -> None:
     def make_env() -> VectorEnv:
         return VectorEnv(3, "vadus(size=2)", opponent=scattered_action, autoreset_mode="NEXT_STEP")
 

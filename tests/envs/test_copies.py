@@ -25,7 +25,7 @@ def first_legal(masks: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
 @pytest.mark.parametrize("opponent", ["random", "mcts:3", {"random": 1, "greedy": 1}], ids=str)
-def test_a_copy_of_a_vector_environment_plays_on_alike_and_apart(
+def test_a_copy_of_a_vector_environment_continues_identically_and_independently(
     opponent: Any, make_copy: Callable[[VectorEnv], VectorEnv]
 ) -> None:
     env = VectorEnv(4, "vadus(size=3)", opponent=opponent, num_threads=2)
@@ -41,7 +41,9 @@ def test_a_copy_of_a_vector_environment_plays_on_alike_and_apart(
 
 
 @pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
-def test_a_copy_of_a_single_environment_plays_on_alike(make_copy: Callable[[SingleAgentEnv], SingleAgentEnv]) -> None:
+def test_a_copy_of_a_single_environment_continues_identically(
+    make_copy: Callable[[SingleAgentEnv], SingleAgentEnv],
+) -> None:
     env = SingleAgentEnv("taugo(size=3)", opponent="random")
     env.reset(seed=2)
     twin = make_copy(env)
@@ -111,7 +113,7 @@ class Answering:
 
 @pytest.mark.parametrize("answer", [1.5, 12.0, True, "a1", None])
 @pytest.mark.parametrize("function", [False, True])
-def test_an_opponents_answer_that_is_no_integer_is_never_made_one(answer: Any, function: bool) -> None:
+def test_a_non_integer_answer_of_an_opponent_is_never_converted(answer: Any, function: bool) -> None:
     opponent = (lambda state: answer) if function else Answering(answer)
     single = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
     with pytest.raises((IllegalActionError, TypeError)):
@@ -124,7 +126,7 @@ def test_an_opponents_answer_that_is_no_integer_is_never_made_one(answer: Any, f
 
 
 @pytest.mark.parametrize("action", [True, False, np.True_])
-def test_a_boolean_is_no_action(action: Any) -> None:
+def test_a_boolean_is_not_an_action(action: Any) -> None:
     state = load_game("vadus(size=3)").new_initial_state()
     with pytest.raises(IllegalActionError, match="action must be an integer"):
         state.apply_action(action)

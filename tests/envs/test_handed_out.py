@@ -156,7 +156,7 @@ def test_nothing_handed_out_changes_later(
 
 @pytest.mark.parametrize("play", PLAYS)
 @pytest.mark.parametrize("obs_layout", LAYOUTS)
-def test_writing_to_what_was_handed_out_changes_no_game(play: Play, obs_layout: str, arrays_in: Arrays) -> None:
+def test_writing_to_returned_arrays_changes_no_game(play: Play, obs_layout: str, arrays_in: Arrays) -> None:
     trace = [copy.deepcopy(handed_out) for handed_out in play(obs_layout=obs_layout)]
     for expected, handed_out in zip(trace, play(obs_layout=obs_layout), strict=True):
         for as_it_was, array in zip(arrays_in(expected), arrays_in(handed_out), strict=True):

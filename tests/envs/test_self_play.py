@@ -197,7 +197,7 @@ def test_the_opponent_self_plays_the_policy_handed_over(obs_layout: str, mask_in
         many.step([action, action])
 
 
-def test_past_selves_are_opponents_beside_the_current_one() -> None:
+def test_past_versions_are_opponents_beside_the_current_one() -> None:
     env = VectorEnv(200, "vadus(size=2)", opponent={"self": 1, "random": 1})
     env.set_policy(last_legal)
     past = env.policy_player(lambda observations, masks: masks.argmax(1))

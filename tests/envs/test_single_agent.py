@@ -68,7 +68,7 @@ def test_the_libraries_checks_pass(name, opponent):
     assert other == []
 
 
-def test_gymnasium_makes_it_as_the_readme_says():
+def test_gymnasium_makes_it_as_in_the_readme():
     env = gymnasium.make("stoneworks.envs:stoneworks/Vadus-v0", size=5, opponent="random", seat="alternate")
     assert isinstance(env.unwrapped, SingleAgentEnv)
     assert str(env.unwrapped.game) == "vadus(size=5)"
@@ -204,7 +204,7 @@ def test_bots_are_restarted_before_each_game():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
-def test_copies_in_mid_game_play_on_alike_and_independently(copied, opponent):
+def test_copies_in_mid_game_continue_identically_and_independently(copied, opponent):
     env = SingleAgentEnv("vadus(size=3)", opponent=opponent)
     env.reset(seed=3)
     for _ in range(4):

@@ -63,7 +63,7 @@ class CountingPlayer:
         *TRUGO,
     ],
 )
-def test_each_game_goes_as_in_the_environment_of_one_game(game: str, seat: int | str) -> None:
+def test_each_game_equals_that_of_the_single_game_environment(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
     observations, info = many.reset(seed=5)
     singles = [SingleAgentEnv(game, opponent=scattered_action, seat=seat) for _ in range(3)]
@@ -130,7 +130,7 @@ def test_every_row_of_the_mask_has_a_legal_action_after_every_step() -> None:
         info = env.step(random_legal(info["action_mask"], generator))[4]
 
 
-def test_two_sizes_live_at_once() -> None:
+def test_environments_of_two_sizes_do_not_interfere() -> None:
     small, large = VectorEnv(2, "vadus", size=2, seat=0), VectorEnv(2, "vadus", size=4, seat=0)
     small_observations, _ = small.reset(seed=1)
     large_observations, _ = large.reset(seed=1)
@@ -143,7 +143,7 @@ def test_two_sizes_live_at_once() -> None:
     assert small.observations()[:, 2].sum() == 2 * 7
 
 
-def test_what_was_handed_out_is_not_written_to_later() -> None:
+def test_returned_arrays_are_not_overwritten_later() -> None:
     env = VectorEnv(2, "vadus", size=3, seat=0)
     observations, info = env.reset(seed=1)
     before = observations.copy(), info["action_mask"].copy()
@@ -226,7 +226,7 @@ def test_a_bad_argument_is_named(arguments: dict[str, Any], message: str) -> Non
         VectorEnv(**{"num_envs": 1, "game": "vadus", **arguments})
 
 
-def test_an_opponent_is_asked_once_per_round_for_all_of_its_games() -> None:
+def test_an_opponent_is_called_once_per_round_for_all_of_its_games() -> None:
     player = CountingPlayer()
     env = VectorEnv(4, "vadus", size=3, seat="alternate", opponent=player)
     env.reset(seed=1)
@@ -237,7 +237,7 @@ def test_an_opponent_is_asked_once_per_round_for_all_of_its_games() -> None:
     assert player.asked == [[0, 2], [0, 2]]
 
 
-def test_shares_decide_who_plays_and_games_that_go_on_keep_their_opponent() -> None:
+def test_shares_select_opponents_and_running_games_keep_theirs() -> None:
     first, second, never = CountingPlayer(), CountingPlayer(), CountingPlayer()
     env = VectorEnv(400, "vadus", size=2)
     env.set_opponents({"first": 3, "never": 0, "second": 1}, {"first": first, "second": second, "never": never})
@@ -289,7 +289,7 @@ def test_equal_seeds_give_equal_games_with_opponents_given_by_name() -> None:
     assert not np.array_equal(runs[0], np.array(other))
 
 
-def test_saved_games_go_on_as_the_ones_they_were_saved_from() -> None:
+def test_saved_games_continue_like_the_originals() -> None:
     def make() -> VectorEnv:
         env = VectorEnv(6, "vadus", size=3, seat="alternate")
         env.set_opponents(
@@ -339,7 +339,7 @@ class HalfBot(Bot):
 
 
 @pytest.mark.parametrize("answer", [9.5, 9.0, True, None, "9"])
-def test_an_answer_that_is_no_integer_is_not_made_one(answer: Any) -> None:
+def test_a_non_integer_answer_is_not_converted(answer: Any) -> None:
     env = VectorEnv(2, "vadus(size=3)", opponent=HalfBot(answer), seat=1)
     with pytest.raises(IllegalActionError, match="must be an integer"):
         env.reset(seed=0)

@@ -91,7 +91,7 @@ def test_the_greatest_length_is_reached_on_the_smallest_board(swap: bool, longes
     assert game.perft(longest + 1) == 0
 
 
-def test_equal_positions_are_equal_records_however_they_arose(hex_module: ModuleType) -> None:
+def test_equal_positions_have_equal_records_after_different_histories(hex_module: ModuleType) -> None:
     game = load_game("hex(size=4,swap=False)")
     rng = np.random.default_rng(1)
     for _ in range(200):

@@ -64,7 +64,7 @@ def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., 
     assert_nothing_changes(play())
 
 
-def test_what_cannot_be_right_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     with pytest.raises(
         ValueError, match="battle_mode must be one of play_with_bot_mode, eval_mode, got 'self_play_mode'"
     ):

@@ -59,7 +59,7 @@ def test_every_game_steps_in_its_vectorization(game: str, backend: object) -> No
     env.close()
 
 
-def test_what_has_one_form_is_refused() -> None:
+def test_options_with_a_fixed_value_cannot_be_given() -> None:
     for name in ("obs_layout", "obs_dtype", "mask_in_observation", "autoreset_mode"):
         with pytest.raises(ValueError, match=f"{name} must not be given"):
             PufferVectorEnv(2, game="vadus(size=3)", **{name: "CHW"})

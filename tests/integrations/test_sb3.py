@@ -251,7 +251,7 @@ def test_a_self_play_model_is_saved_and_loaded(tmp_path: Path) -> None:
     loaded.learn(32)
 
 
-def test_environments_that_cannot_be_right_are_refused() -> None:
+def test_invalid_environments_are_rejected() -> None:
     with pytest.raises(ValueError, match="autoreset_mode must be SAME_STEP, got NEXT_STEP"):
         SB3VecEnv(VectorEnv(2, "vadus(size=2)", autoreset_mode="NEXT_STEP"))
     with pytest.raises(ValueError, match="must be an SB3VecEnv over a SelfPlayVectorEnv"):

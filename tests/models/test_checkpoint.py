@@ -53,7 +53,7 @@ def replace_weights(folder: Path, weights: dict[str, torch.Tensor]) -> None:
     change(folder, lambda d: d["files"]["model.safetensors"].update(sha256=hashlib.sha256(content).hexdigest()))
 
 
-def test_what_was_saved_comes_back(folder: Path) -> None:
+def test_a_saved_checkpoint_is_restored(folder: Path) -> None:
     loaded = load_checkpoint(folder, GAME)
     assert loaded.game == GAME
     assert loaded.training == {"frames": 7}
@@ -67,7 +67,7 @@ def test_what_was_saved_comes_back(folder: Path) -> None:
     assert torch.equal(state["x"], torch.arange(3))
 
 
-def test_its_json_says_what_it_is(folder: Path) -> None:
+def test_the_json_file_describes_the_checkpoint(folder: Path) -> None:
     description = json.loads((folder / "checkpoint.json").read_text())
     assert description["game"] == "laido(size=3)"
     assert description["environment_version"] == GAME.version
@@ -139,7 +139,7 @@ def test_a_description_that_does_not_fit_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b"null"])
-def test_a_description_that_is_none_is_refused(folder: Path, content: bytes) -> None:
+def test_an_invalid_description_is_rejected(folder: Path, content: bytes) -> None:
     (folder / "checkpoint.json").write_bytes(content)
     with pytest.raises(CheckpointError, match=r"checkpoint\.json (is no|must be)"):
         load_checkpoint(folder)
@@ -157,7 +157,7 @@ def test_damaged_weights_are_refused(folder: Path, damage: Callable[[bytes], byt
         load_checkpoint(folder)
 
 
-def test_a_file_that_is_no_safetensors_file_is_refused(folder: Path) -> None:
+def test_a_file_that_is_not_a_safetensors_file_is_rejected(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"PK\x03\x04")
     change(folder, lambda d: d["files"]["model.safetensors"].update(sha256=hashlib.sha256(b"PK\x03\x04").hexdigest()))
     with pytest.raises(CheckpointError, match="not a safetensors file"):
@@ -188,7 +188,7 @@ def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
         load_training_state(folder)
 
 
-def test_a_checkpoint_without_training_state_says_so(tmp_path: Path) -> None:
+def test_a_checkpoint_without_training_state_is_reported(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "agent", game=GAME, network=some_network(), training={})
     with pytest.raises(CheckpointError, match=r"has no training\.safetensors"):
         load_training_state(tmp_path / "agent")
@@ -250,7 +250,7 @@ def test_a_network_of_another_game_is_not_saved(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_weights_that_are_finite_but_give_no_numbers_are_refused(tmp_path: Path) -> None:
+def test_finite_weights_with_non_finite_outputs_are_rejected(tmp_path: Path) -> None:
     network = make_network(Architecture.of_game(GAME, channels=4, blocks=1))
     with torch.no_grad():
         network.stem.weight.fill_(3e38)
@@ -259,7 +259,7 @@ def test_weights_that_are_finite_but_give_no_numbers_are_refused(tmp_path: Path)
         load_checkpoint(tmp_path / "checkpoint")
 
 
-def test_weights_that_are_a_fifo_are_refused_at_once(folder: Path) -> None:
+def test_weights_that_are_a_fifo_are_rejected_at_once(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     os.mkfifo(folder / "model.safetensors")
     with pytest.raises(CheckpointError, match=r"model\.safetensors is not a regular file"):

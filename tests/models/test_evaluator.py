@@ -52,9 +52,7 @@ def test_in_bfloat16_answers_are_close(network: WinDrawLossNetwork, planes: np.n
     assert (logits != exact_logits).any()
 
 
-def test_the_network_is_copied_and_takes_over_weights_when_told(
-    network: WinDrawLossNetwork, planes: np.ndarray
-) -> None:
+def test_the_network_is_copied_and_updated_on_request(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
     evaluator = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)
     before = evaluator(planes)
     with torch.no_grad():
@@ -67,7 +65,7 @@ def test_the_network_is_copied_and_takes_over_weights_when_told(
     assert (after[1] > before[1] + 0.1).all()
 
 
-def test_the_fastest_place_is_one_that_there_is(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
+def test_the_fastest_device_is_an_available_one(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
     device = fastest_device()
     assert device.type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert fastest_dtype(device) in (torch.float32, torch.bfloat16)

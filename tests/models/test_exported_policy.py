@@ -47,7 +47,7 @@ def test_a_loaded_policy_computes_what_the_saved_one_did(make: type, tmp_path: P
 
 
 @pytest.mark.parametrize("selection", ["sample", "argmax"])
-def test_the_bot_plays_what_the_policy_says(selection: str, tmp_path: Path) -> None:
+def test_the_bot_follows_the_policy(selection: str, tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"
     layers = nn.Sequential(nn.Linear(54, 10))
     with torch.no_grad():
@@ -88,13 +88,15 @@ def test_every_game_can_be_played(name: str, tmp_path: Path) -> None:
         (mlp(num_actions=9), "sample", r"must be \[batch, 10\] for vadus\(size=2\), got \[2, 9\]"),
     ],
 )
-def test_what_does_not_fit_is_not_saved(layers: list[nn.Module], selection: str, message: str, tmp_path: Path) -> None:
+def test_incompatible_networks_are_not_saved(
+    layers: list[nn.Module], selection: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(ExportedPolicyError, match=message):
         save_policy(tmp_path / "p", layers, GAME, selection=selection)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_does_not_fit_is_not_loaded(tmp_path: Path) -> None:
+def test_incompatible_weights_are_not_loaded(tmp_path: Path) -> None:
     path = tmp_path / "p"
     with pytest.raises(UnknownBotError, match="cannot play"):
         load_bot(f"policy:{path}", GAME)
@@ -154,7 +156,7 @@ def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, change: Call
         (torch.zeros((8, 53)), "written by save_policy"),
     ],
 )
-def test_weights_that_give_no_numbers_are_refused(tmp_path: Path, weight: torch.Tensor, message: str) -> None:
+def test_weights_with_non_finite_outputs_are_rejected(tmp_path: Path, weight: torch.Tensor, message: str) -> None:
     path = tmp_path / "p"
     layers = [nn.Linear(54, 8), nn.Linear(8, 10)]
     save_policy(path, layers, GAME, selection="sample")
@@ -164,7 +166,7 @@ def test_weights_that_give_no_numbers_are_refused(tmp_path: Path, weight: torch.
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p")
     with pytest.raises(ExportedPolicyError, match="is not a regular file"):
         load_policy(tmp_path / "p")

@@ -187,7 +187,7 @@ def test_one_set_of_win_draw_loss_weights_plays_two_sizes(small: str, large: str
         assert values.abs().max() <= 1
 
 
-def test_a_new_win_draw_loss_network_expects_nothing_in_particular() -> None:
+def test_a_new_win_draw_loss_network_predicts_equal_probabilities() -> None:
     game = load_game("laido", size=5)
     torch.manual_seed(0)
     network = make_network(Architecture.of_game(game, channels=16, blocks=2, kind="win_draw_loss_network"))
@@ -216,7 +216,7 @@ class Ownership(torch.nn.Module):
         return self.of_cell(features) * on_board
 
 
-def test_auxiliary_heads_are_for_training_and_stay_behind(tmp_path: Path) -> None:
+def test_auxiliary_heads_are_removed_from_shipped_checkpoints(tmp_path: Path) -> None:
     game = load_game("vadus(size=3)")
     network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     network.auxiliary["ownership"] = Ownership(4)
@@ -278,7 +278,7 @@ def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> Non
     assert torch.equal(loaded(observations)[0], network(observations)[0])
 
 
-def test_a_network_that_does_not_keep_the_contract_is_refused() -> None:
+def test_an_invalid_network_class_is_rejected() -> None:
     with pytest.raises(RegistrationError, match="already registered"):
         register_network("board_network", LinearNetwork, LinearConfig)
     register_network("wrong", torch.nn.Linear, LinearConfig)

@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "checkpoints"
 
 
-def test_what_is_shipped_lies_in_the_package_and_plays() -> None:
+def test_shipped_checkpoints_are_in_the_package_and_play() -> None:
     assert shipped.shipped_folder().parent.name == "models"
     for name in shipped.names():
         game = load_checkpoint(shipped.shipped_folder() / name).game
@@ -84,7 +84,7 @@ def test_a_wrong_budget_of_a_search_is_named(place: Path, budget: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["laido", "laido@64", "@64", ""])
-def test_a_name_of_nothing_says_what_is_allowed(place: Path, name: str) -> None:
+def test_an_unknown_name_lists_the_valid_ones(place: Path, name: str) -> None:
     with pytest.raises(
         UnknownBotError,
         match=rf"unknown bot {name!r}.*'random', 'greedy'.*a shipped checkpoint .'vadus'.*@999999",
@@ -92,7 +92,7 @@ def test_a_name_of_nothing_says_what_is_allowed(place: Path, name: str) -> None:
         load_bot(name, GAME)
 
 
-def test_where_nothing_is_shipped_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_shipped_checkpoints_the_error_states_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "none")
     with pytest.raises(UnknownBotError, match=r"unknown bot 'vadus'.*a shipped checkpoint .there is none."):
         load_bot("vadus", GAME)

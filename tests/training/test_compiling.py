@@ -9,7 +9,7 @@ from stoneworks.training.cli.main import main
 from stoneworks.training.compiling import PARTS, compile_games
 
 
-def test_every_part_of_every_game_is_compiled_and_then_found(tmp_path, monkeypatch):
+def test_every_kernel_of_every_game_is_compiled_and_then_loaded(tmp_path, monkeypatch):
     monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
     game = load_game("vadus(size=2)")
     seen = []

@@ -82,7 +82,7 @@ async def _play_all(
 
 
 @pytest.mark.parametrize(("number", "game", "bot"), [(200, "laido(size=2)", None), (50, "vadus(size=3)", "greedy")])
-def test_concurrent_games_keep_their_moves_apart(
+def test_moves_of_concurrent_games_do_not_mix(
     start_server: Callable[..., Any],
     record_property: Callable[[str, object], None],
     capsys: pytest.CaptureFixture[str],

@@ -208,7 +208,7 @@ def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
         Store(tmp_path, 10, 10)
 
 
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_rejected(tmp_path: Path) -> None:
     from stoneworks.web.store import Store
 
     (tmp_path / "games.sqlite3").write_bytes(b"something else" * 1000)

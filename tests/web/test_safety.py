@@ -102,7 +102,7 @@ def test_the_page_has_no_inline_code_and_loads_nothing_from_elsewhere() -> None:
         "/api/games/%00/record",
     ],
 )
-def test_no_path_leads_out(shared_server: Any, path: str) -> None:
+def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
     # A raw connection: clients tidy paths up.
     with socket.create_connection(("127.0.0.1", shared_server.port), timeout=30) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
@@ -115,7 +115,7 @@ def test_no_path_leads_out(shared_server: Any, path: str) -> None:
     assert b"import " not in answer
 
 
-def test_no_link_in_a_watched_folder_leads_out(tmp_path: Path) -> None:
+def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     from stoneworks.training.arena.play import play_arena
     from stoneworks.training.arena.schedule import round_robin
     from stoneworks.training.arena.settings import ArenaSettings
@@ -264,7 +264,7 @@ def test_bad_fields_are_named(client: httpx.Client, fields: dict[str, Any]) -> N
         b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
     ],
 )
-def test_bodies_that_are_no_objects_are_refused(client: httpx.Client, body: bytes) -> None:
+def test_bodies_that_are_not_objects_are_rejected(client: httpx.Client, body: bytes) -> None:
     response = client.post("/api/games", content=body, headers={"content-type": "application/json"})
     assert response.status_code == 400
     message_of(response)
@@ -422,7 +422,7 @@ def test_a_slow_bot_neither_blocks_others_nor_outlives_its_request(start_server:
         assert refused.status_code == 400
 
 
-def test_a_bot_that_takes_too_long_is_given_up(start_server: Any) -> None:
+def test_a_bot_that_exceeds_its_time_limit_is_stopped(start_server: Any) -> None:
     server = start_server("--thinking-seconds", "1")
     with server.client() as client:
         late = client.post("/api/analyze", json={"game": "vadus(size=9)", "actions": [], "bot": "mcts:100000"})
@@ -430,7 +430,7 @@ def test_a_bot_that_takes_too_long_is_given_up(start_server: Any) -> None:
         assert "1 seconds" in message_of(late)
 
 
-def test_compiling_is_not_thinking() -> None:
+def test_compile_time_is_not_search_time() -> None:
     import asyncio
     from multiprocessing import Pipe
 

@@ -166,7 +166,7 @@ def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
-def test_last_actions_that_the_board_has_not_are_refused(action: object, named: str) -> None:
+def test_last_actions_outside_the_board_are_rejected(action: object, named: str) -> None:
     with pytest.raises(ValueError, match=rf"last_actions.*{named}"):
         draw(VADUS, last_actions=[action])
     with pytest.raises(ValueError, match=r"last_actions must be .*, got 3"):
@@ -253,7 +253,7 @@ def test_bad_fills_are_refused_by_name(fill: object, named: str) -> None:
 
 
 @BOTH
-def test_marks_are_spelt_on_their_cells_in_ink_that_contrasts(state: State) -> None:
+def test_marks_are_written_on_their_cells_in_a_contrasting_color(state: State) -> None:
     drawing = draw(
         state, marks={"d4": "12", "e4": "0.5", "b5": "x", "e6": "-"}, fill={"e6": "black"}, coordinates=False
     )
@@ -384,7 +384,7 @@ def test_two_sizes_are_drawn_side_by_side() -> None:
 # -- Imports and documentation ------------------------------------------------------------------------------------------
 
 
-def test_importing_the_drawing_imports_neither_a_window_nor_a_rasteriser_nor_torch() -> None:
+def test_importing_the_drawing_imports_neither_a_window_nor_a_rasterizer_nor_torch() -> None:
     code = (
         "import sys, stoneworks.envs.drawing as d; from stoneworks.envs.rules import load_game\n"
         "d.draw(load_game('vadus', size=3).new_initial_state())\n"

@@ -83,7 +83,7 @@ def test_each_half_has_its_color_in_pixels() -> None:
         assert min(pixel(drawing, *center(light))) > 220
 
 
-def test_a_cone_is_no_half_of_a_tile() -> None:
+def test_a_cone_is_not_half_of_a_tile() -> None:
     before, after = draw(BEFORE_CONE), draw(AFTER_CONE)
     assert [len(group(before, f"cones color-{color}")) for color in (0, 1)] == [0, 0]
     assert [len(group(after, f"cones color-{color}")) for color in (0, 1)] == [0, 1]
@@ -122,7 +122,7 @@ def test_the_last_turn_is_marked_its_tile_and_its_cones(
     assert rings == ([] if cone is None else [center(cone)])
 
 
-def test_given_last_actions_are_marked_and_a_tile_off_the_window_is_refused() -> None:
+def test_given_last_actions_are_marked_and_a_tile_outside_the_window_is_rejected() -> None:
     actions = [START.string_to_action(text) for text in ("j10-k10", "j12+L")]
     drawing = draw(AFTER_CONE, last_actions=actions)
     np.testing.assert_allclose(middles(drawing, "last-tiles"), [between("j10", "k10", 0.5)], atol=0.2)
@@ -144,7 +144,7 @@ def test_the_window_ends_the_picture() -> None:
     assert sorted(spelt(drawing, "labels")) == sorted("abc123")
 
 
-def test_labels_stand_at_the_ends_of_their_rows_and_columns() -> None:
+def test_labels_are_at_the_ends_of_their_rows_and_columns() -> None:
     drawing = draw(AFTER_CONE)
     places = {}
     for element in ElementTree.fromstring(drawing.svg).iter():

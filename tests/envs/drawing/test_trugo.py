@@ -62,7 +62,7 @@ def test_a_tile_cuts_off_two_opposite_corners_and_parts_the_rest_by_a_line(rotat
         assert pixel(drawing, 0.3 * x, 0.3 * y) == rgb(other if index in cut_off else own)
 
 
-def test_pieces_stand_on_their_corners_in_their_colors() -> None:
+def test_pieces_are_drawn_on_their_corners_in_their_colors() -> None:
     drawing = draw(played(FOUR_TILES))
     assert circles(drawing, "stones color-0") == [(0.0, pytest.approx(-trugo.EDGE, abs=0.1))]
     assert circles(drawing, "stones color-1") == [(trugo.PITCH / 2, pytest.approx(-trugo.EDGE / 2, abs=0.1))]

@@ -124,7 +124,7 @@ def test_without_auto_reset_no_action_leaves_a_running_game_as_it_is(game: Game)
 
 
 @pytest.mark.parametrize("auto_reset", [False, True])
-def test_an_illegal_action_in_one_game_leaves_all_as_they_were(game: Game, auto_reset: bool) -> None:
+def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: bool) -> None:
     batch = Batch(game, 4, auto_reset=auto_reset)
     legal = game.new_initial_state().legal_actions()
     batch.step([legal[0]] * 4)
@@ -247,7 +247,7 @@ def test_resetting_no_games_changes_nothing() -> None:
     assert snapshot(batch) == before
 
 
-def test_loaded_games_go_on_from_their_positions(game: Game, positions_of_random_game: Positions) -> None:
+def test_loaded_games_continue_from_their_positions(game: Game, positions_of_random_game: Positions) -> None:
     states = [state.clone() for state in positions_of_random_game(game, 8)]
     batch = Batch(game, len(states) + 2)
     rows = np.arange(len(states))[::-1] + 2

@@ -65,7 +65,7 @@ def test_an_illegal_action_is_illegal_in_a_copy_that_has_moved(make_copy: Callab
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_threaded_batch_goes_on_after_a_fork() -> None:
+def test_a_threaded_batch_works_after_a_fork() -> None:
     batch = Batch("vadus(size=3)", 8, num_threads=2, seed=1)
     play(batch, 2)
     twin = copy.deepcopy(batch)
@@ -86,12 +86,12 @@ def test_a_threaded_batch_goes_on_after_a_fork() -> None:
 # -- Arguments ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_game_string_is_as_good_as_a_game() -> None:
+def test_a_game_string_is_accepted_like_a_game() -> None:
     assert Batch("vadus(size=3)", 2).game == load_game("vadus(size=3)")
 
 
 @pytest.mark.parametrize("game", [None, 3, b"vadus", ["vadus"]])
-def test_what_is_no_game_is_refused_by_name(game: Any) -> None:
+def test_an_invalid_game_is_rejected_by_name(game: Any) -> None:
     with pytest.raises(ValueError, match="game must be a Game or a game string, got"):
         Batch(game, 2)
 

@@ -44,7 +44,7 @@ def test_a_cell_is_on_the_board_by_its_distance_from_the_center(radius: int) -> 
 
 
 @pytest.mark.parametrize("radius", RADII)
-def test_neighbors_lie_one_step_away_in_the_order_of_the_directions(radius: int) -> None:
+def test_neighbors_are_one_step_away_in_the_order_of_the_directions(radius: int) -> None:
     grid = hexhex(radius)
     cell_at = {axial(grid, cell, radius): cell for cell in cells_on(grid)}
     for cell in range(grid.num_cells):
@@ -95,7 +95,7 @@ def test_cells_are_named_by_column_letter_and_row_number() -> None:
     ("column", "name"),
     [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (51, "az"), (52, "ba"), (701, "zz"), (702, "aaa")],
 )
-def test_past_z_the_letters_go_on_with_two(column: int, name: str) -> None:
+def test_columns_after_z_have_two_letters(column: int, name: str) -> None:
     assert column_name(column) == name
 
 

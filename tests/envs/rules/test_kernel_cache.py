@@ -99,7 +99,7 @@ def test_damaged_files_are_compiled_again(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
 @pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", None)])
-def test_what_is_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
+def test_a_path_that_is_not_a_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
     monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
     _, cache = compiled_double()
     assert cache.file is not None
@@ -109,7 +109,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.Monke
     assert again(21) == 42
 
 
-def test_a_disk_without_room_means_compiling_in_memory(
+def test_with_a_full_disk_kernels_are_compiled_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
@@ -135,7 +135,7 @@ def no_home(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("make", [blocked_by_a_file, no_home])
-def test_no_place_to_write_means_compiling_in_memory_with_a_warning(
+def test_without_a_writable_folder_kernels_are_compiled_in_memory_with_a_warning(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

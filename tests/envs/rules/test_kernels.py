@@ -204,7 +204,7 @@ def test_unchecked_machine_code_checks_only_item_sizes() -> None:
             function(wrong, actions)
 
 
-def test_the_announcement_goes_to_a_logger_that_a_program_can_silence(rules_copy: RulesCopy) -> None:
+def test_the_announcement_is_logged_and_can_be_silenced(rules_copy: RulesCopy) -> None:
     start = (
         'from stoneworks.envs.rules import load_game; print(load_game("laido(size=2)").new_initial_state().history())'
     )

@@ -45,7 +45,7 @@ def test_player_1_may_then_swap_or_play_any_normal_action(
     assert legal_texts(play("laido(size=3)", "c3")) == CELLS_3 - {"c3"} | {"pass", "swap"}
 
 
-def test_after_a_swap_white_is_player_0_and_to_act(
+def test_after_a_swap_white_is_player_0_and_to_move(
     play: Callable[..., State], legal_texts: Callable[..., set[str]]
 ) -> None:
     """L1."""

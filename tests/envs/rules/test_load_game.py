@@ -44,7 +44,7 @@ def test_games_with_other_options_or_names_differ() -> None:
     assert load_game("vadus(size=5)") != "vadus(size=5)"
 
 
-def test_the_string_of_a_game_leads_back_to_it(game: Game) -> None:
+def test_a_game_string_loads_an_equal_game(game: Game) -> None:
     assert load_game(str(game)) == game
     assert repr(game) == f'load_game("{game}")'
     assert eval(repr(game), {"load_game": load_game}) == game
@@ -161,7 +161,7 @@ def test_an_unknown_game_is_refused_naming_it_and_the_games(text: str) -> None:
     ],
     ids=lambda text: repr(text)[:30],
 )
-def test_what_is_no_game_string_is_refused(text: Any) -> None:
+def test_an_invalid_game_string_is_rejected(text: Any) -> None:
     with pytest.raises(ValueError, match="game string"):
         load_game(text)
 

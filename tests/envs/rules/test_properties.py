@@ -71,7 +71,7 @@ def test_legal_actions_are_the_sorted_entries_of_the_mask_of_the_player_to_act(
             assert state.current_player() in (0, 1)
 
 
-def test_action_texts_are_unique_and_lead_back_to_every_index(game: Game) -> None:
+def test_action_texts_are_unique_and_invertible(game: Game) -> None:
     state = game.new_initial_state()
     indices = range(game.num_distinct_actions())
     texts = [game.action_to_string(action) for action in indices]
@@ -295,7 +295,7 @@ def test_a_child_leaves_its_parent_as_it_was(game: Game, positions_of_random_gam
     assert everything_about(state) == before
 
 
-def test_what_a_state_hands_out_cannot_change_it(game: Game, positions_of_random_game: Positions) -> None:
+def test_returned_arrays_cannot_change_a_state(game: Game, positions_of_random_game: Positions) -> None:
     state = middle(positions_of_random_game, game)
     before = everything_about(state)
     state.history().append(0)
@@ -308,7 +308,7 @@ def test_what_a_state_hands_out_cannot_change_it(game: Game, positions_of_random
     assert everything_about(state) == before
 
 
-def test_serialising_leads_back_to_the_same_state(game: Game, positions_of_random_game: Positions) -> None:
+def test_serialization_restores_the_state(game: Game, positions_of_random_game: Positions) -> None:
     for seed in range(3):
         for state in positions_of_random_game(game, seed):
             restored = game.deserialize_state(state.serialize())
@@ -323,7 +323,7 @@ def test_a_serialized_game_with_a_bad_line_is_refused_by_name(game: Game) -> Non
         game.deserialize_state(f"{first}\n{first}")
 
 
-def test_a_record_leads_back_to_the_same_position(game: Game, positions_of_random_game: Positions) -> None:
+def test_a_record_restores_the_position(game: Game, positions_of_random_game: Positions) -> None:
     for state in positions_of_random_game(game, 4):
         restored = State.from_record(game, state.record)
         assert restored == state
@@ -339,7 +339,7 @@ def test_a_record_of_another_layout_is_refused(game: Game, record: Any) -> None:
         State.from_record(game, record)
 
 
-def test_equal_positions_are_equal_whatever_led_to_them(play: Callable[..., State]) -> None:
+def test_transpositions_are_equal_positions(play: Callable[..., State]) -> None:
     assert play("vadus(size=3)", "c3 a3 b2") == play("vadus(size=3)", "c3 b2 a3")
     assert play("vadus(size=3)", "c3 a3 b2") != play("vadus(size=3)", "c3 a3 b3")
     assert play("vadus(size=3)", "c3 pass") != play("laido(size=3)", "c3 pass")
@@ -468,7 +468,7 @@ def test_images_of_many_observations_and_policies_are_those_of_each(
 # -- Several games at once ---------------------------------------------------------------------------------------------
 
 
-def test_games_of_different_sizes_and_options_live_side_by_side(
+def test_games_of_different_sizes_and_options_do_not_interfere(
     sampled_games: tuple[str, ...], positions_of_random_game: Positions
 ) -> None:
     games = [load_game(name) for name in (*sampled_games, "vadus(size=11)", "vadus(size=9)", "laido(size=13)")]

@@ -157,7 +157,7 @@ def test_a_game_of_another_package_is_registered_with_its_record_check() -> None
         State.from_record(game, record)
 
 
-def test_a_game_that_cannot_check_takes_trusted_records_alone() -> None:
+def test_a_game_without_a_record_check_accepts_only_trusted_records() -> None:
     register_game("other_vadus", OtherVadus)
     game = load_game("other_vadus(size=3)")
     record = game.new_initial_state().record
@@ -171,7 +171,7 @@ def test_a_game_that_cannot_check_takes_trusted_records_alone() -> None:
     assert copy.deepcopy(batch.state(1)) == batch.state(1)
 
 
-def test_several_records_are_no_record() -> None:
+def test_several_records_are_not_one_record() -> None:
     game = load_game("vadus(size=2)")
     records = np.zeros(3, game.state_dtype)
     with pytest.raises(RecordError, match=r"expected a single record, got an array of shape \(3,\)"):

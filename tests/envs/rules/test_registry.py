@@ -133,7 +133,7 @@ def test_an_unknown_game_lists_the_known_ones() -> None:
         load_game("chess")
 
 
-def test_every_game_has_what_an_entry_promises(repository: Path) -> None:
+def test_every_game_has_the_attributes_of_its_entry(repository: Path) -> None:
     for name in GAMES.built_in_names():
         entry = GAMES[name]
         assert game_class(entry).name == name

@@ -49,7 +49,7 @@ def cones_left(state: State) -> list[int]:
 # -- G1, G2: the first tile, and where tiles go ------------------------------------------------------------------------
 
 
-def test_the_game_begins_with_one_tile_and_dark_to_act(play: Play, legal_texts: LegalTexts) -> None:
+def test_the_game_begins_with_one_tile_and_dark_to_move(play: Play, legal_texts: LegalTexts) -> None:
     """G1."""
     state = play("taigo")
     cells = state.record["cells"]
@@ -129,7 +129,9 @@ def test_turns_alternate_and_a_tile_is_a_whole_turn_where_it_makes_no_hole(play:
 
 
 @pytest.mark.parametrize("cone", ["m14+D", "m14+L"])
-def test_who_makes_a_hole_fills_it_with_a_cone_of_either_color(cone: str, play: Play, legal_texts: LegalTexts) -> None:
+def test_a_player_who_makes_a_hole_fills_it_with_a_cone_of_either_color(
+    cone: str, play: Play, legal_texts: LegalTexts
+) -> None:
     """G3, G4: Light closes the ring around m14."""
     before = play("taigo", RING.split()[0])
     assert_illegal(before, "m14+D", "m14+L")
@@ -145,7 +147,7 @@ def test_who_makes_a_hole_fills_it_with_a_cone_of_either_color(cone: str, play: 
     assert not any("+" in text for text in legal_texts(state))
 
 
-def test_a_hex_at_the_windows_border_is_no_hole(play: Play, legal_texts: LegalTexts) -> None:
+def test_a_hex_at_the_windows_border_is_not_a_hole(play: Play, legal_texts: LegalTexts) -> None:
     """G3: e3's three neighbors in the window of radius 2 are occupied. In a wider window it is a hole in time."""
     state = play("taigo(radius=2)", "d4-c5 e2-d2")
     assert state.current_player() == 0, "Light has no hole to fill"
@@ -157,7 +159,7 @@ def test_a_hex_at_the_windows_border_is_no_hole(play: Play, legal_texts: LegalTe
     assert legal_texts(state) == {"f4+D", "f4+L"}
 
 
-def test_a_hole_of_two_hexes_is_no_hole(play: Play, legal_texts: LegalTexts) -> None:
+def test_a_gap_of_two_hexes_is_not_a_hole(play: Play, legal_texts: LegalTexts) -> None:
     """G3: m14 and n14 are enclosed together. No cone goes there, and one tile fits, either way around."""
     state = play("taigo", "o13-o14 n15-m15 l15-l14")
     assert state.current_player() == 1, "Dark has no hole to fill"
@@ -205,7 +207,7 @@ def test_a_player_may_be_forced_to_use_the_opponents_color(play: Play, legal_tex
     assert_illegal(state, "m14+L")
 
 
-def test_with_no_cone_left_a_hole_stays_for_good(play: Play, legal_texts: LegalTexts) -> None:
+def test_with_no_cone_left_a_hole_stays_open(play: Play, legal_texts: LegalTexts) -> None:
     """G4: no cone at all, and one cone for two holes."""
     state = play("taigo(cones=0)", TWO_HOLES)
     assert state.current_player() == 1
@@ -351,7 +353,7 @@ def test_the_last_tile_may_still_make_a_hole_and_five(play: Play, legal_texts: L
 
 
 @pytest.mark.parametrize("moves", ["a3-a2 b1-c1", "a2-b1 b3-a3"])
-def test_who_has_no_place_for_a_tile_has_drawn(moves: str, play: Play) -> None:
+def test_a_player_without_room_for_a_tile_draws(moves: str, play: Play) -> None:
     """G6: in the window of radius 1 two tiles leave one hex, b3 or c1."""
     first, second = moves.split()
     state = play("taigo(radius=1)", first)
@@ -567,7 +569,7 @@ def test_the_greatest_length_counts_tiles_cones_and_room() -> None:
     assert load_game("taigo(radius=2)").max_game_length() == 5 + 6, "17 hexes are left, five of them off the border"
 
 
-def test_equal_positions_are_equal_however_they_came_about(play: Play) -> None:
+def test_equal_positions_are_equal_after_different_histories(play: Play) -> None:
     assert play("taigo", "o13-p13 l13-k13 m14-m15") == play("taigo", "m14-m15 l13-k13 o13-p13")
     # Equal hexes and player to move, but other pairs of hexes are tiles.
     pairs = ("o13-p13 p14-o14", "o13-o14 p14-p13")

@@ -157,7 +157,7 @@ def test_a_stone_on_an_edge_point_is_part_of_its_string_and_a_string_of_its_own_
     assert legal_texts(state) == {"e2", "end"}
 
 
-def test_a_knot_may_not_be_left_but_may_surround_the_other_color(legal_texts: LegalTexts) -> None:
+def test_a_turn_may_not_leave_a_knot_but_may_surround_the_other_color(legal_texts: LegalTexts) -> None:
     """T3: c3 would complete a black knot; for White it is a stone like any other."""
     drawing = """
         . . . .
@@ -241,13 +241,13 @@ def test_a_stone_beside_a_friend_starts_a_line(cell: str, legal_texts: LegalText
     assert legal_texts(state) == around - {"d4"} | {"end"}
 
 
-def test_a_stone_beside_enemies_alone_is_the_whole_turn() -> None:
+def test_a_stone_with_only_enemy_neighbors_is_the_whole_turn() -> None:
     """T4 (b): a friend, not a neighbor of either color, makes a line."""
     state = apply_texts(placed(LONE_BLACK_STONE, WHITE), "d5")
     assert state.current_player() == BLACK
 
 
-def test_an_occupied_point_takes_no_stone() -> None:
+def test_an_occupied_point_is_illegal() -> None:
     """T4, T5."""
     assert is_refused(placed(LONE_BLACK_STONE, BLACK), "d4")
     assert is_refused(placed(LONE_BLACK_STONE, WHITE), "d4")
@@ -572,7 +572,7 @@ def test_an_edge_point_is_filled_by_a_cut_alone(legal_texts: LegalTexts) -> None
 
 
 @pytest.mark.parametrize("corner", ["a1", "f1", "a6", "f6", "Na6", "Ef1", "Sa1", "Wa1"])
-def test_the_corners_of_the_grid_are_no_points(corner: str) -> None:
+def test_the_corners_of_the_grid_are_not_points(corner: str) -> None:
     """T1: they have texts like any cell and are never legal."""
     assert is_refused(placed(CUT_TO_THE_EDGE, BLACK), corner)
 
@@ -597,7 +597,7 @@ def test_a_stone_between_two_passes_keeps_the_game_going(play: Play) -> None:
     assert not play("taugo(size=3)", "end c3 end b2 end").is_terminal()
 
 
-def test_stopping_a_line_is_no_pass(play: Play) -> None:
+def test_stopping_a_line_is_not_a_pass(play: Play) -> None:
     """T8: after a stop one pass does not end the game, and a stop after a pass does not either."""
     state = play("taugo(size=3)", "c3 end c2 end end")
     assert not state.is_terminal()
@@ -690,7 +690,7 @@ def test_headings_and_planes_of_directions_turn_with_the_board(name: str, cell: 
     assert all(symmetry.planes[index] == index for index, plane in enumerate(planes) if plane not in TURNING_PLANES)
 
 
-def test_equal_positions_are_equal_whatever_led_to_them(play: Play) -> None:
+def test_transpositions_are_equal_positions(play: Play) -> None:
     one = play("taugo(size=4)", "b2 e5 b3 end end b4 end end")
     other = play("taugo(size=4)", "b4 e5 b3 end end b2 end end")
     assert one == other

@@ -24,7 +24,7 @@ def test_each_call_runs_once_and_the_first_in_the_calling_thread() -> None:
 
 
 @pytest.mark.parametrize("failing", [0, 1])
-def test_an_error_is_raised_after_all_calls_and_the_team_goes_on(failing: int) -> None:
+def test_an_error_is_raised_after_all_calls_and_the_team_stays_usable(failing: int) -> None:
     team = ThreadTeam(2)
     finished = []
 

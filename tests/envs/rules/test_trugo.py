@@ -620,7 +620,7 @@ def test_an_empty_new_junction_keeps_a_group_safe(set_up: SetUp) -> None:
 # -- R8: the end ---------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_wins_in_the_waxing_phase(set_up: SetUp) -> None:
+def test_there_is_no_winner_in_the_waxing_phase(set_up: SetUp) -> None:
     """R8: the capture of Blue's last piece wins in the waning phase only."""
     pieces = {"e5^": "O", "e6v": "X", "d6v": "X", "e6^": "X"}
     both = set_up(DISC, pieces, pool=1).play("e6^", ">d7v")
@@ -672,7 +672,7 @@ def test_the_turn_that_lays_the_last_tile_may_win(start: Callable[..., Both], te
     assert start("trugo(radius=4,tiles=3)", texts).state.outcome() == Outcome(winner, "pieces")
 
 
-def test_captures_come_before_the_look_for_a_winner(set_up: SetUp) -> None:
+def test_captures_precede_the_check_for_a_winner(set_up: SetUp) -> None:
     """R7, R8: the last tile, d7, brings O to d7v, which captures White's only piece."""
     both = set_up([name for name in DISC if name != "d7"], {"e5^": "X", "e6v": "O", "d6v": "O"}, to_act=1, pool=1)
     both.naive.reserve = [0, 9]
@@ -734,7 +734,7 @@ def test_the_window_must_have_more_hexes_than_there_are_tiles() -> None:
         load_game("trugo", radius=2)
 
 
-def test_a_full_but_one_window_is_laid_to_the_last_tile(start: Callable[..., Both]) -> None:
+def test_a_window_with_room_for_one_more_tile_is_filled(start: Callable[..., Both]) -> None:
     """R10."""
     both = start("trugo(radius=1,tiles=6)", "b2/0 c2/0 b3/0 a3/0 a2/0")
     assert {text for text in both.legal() if "/" in text} == {
@@ -763,7 +763,7 @@ def test_radius_and_tiles_are_always_shown() -> None:
     assert str(load_game(full)) == full
 
 
-def test_two_windows_of_one_capacity_and_one_of_another_live_side_by_side(start: Callable[..., Both]) -> None:
+def test_windows_of_equal_and_of_different_capacity_do_not_interfere(start: Callable[..., Both]) -> None:
     """The numbers of hexes and corners depend on the window."""
     games = [start(f"trugo(radius={radius},tiles=3)") for radius in (1, 4, 9, 10)]
     for both, texts in zip(

@@ -335,7 +335,7 @@ def test_contents_that_differ_in_one_bit_have_different_hashes(size: int) -> Non
     assert 0 not in hashes
 
 
-def test_values_of_won_games_count_from_where_they_stand() -> None:
+def test_values_of_won_games_are_relative_to_the_current_position() -> None:
     assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
     assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
     assert relative_to(123.5, 3) == 123.5

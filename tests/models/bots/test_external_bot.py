@@ -81,7 +81,7 @@ def has_ended(pid: int) -> bool:
     return False
 
 
-def test_a_program_is_told_everything_and_answers(make_bot: MakeBot, tmp_path: Path) -> None:
+def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path: Path) -> None:
     log = tmp_path / "log"
     bot = make_bot(
         FIRST_EMPTY
@@ -136,7 +136,7 @@ def test_a_program_is_told_everything_and_answers(make_bot: MakeBot, tmp_path: P
         ("def on_go(rest): os.write(1, b'a' * 100000)", "aaaa"),
     ],
 )
-def test_an_answer_that_is_no_legal_action_forfeits_the_game(make_bot: MakeBot, changes: str, details: str) -> None:
+def test_an_illegal_answer_forfeits_the_game(make_bot: MakeBot, changes: str, details: str) -> None:
     bot = make_bot(changes)
     with pytest.raises(BotForfeit) as error:
         bot.step(load_game(GAME).deserialize_state("b2"))
@@ -208,7 +208,7 @@ def test_closing_standard_output_counts_as_a_crash(make_bot: MakeBot) -> None:
         ("time.sleep(60)", "within 0.3 seconds"),
     ],
 )
-def test_a_program_that_never_was_ready_is_an_error_and_no_lost_game(
+def test_a_program_that_is_never_ready_is_an_error_and_not_a_forfeit(
     make_bot: MakeBot, changes: str, details: str
 ) -> None:
     bot = make_bot(changes, "start=0.3," if "sleep" in changes else "")
@@ -218,13 +218,13 @@ def test_a_program_that_never_was_ready_is_an_error_and_no_lost_game(
     assert details in str(error.value)
 
 
-def test_chatter_on_standard_error_and_comments_are_no_answers(make_bot: MakeBot) -> None:
+def test_output_on_standard_error_and_comments_are_not_answers(make_bot: MakeBot) -> None:
     bot = make_bot("def on_go(rest):\n    os.write(2, b'hm\\n' * 100000)\n    say('# hm')\n    say('action c1')")
     state = load_game(GAME).new_initial_state()
     assert state.action_to_string(bot.step(state)) == "c1"
 
 
-def test_a_program_that_crashed_is_asked_again_in_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
+def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     bot = make_bot(
         f"""
@@ -398,7 +398,7 @@ def test_a_wrong_name_is_an_error_that_names_the_part(argument: str, named: str)
 @pytest.mark.parametrize(
     ("options", "shown"), [("", ""), ("seconds=10,", ""), ("start=5,seconds=0.5,", "seconds=0.5,start=5,")]
 )
-def test_the_name_of_the_bot_makes_it_again(options: str, shown: str) -> None:
+def test_the_name_of_a_bot_loads_it(options: str, shown: str) -> None:
     command = f"{shlex.quote(sys.executable)} -c 'a, b=1, 2' key=value,x"
     bot = load_bot(f"exec:{options}{command}", GAME)
     assert bot.name == f"exec:{shown}{command}"
@@ -412,7 +412,7 @@ def test_an_option_that_is_not_allowed_is_an_error_that_names_it(option: str, va
         ExternalBot(sys.executable, load_game(GAME), **{option: value})  # type: ignore[arg-type]
 
 
-def test_a_state_without_its_history_is_an_error_that_says_so(make_bot: MakeBot) -> None:
+def test_a_state_without_its_history_is_an_error(make_bot: MakeBot) -> None:
     game = load_game(GAME)
     batch = Batch(game, 2)
     batch.load([1], np.array([game.deserialize_state("b2").record]))
@@ -435,7 +435,7 @@ def test_a_forfeit_survives_pickling() -> None:
     assert (forfeit.name, forfeit.reason, forfeit.details) == ("exec:x", "late", "no answer")
 
 
-def test_our_program_refuses_a_wrong_command_line() -> None:
+def test_our_program_rejects_an_invalid_command_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "stoneworks.models.bots.external_program"], capture_output=True, text=True
     )

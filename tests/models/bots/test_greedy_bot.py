@@ -83,7 +83,7 @@ def test_the_unlimited_search_finds_the_value_of_every_turn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vadus(size=3)", "vadus(size=5)", "laido(size=5)"])
-def test_the_limited_search_finds_turns_that_exist_and_values_that_are_theirs(name: str) -> None:
+def test_the_limited_search_finds_existing_turns_with_their_values(name: str) -> None:
     game = load_game(name)
     limited, unlimited = (
         GreedyBot(game, 0, num_candidates=5, beam_width=2),
@@ -167,7 +167,7 @@ def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
     assert state.score()[0] == [5]
 
 
-def test_a_finished_wall_across_the_board_is_brought_home() -> None:
+def test_greedy_wins_from_a_finished_wall_across_the_board() -> None:
     game = load_game("vadus(size=3)")
     bots = load_bot("greedy", game, seed=0), load_bot("random", game, seed=1)
     for _ in range(20):
@@ -178,7 +178,7 @@ def test_a_finished_wall_across_the_board_is_brought_home() -> None:
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
-def test_in_laido_greedy_swaps_the_openings_that_its_evaluation_likes(size: int) -> None:
+def test_in_laido_greedy_swaps_openings_with_a_positive_evaluation(size: int) -> None:
     game = load_game(f"laido(size={size})")
     without_pie_rule = load_game(f"laido(pie_rule=False,size={size})")
     bot = load_bot("greedy", game, seed=0)

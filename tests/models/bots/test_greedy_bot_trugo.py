@@ -95,7 +95,7 @@ def fewest_pieces_after_a_move(state: State, color: int) -> int:
 ENDANGERED = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "d6^": "O"}
 
 
-def test_a_capture_is_seen_and_made() -> None:
+def test_a_capture_is_found_and_played() -> None:
     state = waxing_position(ENDANGERED, WHITE)
     after = after_greedy_turn(state)
     assert num_pieces(after, BLUE) == 1

@@ -64,7 +64,7 @@ def test_the_policy_is_a_distribution_over_legal_actions_and_the_action_is_one_o
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_asking_a_bot_about_a_finished_game_is_an_error_that_says_so(name: str) -> None:
+def test_a_bot_call_for_a_finished_game_is_an_error(name: str) -> None:
     state = finished_state()
     bot = load_bot(name, state.get_game())
     batch = Batch(state.get_game(), 3)
@@ -86,7 +86,7 @@ def test_a_bot_does_not_change_the_position_it_is_asked_about(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["random", "greedy"])
-def test_restarting_a_bot_that_remembers_nothing_lets_random_numbers_go_on(name: str) -> None:
+def test_restarting_a_stateless_bot_does_not_reset_its_random_numbers(name: str) -> None:
     state = load_game("vadus(size=9)").new_initial_state()
     one, other = load_bot(name, state.get_game(), seed=5), load_bot(name, state.get_game(), seed=5)
     assert one.step(state) == other.step(state)
@@ -127,20 +127,20 @@ def test_a_bot_that_only_has_a_policy_steps_alone_and_in_a_batch() -> None:
 
 
 @pytest.mark.parametrize("name", ["Greedy", "", "/no/such/folder", None])
-def test_an_unknown_name_is_an_error_that_says_which_are_allowed(name: str) -> None:
+def test_an_unknown_name_is_an_error_that_lists_the_valid_ones(name: str) -> None:
     with pytest.raises(UnknownBotError, match=r"'random', 'greedy', .*and the path of a checkpoint folder") as error:
         load_bot(name, "vadus(size=3)")
     assert repr(name) in str(error.value)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, "1"])
-def test_a_seed_that_is_none_is_an_error_that_names_it(seed: object) -> None:
+def test_an_invalid_seed_is_an_error_that_names_it(seed: object) -> None:
     with pytest.raises(ValueError, match=f"seed must be .* got {seed!r}"):
         load_bot("random", "vadus(size=3)", seed=seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("game", ["chess", "vadus(size=1)", 5])
-def test_a_game_that_is_none_is_an_error(game: str) -> None:
+def test_an_invalid_game_is_an_error(game: str) -> None:
     with pytest.raises(ValueError, match=r"game|size"):
         load_bot("random", game)
 

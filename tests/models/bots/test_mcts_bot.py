@@ -92,7 +92,7 @@ def test_the_games_of_a_batch_have_seeds_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("game", small_games())
-def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: str) -> None:
+def test_every_simulation_counts_once_and_every_node_has_its_player_to_move(game: str) -> None:
     """An edge's visits are the one that found it and those of its node, and its results are of its own player's view."""
     state = load_game(game).new_initial_state()
     tree = searched(state, 3000)
@@ -135,7 +135,7 @@ def test_every_simulation_counts_once_and_every_node_is_of_who_acts_there(game: 
         ("trugo(radius=3,tiles=9)", 12, 8, 1),
     ],
 )
-def test_values_are_those_of_playouts_for_who_acts_also_twice_in_a_row(
+def test_values_are_those_of_playouts_for_the_player_to_move_also_twice_in_a_row(
     game: str, length: int, seed: int, player: int
 ) -> None:
     """With one visit each, the mean over all actions is the mean of random playouts as who acts sees them."""
@@ -313,7 +313,7 @@ def test_the_bot_carries_over_what_is_ahead_and_plays_its_simulations_besides() 
     assert known(bot.root_statistics).visits.sum() == 3000
 
 
-def test_nothing_is_carried_over_to_another_game_or_back_or_where_histories_begin_elsewhere() -> None:
+def test_no_tree_is_carried_over_to_another_game_or_history() -> None:
     game = load_game("vadus(size=4)")
     start = game.new_initial_state()
     line = start.child(start.legal_actions()[0])
@@ -327,7 +327,7 @@ def test_nothing_is_carried_over_to_another_game_or_back_or_where_histories_begi
         assert found.actions.tolist() == now.legal_actions()
 
 
-def test_a_full_tree_stays_as_it_is_and_simulations_go_on() -> None:
+def test_a_full_tree_stops_growing_and_simulations_continue() -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
     for max_nodes, max_edges in ((1, 10_000), (30, 10_000), (1000, 100)):
@@ -348,7 +348,7 @@ def test_a_tree_stops_before_its_sums_overflow() -> None:
     assert MAX_VISITS * UNIT < 2**31 <= (MAX_VISITS + 1) * UNIT
 
 
-def test_searching_in_slices_is_searching_at_once() -> None:
+def test_searching_in_slices_equals_searching_at_once() -> None:
     state = load_game("trugo(radius=3,tiles=9)").new_initial_state()
     at_once = searched(state, 1000)
     in_slices = make_tree(state.get_game())
@@ -457,7 +457,7 @@ def test_the_policy_is_the_shares_of_the_visits() -> None:
     assert dict(policy)[action] == found.visits.max() / 500
 
 
-def test_an_interrupt_ends_a_search_in_threads_and_the_bot_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_a_search_in_threads_and_the_bot_stays_usable(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
     bot = MCTSBot(game, 1, seconds=1000, num_threads=2)
@@ -504,7 +504,7 @@ def test_the_first_visit_of_an_action_counts_the_evaluation_of_where_it_leads(ga
             assert value == pytest.approx(sign * math.tanh(found[0] / scale), abs=1e-3)
 
 
-def test_evaluations_of_leaves_beat_playouts_where_playouts_tell_little() -> None:
+def test_leaf_evaluations_beat_playouts_where_playouts_are_uninformative() -> None:
     game = load_game("vadus(size=5)")
     bots = load_bot("mcts:200,leaf=evaluation", game, 1), load_bot("mcts:200", game, 2)
     result = play_match(game, *bots, num_pairs=8, seed=3)

@@ -25,7 +25,7 @@ CONFIG = "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"])
-def test_names_that_mean_no_file_are_allowed(name: str) -> None:
+def test_names_that_do_not_refer_to_files_are_allowed(name: str) -> None:
     check_name_in_file(name, "file", None)
 
 
@@ -106,7 +106,7 @@ def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_pat
     load_config(str(file), [f"{key}={tmp_path / 'outside'}"])
 
 
-def test_a_name_longer_than_a_path_is_no_bot() -> None:
+def test_a_name_longer_than_a_path_is_not_a_bot() -> None:
     with pytest.raises(UnknownBotError, match="unknown bot"):
         load_bot("x" * 10_000, GAME)
 
@@ -115,7 +115,7 @@ def test_a_name_longer_than_a_path_is_no_bot() -> None:
     "name",
     ["mcts:" + "9" * 5000, "mcts:10,threads=" + "9" * 5000, "alphabeta:" + "9" * 5000, "mcts:" + "9" * 5000 + "s"],
 )
-def test_a_number_of_thousands_of_digits_is_no_budget(name: str) -> None:
+def test_a_number_of_thousands_of_digits_is_not_a_budget(name: str) -> None:
     with pytest.raises(UnknownBotError):
         load_bot(name, GAME)
 

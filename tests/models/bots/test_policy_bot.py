@@ -75,7 +75,7 @@ def test_a_deterministic_bot_plays_the_most_probable_action(game: Game, network:
         state.apply_action(action)
 
 
-def test_in_a_batch_it_answers_for_the_rows_that_it_was_asked_about(game: Game, network: BoardNetwork) -> None:
+def test_in_a_batch_it_answers_for_the_given_rows(game: Game, network: BoardNetwork) -> None:
     batch = Batch(game, 8, seed=1)
     for _ in range(3):
         batch.step(batch.random_actions())

@@ -93,12 +93,12 @@ def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
     assert guided != alone
 
 
-def test_no_game_is_no_action() -> None:
+def test_an_inactive_game_takes_no_action() -> None:
     game = load_game("vadus(size=2)")
     assert make_bot(game).step_batch(batch_of(game, 2), np.zeros(0, np.int64)).shape == (0,)
 
 
-def test_more_games_than_are_searched_at_once_wait() -> None:
+def test_games_beyond_the_maximum_searched_at_once_are_queued() -> None:
     game = load_game("vadus(size=2)")
     number = 2 * MAX_GAMES + 3
     batch, bot = batch_of(game, number), make_bot(game, simulations=2)
@@ -137,7 +137,7 @@ def test_searches_within_a_time_limit_have_few_numbers_of_simulations() -> None:
     assert all(0.8 * number < _few_significant_bits(number) <= number for number in range(1, 2000))
 
 
-def test_the_search_is_the_one_that_is_asked_for() -> None:
+def test_the_search_is_the_configured_one() -> None:
     game = load_game("vadus(size=3)")
     state = game.new_initial_state()
     for policy in (None, PUCT(noise_fraction=0)):
@@ -217,7 +217,7 @@ def test_a_time_budget_is_nearly_spent_and_not_overspent(monkeypatch: pytest.Mon
     assert 2.1 * seconds <= now[0] <= 3 * max(seconds, FIRST_SIMULATIONS / 1000)
 
 
-def test_the_network_is_asked_once_about_each_position_of_a_game() -> None:
+def test_the_network_evaluates_each_position_of_a_game_once() -> None:
     """Also from move to move; the answers, and so the moves, are those of a bot that forgets."""
     game = load_game("vadus(size=3)")
     network = Dice(game)
@@ -239,7 +239,7 @@ def test_the_network_is_asked_once_about_each_position_of_a_game() -> None:
     assert sum(network.asked) == before + asked
 
 
-def test_a_full_cache_forgets_the_oldest_answers() -> None:
+def test_a_full_cache_discards_the_oldest_entries() -> None:
     game = load_game("vadus(size=2)")
     network = Dice(game)
     room = 3 * game.num_actions * 4

@@ -65,7 +65,7 @@ def with_stones(game: Game, black: str, white: str) -> State:
 
 
 @pytest.mark.parametrize("name", ["vadus(size=2)", "vadus(size=4)", "vadus(size=6)", "laido(size=5)"])
-def test_groups_are_worth_what_the_rules_say(name: str) -> None:
+def test_group_values_follow_the_rules(name: str) -> None:
     game = load_game(name)
     batch = Batch(game, 60, seed=1)
     for step in range(game.num_points):
@@ -76,7 +76,7 @@ def test_groups_are_worth_what_the_rules_say(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])
-def test_what_is_good_for_one_player_is_as_bad_for_the_other(name: str) -> None:
+def test_evaluations_of_both_players_are_opposite(name: str) -> None:
     game = load_game(name)
     batch = Batch(game, 30, seed=2)
     for _ in range(20):
@@ -95,7 +95,7 @@ def test_a_longer_wall_is_better_and_a_stone_beside_it_is_worse() -> None:
     assert long_wall > with_stone_beside
 
 
-def test_a_second_edge_stone_next_to_the_first_spoils_a_wall() -> None:
+def test_a_second_edge_stone_next_to_the_first_invalidates_a_wall() -> None:
     game = load_game("vadus(size=4)")
     white = "d1 e1"
     unfinished = evaluation(with_stones(game, "a4 b4 c4 d4 e4", white), 0)

@@ -297,7 +297,9 @@ def last_pass(winner: int | None) -> State:
     "policy", [Gumbel(max_considered=1, gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"]
 )
 @pytest.mark.parametrize("winner", [0, 1, None])
-def test_the_end_of_the_game_counts_as_it_is_and_asks_nothing(policy: SearchPolicy, winner: int | None) -> None:
+def test_terminal_positions_use_their_result_without_a_network_evaluation(
+    policy: SearchPolicy, winner: int | None
+) -> None:
     root = last_pass(winner)
     passing = root.string_to_action("pass")
     network = TableNetwork(root, depth=4)
@@ -552,7 +554,7 @@ def test_each_game_of_a_search_is_searched_as_if_alone(settings: Any) -> None:
 
 @pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
 @pytest.mark.parametrize("guide", ["none", "playouts", "evaluation"])
-def test_equal_seeds_search_equally_and_other_seeds_otherwise(settings: Any, guide: str) -> None:
+def test_equal_seeds_give_equal_searches_and_other_seeds_others(settings: Any, guide: str) -> None:
     game = load_game("vadus(size=3)")
     positions = [game.new_initial_state()] * 8
     network = MadeUpNetwork(game)
@@ -587,7 +589,7 @@ def test_there_is_room_for_at_least_one(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
-def test_a_search_that_has_no_room_is_refused(games: int, simulations: int) -> None:
+def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: int) -> None:
     game = load_game("vadus(size=2)")
     searching = NetworkSearch(game, no_network(game), Gumbel(), max_games=2, max_simulations=8)
     roots = np.array([game.new_initial_state().record] * games, game.state_dtype)
@@ -759,7 +761,7 @@ def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -
 )
 @pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
 @pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_what_is_solved_is_right(game_name: str, earliest: int, settings: Any, discount: float) -> None:
+def test_solved_values_are_correct(game_name: str, earliest: int, settings: Any, discount: float) -> None:
     """The network is untrained but confident; proven results do not depend on its output."""
     game = load_game(game_name)
     solver = Solver()
@@ -867,7 +869,7 @@ def test_values_are_discounted_by_the_actions_between(policy: SearchPolicy) -> N
 
 
 @pytest.mark.parametrize("settings", [Gumbel(value_scale=1.0), PUCT()], ids=["gumbel", "puct"])
-def test_a_network_as_sure_as_can_be_does_not_blind_the_search(settings: Any) -> None:
+def test_priors_of_0_do_not_hide_actions_from_the_search(settings: Any) -> None:
     """Priors that are 0 in single precision, against values that say the opposite."""
     root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() == winner)
     game, passing = root.get_game(), root.string_to_action("pass")
@@ -887,7 +889,7 @@ def test_a_network_as_sure_as_can_be_does_not_blind_the_search(settings: Any) ->
 
 @pytest.mark.parametrize("policy", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
 @pytest.mark.parametrize("which", ["logits", "values"])
-def test_a_network_that_does_not_answer_with_numbers_is_an_error(policy: SearchPolicy, which: str) -> None:
+def test_a_network_with_non_finite_output_is_an_error(policy: SearchPolicy, which: str) -> None:
     game = load_game("vadus(size=2)")
 
     def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
@@ -905,7 +907,7 @@ def test_a_network_of_another_game_is_an_error() -> None:
         search(game.new_initial_state(), no_network(load_game("vadus(size=2)")), Gumbel(), 4)
 
 
-def test_exponentials_are_as_exact_as_single_precision_and_tell_what_is_no_number() -> None:
+def test_exponentials_have_single_precision_and_propagate_nan() -> None:
     exponents = np.float32(np.concatenate([np.linspace(-87, 0, 5000), [-1e-9, -200, -np.inf]]))
     found, room = exponents + np.float32(3), np.empty(len(exponents), np.int32)
     total = exponentials(found, len(found) - 2, np.float32(3), room)

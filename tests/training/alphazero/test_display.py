@@ -53,7 +53,7 @@ def test_the_lines_below_the_bar_show_the_shares_of_the_time() -> None:
     assert not any("loss" in line for line in lines_of(status)[1]), "no step has been taken yet"
 
 
-def test_the_bar_keeps_news_above_it() -> None:
+def test_messages_are_printed_above_the_progress_bar() -> None:
     output = io.StringIO()
     with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
         bar.show(5, 2.5, message="news [with brackets]")

@@ -187,7 +187,7 @@ def test_a_game_without_the_planes_is_refused(game: str) -> None:
         config_of(game, final_board_weight=0.5)
 
 
-def test_a_run_learns_the_target_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:
     config = config_of(final_board_weight=0.5)
     stop = threading.Event()
     losses: list[float] = []

@@ -119,7 +119,7 @@ def test_with_few_entries_all_others_together_are_one_event() -> None:
     assert loss - entropy < full_loss - full_entropy  # a coarser view cannot tell more apart
 
 
-def test_a_network_that_agrees_has_no_divergence_and_no_gradient() -> None:
+def test_a_network_equal_to_its_target_has_no_divergence_and_no_gradient() -> None:
     _, policies = policies_of(10, 9, seed=3)
     with np.errstate(divide="ignore"):
         logits = np.maximum(np.log(policies), -50)
@@ -129,7 +129,7 @@ def test_a_network_that_agrees_has_no_divergence_and_no_gradient() -> None:
         np.testing.assert_allclose(gradient.numpy(), 0, atol=1e-6)
 
 
-def test_a_network_sure_of_something_else_has_a_finite_loss_and_gradient() -> None:
+def test_a_confidently_wrong_network_has_a_finite_loss_and_gradient() -> None:
     policies = np.array([[0.5, 0.5, 0.0, 0.0]])
     for logits in ([[100.0, -100.0, 0.0, 0.0]], [[-100.0, -100.0, 0.0, 0.0]], [[100.0, 100.0, -100.0, -100.0]]):
         for entries in (1, 2, 4):
@@ -153,7 +153,7 @@ def test_the_value_loss_is_the_cross_entropy_of_the_outcomes() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
-def test_a_batch_is_learned_by_heart(dtype: torch.dtype) -> None:
+def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
     learner, batch = make_learner(dtype=dtype), some_batch(8)
     first = learner.step(batch, 0)
     for _ in range(250):
@@ -183,7 +183,7 @@ def test_the_learning_rate_rises_and_then_falls_along_a_cosine() -> None:
     assert make_learner(dataclasses.replace(SETTINGS, warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
 
 
-def test_the_learning_rate_is_the_optimisers() -> None:
+def test_the_reported_learning_rate_is_that_of_the_optimizer() -> None:
     """Adam's first step is of the length of the learning rate, wherever there is a gradient."""
     for progress, rate in ((0.0, 1e-2 / 4), (1.0, 1e-3 / 4)):
         learner = make_learner(dataclasses.replace(SETTINGS, weight_decay=0.0))
@@ -223,7 +223,7 @@ def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
     assert gradients.norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_a_learner_goes_on_from_its_state_exactly() -> None:
+def test_a_learner_resumes_exactly_from_its_state() -> None:
     whole, batches = make_learner(), [some_batch(seed=seed) for seed in range(6)]
     for batch in batches[:3]:
         whole.step(batch, 0.1)
@@ -241,7 +241,7 @@ def test_a_learner_goes_on_from_its_state_exactly() -> None:
         assert torch.equal(tensor, part.acting_network.state_dict()[name]), name
 
 
-def test_a_learner_that_has_not_begun_has_a_state_too() -> None:
+def test_a_learner_before_its_first_step_has_a_state() -> None:
     one, other = make_learner(seed=0), make_learner(seed=1)
     other.load_state({name: tensor.clone() for name, tensor in one.state().items()})
     other.acting_network.load_state_dict(one.acting_network.state_dict())

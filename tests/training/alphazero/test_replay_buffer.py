@@ -83,12 +83,12 @@ def test_files_that_are_out_of_bound_are_removed(tmp_path: Path) -> None:
     assert files(tmp_path) == [4, 8, 12]
 
 
-def test_nothing_added_is_no_file(tmp_path: Path) -> None:
+def test_adding_no_positions_writes_no_file(tmp_path: Path) -> None:
     assert filled(tmp_path, 0).num_added == 0
     assert files(tmp_path) == []
 
 
-def test_a_buffer_goes_on_where_it_was_without_what_came_later(tmp_path: Path) -> None:
+def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:
     filled(tmp_path, 4, 4, 3)
     (tmp_path / ".000000000011.npy").write_bytes(b"half a file")
     again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 8)
@@ -102,7 +102,7 @@ def test_a_buffer_goes_on_where_it_was_without_what_came_later(tmp_path: Path) -
     assert kept(again) == list(range(2, 12))
 
 
-def test_a_buffer_that_goes_on_has_only_what_is_left_of_the_oldest(tmp_path: Path) -> None:
+def test_a_resumed_buffer_has_only_the_remaining_old_positions(tmp_path: Path) -> None:
     """Killed at 20 with a checkpoint at 12: then 2 to 7 are gone, and they are not drawn."""
     filled(tmp_path, 4, 4, 4, 4, 4)
     assert files(tmp_path) == [8, 12, 16]
@@ -114,7 +114,7 @@ def test_a_buffer_that_goes_on_has_only_what_is_left_of_the_oldest(tmp_path: Pat
     assert kept(again) == list(range(10, 20))
 
 
-def test_a_greater_bound_keeps_what_is_there(tmp_path: Path) -> None:
+def test_a_larger_bound_keeps_existing_positions(tmp_path: Path) -> None:
     filled(tmp_path, 6, 6, 6)
     greater = ReplayBuffer(tmp_path, DTYPE, 100 * DTYPE.itemsize, 18)
     assert kept(greater) == list(range(6, 18))
@@ -153,7 +153,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes
         ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 6)
 
 
-def test_opening_changes_no_file_whatever_it_says(tmp_path: Path) -> None:
+def test_opening_a_file_never_changes_it(tmp_path: Path) -> None:
     """Two runs in one folder: the one that opens it with an older checkpoint must not destroy the other's positions."""
     filled(tmp_path, 4, 4, 4)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}

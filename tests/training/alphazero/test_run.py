@@ -131,7 +131,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path) ->
 # -- Stopping and going on ---------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_stopped_run_resumes(tmp_path: Path) -> None:
     stop = StopAfter(2)
     part = train(tiny(), tmp_path, report=stop, stop=stop.event)
     assert not part.finished
@@ -150,7 +150,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert load_training_state(last.checkpoint)["num_steps"] == saved(tmp_path)["gradient_steps"]
 
 
-def test_two_runs_that_are_stopped_at_the_same_place_go_on_alike(tmp_path: Path) -> None:
+def test_two_runs_stopped_at_the_same_place_continue_identically(tmp_path: Path) -> None:
     for name in ("one", "other"):
         stop = StopAfter(2)
         train(tiny(), tmp_path / name, report=stop, stop=stop.event)
@@ -169,7 +169,7 @@ def test_more_positions_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
     assert more.done >= 200
 
 
-def test_a_greater_buffer_after_a_small_one_learns_from_what_there_is(tmp_path: Path) -> None:
+def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_path: Path) -> None:
     """What the small one has dropped is not made up."""
     small = 40 * position_dtype(load_game("vadus(size=2)")).itemsize
     train(tiny(positions=250, learner={"buffer_bytes": small}), tmp_path)
@@ -186,7 +186,7 @@ def test_a_greater_buffer_after_a_small_one_learns_from_what_there_is(tmp_path: 
         ({"positions_per_iteration": 70}, "positions_per_iteration is 70"),
     ],
 )
-def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_a_run_is_not_resumed_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     train(tiny(positions=60), tmp_path)
     before = positions_of(tmp_path), saved(tmp_path)
     with pytest.raises(ConfigError, match=message):
@@ -226,7 +226,7 @@ def test_a_run_starts_from_another_checkpoint_of_the_game(tmp_path: Path) -> Non
         ({"init_from": "no such folder"}, "no such folder"),
     ],
 )
-def test_a_run_does_not_start_from_what_does_not_fit(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_a_run_does_not_start_from_incompatible_weights(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         train(tiny(**changes), tmp_path / "run")
     assert not (tmp_path / "run" / "checkpoint").exists()
@@ -592,7 +592,7 @@ def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
 
 
 @pytest.mark.parametrize("game", small_games())
-def test_a_run_of_each_game_goes_on_from_its_files(tmp_path: Path, game: str) -> None:
+def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) -> None:
     config = tiny(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})
     train(config, tmp_path, stop=(stop := StopAfter(1)).event, report=stop)
     done = saved(tmp_path)["positions"]

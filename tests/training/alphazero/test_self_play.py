@@ -64,7 +64,7 @@ def replayed(game: Game, played: PlayedGame) -> list[State]:
 
 @pytest.mark.parametrize("game_name", small_games())
 @pytest.mark.parametrize("policy", ["gumbel", "puct"])
-def test_games_are_legal_and_whole_and_their_positions_are_their_own(game_name: str, policy: str) -> None:
+def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, policy: str) -> None:
     game = load_game(game_name)
     decided = 0
     for played in play(tiny(game_name, {"policy": policy}, {"random_opening_share": 0.5}), 30):
@@ -207,7 +207,7 @@ def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: 
         tiny("vadus(size=2)", {"guide": "evaluation"})
 
 
-def test_who_expects_to_lose_resigns_and_the_other_one_wins() -> None:
+def test_a_player_below_the_threshold_resigns_and_the_opponent_wins() -> None:
     """All values are those of a player that is lost."""
     game = load_game("taugo(size=3)")
     lost = -0.9

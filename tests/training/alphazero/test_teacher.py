@@ -35,7 +35,7 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
         assert abs(result.values[row]) <= 1
 
 
-def test_a_run_begins_with_games_of_the_teacher_without_asking_the_network() -> None:
+def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() -> None:
     config = parse_config(
         {
             "algorithm": "alphazero",

@@ -132,7 +132,7 @@ def test_a_bot_may_play_against_itself() -> None:
     assert play_match("vadus(size=3)", bot, bot, num_pairs=3, seed=1).num_games == 6
 
 
-def test_the_bots_never_see_a_game_that_is_not_theirs_to_act_in() -> None:
+def test_bots_are_called_only_where_they_are_to_move() -> None:
     class WatchingBot(NthBot):
         def __init__(self) -> None:
             super().__init__(0)
@@ -242,7 +242,7 @@ def test_the_interval_of_the_opponent_is_the_mirror_image(trials: int) -> None:
 
 
 @pytest.mark.parametrize(("score", "trials"), [(0, 0), (-1, 5), (6, 5)])
-def test_an_interval_of_no_proportion_is_an_error(score: float, trials: int) -> None:
+def test_the_interval_of_an_impossible_score_is_an_error(score: float, trials: int) -> None:
     with pytest.raises(ValueError, match=f"got {score} in {trials} games"):
         wilson_interval(score, trials)
 

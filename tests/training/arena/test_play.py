@@ -92,7 +92,7 @@ def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
 # -- Schedules -----------------------------------------------------------------------------------------------------------
 
 
-def test_schedules_pair_who_they_say() -> None:
+def test_schedules_have_the_expected_pairings() -> None:
     assert round_robin("abc") == (("a", "b"), ("a", "c"), ("b", "c"))
     assert gauntlet("b", "abc") == (("b", "a"), ("b", "c"))
     assert neighbors("abcd", 1) == (("a", "b"), ("b", "c"), ("c", "d"))
@@ -147,7 +147,7 @@ def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(
     assert result.num_distinct_games == len({record.actions for record in result.records})
 
 
-def test_games_come_back_as_they_were_kept(tmp_path: Path) -> None:
+def test_stored_games_are_read_unchanged(tmp_path: Path) -> None:
     result = play_arena(match(), tmp_path)
     again = load_arena(tmp_path)
     assert again.settings == result.settings
@@ -170,7 +170,7 @@ def test_another_seed_plays_other_games(tmp_path: Path) -> None:
     assert {record.actions for record in one.records}.isdisjoint(record.actions for record in other.records)
 
 
-def test_an_interrupted_arena_goes_on_to_the_same_games(tmp_path: Path) -> None:
+def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> None:
     settings = match(14)
     whole = play_arena(settings, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
@@ -187,7 +187,7 @@ def test_an_interrupted_arena_goes_on_to_the_same_games(tmp_path: Path) -> None:
     assert seen == [14], "what is finished is not played again"
 
 
-def test_a_file_that_was_cut_off_while_it_was_written_is_played_again(tmp_path: Path) -> None:
+def test_the_chunk_of_a_truncated_file_is_played_again(tmp_path: Path) -> None:
     settings = match(8)
     whole = play_arena(settings, tmp_path)
     file = sorted((tmp_path / "games").iterdir())[1]
@@ -214,7 +214,7 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
     assert results_of(results[0])["sprt"]["decision"] == "elo1 accepted"
 
 
-def test_own_players_are_ranked_as_they_were_weakened(tmp_path: Path) -> None:
+def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
     players = {"half": weakened(0.5), "tenth": weakened(0.1)}
     settings = ArenaSettings(GAME, round_robin(["random", "half", "tenth"]), 40)
     result = play_arena(settings, tmp_path, players)
@@ -225,7 +225,7 @@ def test_own_players_are_ranked_as_they_were_weakened(tmp_path: Path) -> None:
     assert again.records == result.records
 
 
-def test_a_bot_itself_can_play(tmp_path: Path) -> None:
+def test_a_bot_object_can_be_a_player(tmp_path: Path) -> None:
     bot = WeakenedBot(load_game(GAME), 3, 0.2)
     result = play_arena(ArenaSettings(GAME, (("mine", "random"),), 8), tmp_path, {"mine": bot})
     assert result.num_games == 16
@@ -251,7 +251,7 @@ def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_pat
 
 
 @pytest.mark.parametrize("search", ["", "@2"])
-def test_a_checkpoint_that_was_trained_on_is_another_player(search: str, tmp_path: Path) -> None:
+def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_path: Path) -> None:
     game = load_game(GAME)
     network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     agent = tmp_path / "agent"
@@ -265,7 +265,7 @@ def test_a_checkpoint_that_was_trained_on_is_another_player(search: str, tmp_pat
     assert load_arena(tmp_path / "arena").records == result.records
 
 
-def test_a_folder_of_something_else_is_an_error_and_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
         play_arena(match(), tmp_path)
@@ -322,7 +322,7 @@ class CheatingBot(Bot):
 @pytest.mark.parametrize(
     ("bot", "complaint"), [(BrokenBot(), "the bot's own mistake"), (CheatingBot(), "BotPlayError")]
 )
-def test_a_player_that_errs_is_an_error_that_names_the_pairing(tmp_path: Path, bot: Bot, complaint: str) -> None:
+def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path, bot: Bot, complaint: str) -> None:
     with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
         play_arena(ArenaSettings(GAME, (("mine", "random"),), 2), tmp_path, {"mine": bot})
 
@@ -362,14 +362,14 @@ def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) 
     assert not (tmp_path / "arena").exists()
 
 
-def test_an_error_in_a_worker_comes_back_as_one() -> None:
+def test_an_error_in_a_worker_is_raised_in_the_caller() -> None:
     settings = ArenaSettings(GAME, (("nobody", "random"),), 4)
     with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
         list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_that_dies_is_reported_as_an_error() -> None:
+def test_a_terminated_worker_is_an_error() -> None:
     settings = match(4000, chunk_pairs=1000)
     chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
     next(chunks)
@@ -430,7 +430,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
     )
 
 
-def test_a_ladder_comes_back_as_it_was_saved(ladder: Ladder, tmp_path: Path) -> None:
+def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
     file = tmp_path / file_name_of(GAME)
     assert file.name == "vadus-size-3.json"
     ladder.save(file)
@@ -463,7 +463,7 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
 
 
-def test_a_checkpoint_that_has_changed_is_no_anchor_any_more(tmp_path: Path) -> None:
+def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     settings = ArenaSettings("vadus(size=3)", (("vadus", "random"), ("greedy", "random")), num_pairs=2)
     made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
     assert [fields["name"] for fields in made.fields["checkpoints"]] == ["vadus"]
@@ -483,14 +483,14 @@ def test_a_player_of_the_ladder_gets_about_its_own_rating(ladder: Ladder, tmp_pa
     assert abs(result.elo - rating) < 3 * np.hypot(result.error, error)
 
 
-def test_where_there_is_no_ladder_the_error_names_those_that_there_are() -> None:
+def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
     with pytest.raises(LadderError, match=r"no ladder for vadus\(size=2\); available:") as error:
         load_ladder("vadus(size=2)")
     for game in shipped_ladders():
         assert game in str(error.value)
 
 
-def test_files_that_are_no_ladder_are_errors_that_name_them(ladder: Ladder, tmp_path: Path) -> None:
+def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path) -> None:
     file = tmp_path / "ladder.json"
     ladder.save(file)
     with pytest.raises(
@@ -669,7 +669,7 @@ def long_arena(folder: Path, *options: str) -> list[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_keeps_what_was_played_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_keeps_finished_games_and_the_same_command_resumes(tmp_path: Path, number: signal.Signals) -> None:
     process = start_arena(tmp_path / "broken")
     process.send_signal(number)
     out, err = process.communicate(timeout=600)
@@ -786,7 +786,7 @@ def test_a_ladder_that_lacks_a_part_is_an_error_that_names_its_file(
 
 
 @pytest.mark.parametrize("content", [b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"])
-def test_bytes_that_are_no_ladder_are_errors_that_name_their_file(tmp_path: Path, content: bytes) -> None:
+def test_bytes_that_are_not_a_ladder_are_errors_that_name_the_file(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "ladder.json"
     file.write_bytes(content)
     with pytest.raises(LadderError, match=r"ladder\.json"):
@@ -802,7 +802,7 @@ def test_an_arena_that_is_too_large_is_refused_before_anything_is_built() -> Non
         match(10**7, chunk_pairs=1)
 
 
-def test_an_arena_goes_on_in_a_folder_whose_process_was_killed_while_it_wrote_the_settings(tmp_path: Path) -> None:
+def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_written(tmp_path: Path) -> None:
     (tmp_path / ".arena.json.999.tmp").write_text("{")
     assert play_arena(match(), tmp_path).matches
     (tmp_path / "another").mkdir()

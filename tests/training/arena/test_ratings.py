@@ -99,7 +99,7 @@ def test_without_a_prior_strengths_are_those_of_choix_too() -> None:
     assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
 
 
-def test_planted_strengths_and_the_seat_are_found_again() -> None:
+def test_known_strengths_and_the_seat_are_recovered() -> None:
     true = {"random": 0.0, "b": 300.0, "c": 500.0, "d": 650.0, "e": 700.0}
     ratings = rate_players(simulated(np.random.default_rng(3), true, 2000, seat=80))
     assert ratings.order == ("e", "d", "c", "b", "random")

@@ -65,13 +65,13 @@ def test_the_records_of_the_test_data_replay(repository: Path) -> None:
         ),
     )
 )
-def test_a_record_comes_back_from_its_line(record: GameRecord) -> None:
+def test_a_record_is_read_back_from_its_line(record: GameRecord) -> None:
     line = record.to_json()
     assert "\n" not in line
     assert GameRecord.from_json(line) == record
 
 
-def test_records_come_back_from_a_file(tmp_path: Path) -> None:
+def test_records_are_read_back_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     write_records(path, [FINISHED, UNFINISHED])
     assert read_records(path) == [FINISHED, UNFINISHED]
@@ -165,7 +165,7 @@ def test_a_file_that_is_not_utf_8_is_an_error_that_names_it(tmp_path: Path) -> N
         read_records(path)
 
 
-def test_a_file_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="none"):
         read_records(tmp_path / "none.jsonl")
     with pytest.raises((RecordError, OSError), match=r"games\.jsonl"):

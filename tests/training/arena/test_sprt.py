@@ -98,7 +98,7 @@ def test_decisions_follow_the_bounds() -> None:
 
 
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, SprtDecision.ACCEPT_1), (80.0, SprtDecision.ACCEPT_0)])
-def test_wrong_decisions_are_as_rare_as_asked(elo: float, wrong: SprtDecision) -> None:
+def test_error_rates_of_decisions_are_as_configured(elo: float, wrong: SprtDecision) -> None:
     generator = np.random.default_rng(5)
     test = Sprt(0, 80, alpha=0.1, beta=0.1)
     chance = 1 / (1 + 10 ** (-elo / 400))
@@ -144,7 +144,7 @@ def test_an_invalid_test_text_is_an_error_with_the_reason(text: str, complaint: 
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -1], [0.5, 0, 0, 0, 0], "12345"])
-def test_counts_that_are_none_are_an_error(counts: object) -> None:
+def test_invalid_counts_are_an_error(counts: object) -> None:
     with pytest.raises(ValueError, match="counts must be five integers"):
         Sprt().log_likelihood_ratio(counts)  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ def no_work():
     raise AssertionError("not to be prepared")
 
 
-def test_a_spread_is_median_least_and_greatest():
+def test_a_spread_has_median_minimum_and_maximum():
     assert Spread.of([3.0, 1.0, 10.0]) == Spread(3.0, 1.0, 10.0)
 
 

@@ -194,7 +194,7 @@ def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tup
     return terminal, target.getvalue()
 
 
-def test_what_is_no_action_is_one_line_and_asked_again() -> None:
+def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
     terminal, out = play_typed("zz\n\npass\n c3 \n")
     assert "'zz' is not a valid action" in out
     assert "pass is illegal here" in out, "V1: no pass on the first turn"
@@ -240,7 +240,7 @@ def test_help_names_the_actions_and_the_commands() -> None:
         assert command in after
 
 
-def test_a_seat_that_there_is_not_is_an_error() -> None:
+def test_an_invalid_seat_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"seat must be .*got 2"):
         play_typed("", seat=2)
 
@@ -338,7 +338,7 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
-def test_a_device_that_there_is_not_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_an_unavailable_device_is_a_one_line_error(run: Run, tmp_path: Path) -> None:
     code, out, err = run("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
     assert (code, out.strip()) == (2, "")
     assert len(err.splitlines()) == 1

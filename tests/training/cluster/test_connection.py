@@ -72,7 +72,7 @@ def test_an_address_without_a_cluster_is_named(command: list[str], tmp_path: Pat
 
 
 @pytest.mark.parametrize("address", ["nowhere", "ray://host:10001", "host:port"])
-def test_what_is_no_address_is_refused(address: str) -> None:
+def test_an_invalid_address_is_rejected(address: str) -> None:
     with pytest.raises(ConfigError, match=f"HOST:PORT.*{address}"):
         load_config("vadus-5", [f"cluster={address}"])
 

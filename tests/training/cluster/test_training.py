@@ -93,7 +93,7 @@ def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny
     assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
 
 
-def test_a_run_goes_on_when_a_node_is_killed_and_uses_one_that_joins(
+def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
 ) -> None:
     node = cluster.add()
@@ -144,7 +144,7 @@ def test_a_killed_actor_is_replaced_on_its_node(cluster: LocalCluster, tiny: Mak
     assert "restart 1 of at most 3" in messages[0]
 
 
-def test_an_actor_that_raises_is_told_once_and_started_again_a_few_times(
+def test_an_actor_that_raises_is_reported_once_and_restarted_a_few_times(
     cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
 ) -> None:
     messages: list[str] = []
@@ -163,7 +163,9 @@ def test_an_actor_that_raises_is_told_once_and_started_again_a_few_times(
     assert all_cores_free(cluster.address)
 
 
-def test_games_wait_for_the_learner(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+def test_self_play_pauses_when_the_queue_is_full(
+    cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
+) -> None:
     source = source_of(network, tiny(), print)
     try:
         source.collect(10, threading.Event())

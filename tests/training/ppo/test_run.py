@@ -155,7 +155,7 @@ def test_more_frames_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
         ({"game": "vadus(size=3)"}, "game is 'vadus.size=3.'; .* began with 'vadus.size=2.'"),
     ],
 )
-def test_a_run_does_not_go_on_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_a_run_is_not_resumed_with_another_configuration(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     train(tiny(frames=64), tmp_path)
     with pytest.raises(ConfigError, match=message):
         train(tiny(**changes), tmp_path, resume=True)
@@ -259,7 +259,7 @@ print(refused)
 """
 
 
-def test_a_run_with_damaged_games_is_refused_though_its_checksums_fit(tmp_path: Path) -> None:
+def test_a_run_with_invalid_games_is_rejected_despite_valid_checksums(tmp_path: Path) -> None:
     config = tiny()
     folder = tmp_path / "run"
     stop = StopAfter(2)
@@ -291,7 +291,7 @@ train(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
 """
 
 
-def test_a_killed_run_goes_on_from_its_checkpoint_and_no_figure_is_there_twice(tmp_path: Path) -> None:
+def test_a_killed_run_resumes_from_its_checkpoint_without_duplicate_metrics(tmp_path: Path) -> None:
     # Checkpoints follow the second update only: what came after it is lost.
     config = tiny(checkpoint_seconds=10**6, matches={"frames": 64, "num_pairs": 1, "opponents": ["random"]})
     folder = tmp_path / "run"
@@ -388,7 +388,7 @@ def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
     pool.begin_update(update, np.random.SeedSequence(update), env)
 
 
-def test_past_selves_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
+def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
     pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
@@ -408,7 +408,7 @@ def test_past_selves_are_spread_over_the_time_so_far(make_pool: Callable[..., An
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
 
 
-def test_who_plays_follows_the_shares(make_pool: Callable[..., Any]) -> None:
+def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
     pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
     for update in range(5):
         begin(pool, env, update)
@@ -419,7 +419,7 @@ def test_who_plays_follows_the_shares(make_pool: Callable[..., Any]) -> None:
     assert 5 < names.count("random") < 28
 
 
-def test_the_latest_self_plays_with_the_weights_of_now_and_a_past_one_does_not(make_pool: Callable[..., Any]) -> None:
+def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_pool: Callable[..., Any]) -> None:
     pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
     begin(pool, env, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
@@ -443,7 +443,7 @@ def test_the_latest_self_plays_with_the_weights_of_now_and_a_past_one_does_not(m
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
 
 
-def test_a_past_self_that_still_plays_is_not_dropped(make_pool: Callable[..., Any]) -> None:
+def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable[..., Any]) -> None:
     only_past_selves = {"latest": 0, "past": 1, "random": 0, "greedy": 0}
     pool, _, env = make_pool(**only_past_selves, past_selves=2, updates_between_past_selves=1, past_selves_at_once=2)
     for update in range(2):
@@ -519,7 +519,7 @@ def test_bots_alone_are_enough_and_unknown_ones_are_refused(tmp_path: Path) -> N
     assert not (tmp_path / "run").exists()
 
 
-def test_a_bot_that_plays_one_game_at_a_time_is_refused(
+def test_a_bot_that_plays_one_game_at_a_time_is_rejected(
     make_pool: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MCTSBot, "one_game_at_a_time", True)
@@ -550,7 +550,7 @@ def test_a_checkpoint_names_the_runs_that_led_to_its_weights(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_the_agent_plays_as_its_configuration_says(tmp_path: Path, deterministic: bool) -> None:
+def test_the_agent_plays_as_configured(tmp_path: Path, deterministic: bool) -> None:
     checkpoint = load_checkpoint(train(tiny(frames=64, deterministic_policy=deterministic), tmp_path).checkpoint)
     assert checkpoint.deterministic_policy == deterministic
 

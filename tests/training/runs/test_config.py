@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", config_names())
-def test_every_configuration_that_comes_along_is_allowed(name: str) -> None:
+def test_every_built_in_configuration_is_valid(name: str) -> None:
     config = load_config(name)
     assert name.endswith("-ppo") == (config.algorithm == "ppo")
 
@@ -49,7 +49,7 @@ def test_overrides_reach_into_parts(file: Path) -> None:
     assert isinstance(config.discount, float)
 
 
-def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None:
+def test_a_written_configuration_is_read_unchanged(file: Path, tmp_path: Path) -> None:
     config = load_config(str(file), ["opponents.past=0.25", "matches.opponents=[]"])
     (tmp_path / "again.yaml").write_text(dump_config(config))
     assert load_config(str(tmp_path / "again.yaml")) == config
@@ -95,7 +95,7 @@ def test_what_is_written_is_read_as_the_same(file: Path, tmp_path: Path) -> None
         ("=5", "key=value, .*'=5'"),
     ],
 )
-def test_what_is_not_allowed_is_named(file: Path, override: str, message: str) -> None:
+def test_invalid_values_are_named(file: Path, override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_config(str(file), [override])
 
@@ -135,13 +135,13 @@ def test_errors_name_the_file(file: Path) -> None:
         ("a:\n  <<: &a {b: 1}\n\x00", "is not valid YAML"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_refused(file: Path, text: str, message: str) -> None:
+def test_a_file_that_is_not_a_configuration_is_rejected(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=message):
         load_config(str(file))
 
 
-def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
+def test_a_file_that_is_not_text_is_rejected(file: Path) -> None:
     file.write_bytes(b"\xff\xfe\xfd")
     with pytest.raises(ConfigError, match="not UTF-8 text"):
         load_config(str(file))
@@ -152,7 +152,7 @@ def test_the_error_for_an_unknown_name_lists_the_valid_ones() -> None:
         load_config("chess")
 
 
-def test_values_that_come_from_json_are_checked_too() -> None:
+def test_values_from_json_are_checked() -> None:
     with pytest.raises(ConfigError, match="here: frames must be an integer >= 1, got 'x'"):
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
 

@@ -71,7 +71,7 @@ def test_training_information_of_another_shape_is_refused(alphazero_run: Path, t
         train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
 
 
-def test_a_run_does_not_begin_among_other_files_nor_leave_any_after_a_wrong_configuration(
+def test_a_run_needs_an_empty_folder_and_an_invalid_configuration_writes_nothing(
     alphazero_run: Path, tmp_path: Path
 ) -> None:
     config: Any = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
@@ -128,7 +128,7 @@ BAD_LINES = (
 )
 
 
-def test_lines_of_metrics_that_are_none_are_skipped(alphazero_run: Path) -> None:
+def test_invalid_lines_of_metrics_are_skipped(alphazero_run: Path) -> None:
     file = alphazero_run / "metrics.jsonl"
     rows = read_metrics(file, "positions")
     lines = file.read_bytes().splitlines()
@@ -137,7 +137,7 @@ def test_lines_of_metrics_that_are_none_are_skipped(alphazero_run: Path) -> None
     write_report(alphazero_run)
 
 
-def test_numbers_that_are_none_and_texts_in_metrics_do_not_end_the_report(alphazero_run: Path) -> None:
+def test_non_finite_numbers_and_texts_in_metrics_do_not_stop_the_report(alphazero_run: Path) -> None:
     file = alphazero_run / "metrics.jsonl"
     last = json.loads(file.read_text(encoding="utf-8").splitlines()[-1])
     with file.open("a", encoding="utf-8") as opened:
@@ -154,7 +154,7 @@ def test_numbers_that_are_none_and_texts_in_metrics_do_not_end_the_report(alphaz
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint/model.safetensors", "checkpoint/checkpoint.json"])
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(alphazero_run: Path, name: str) -> None:
+def test_a_pipe_in_place_of_a_file_does_not_block(alphazero_run: Path, name: str) -> None:
     (alphazero_run / name).unlink()
     os.mkfifo(alphazero_run / name)
     with pytest.raises(CheckpointError, match=Path(name).name):

@@ -86,9 +86,7 @@ def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None
 
 
 @pytest.mark.parametrize("name", [game for game in small_games() if load_game(game).num_action_planes > 1])
-def test_a_game_with_several_kinds_of_actions_says_that_they_are_summed(
-    name: str, alphazero_run: Path, tmp_path: Path
-) -> None:
+def test_a_game_with_several_kinds_of_actions_labels_their_sum(name: str, alphazero_run: Path, tmp_path: Path) -> None:
     game = load_game(name)
     training = read_run(alphazero_run).training
     network = make_network(Architecture.of_game(game, channels=2, blocks=0, kind="win_draw_loss_network"))
@@ -115,7 +113,7 @@ def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
     assert pictures >= {"scores.png", "losses.png", "speed.png", "game-2.png", "policy-1.png"}
 
 
-def test_what_is_no_run_of_a_known_algorithm_is_refused(alphazero_run: Path, tmp_path: Path) -> None:
+def test_a_run_of_an_unknown_algorithm_is_rejected(alphazero_run: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing"):
         write_report(tmp_path / "nothing")
     file = alphazero_run / "checkpoint" / "checkpoint.json"

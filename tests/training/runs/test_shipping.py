@@ -160,7 +160,7 @@ def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path)
 
 
 @pytest.mark.parametrize("other", ["nosuch(size=2)", "laido(size=3)"])
-def test_a_wrong_other_game_is_an_error_before_the_matches(
+def test_an_invalid_other_game_is_an_error_before_the_matches(
     alphazero_run: Path, place: Path, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
@@ -233,7 +233,7 @@ def test_a_shipped_checkpoint_is_found_by_name_and_listed(alphazero_run: Path, p
     assert "KiB" in training
 
 
-def test_a_checkpoint_that_was_there_is_replaced_only_by_a_whole_one(
+def test_an_existing_checkpoint_is_replaced_only_by_a_complete_one(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ship(alphazero_run, "vadus", into=place, matches=MATCHES, weaknesses="old")
@@ -251,7 +251,7 @@ def test_a_checkpoint_that_was_there_is_replaced_only_by_a_whole_one(
     assert "\nnew\n" in (place / "vadus" / "README.md").read_text()
 
 
-def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
+def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
@@ -267,7 +267,7 @@ def test_what_cannot_be_shipped_is_refused_and_leaves_nothing(
     assert not place.exists()
 
 
-def test_a_run_of_ppo_is_shipped_likewise(ppo_run: Path, place: Path) -> None:
+def test_a_ppo_run_can_be_shipped(ppo_run: Path, place: Path) -> None:
     target = ship(ppo_run, "vadus-ppo", into=place, matches=MATCHES)
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
     assert not load_checkpoint(target).deterministic_policy

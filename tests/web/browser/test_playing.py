@@ -244,7 +244,9 @@ def test_two_bots_play_and_can_be_stopped(clicking: Any, open_page: Callable[...
     record_of(page, shared_server.url).replay()
 
 
-def test_a_reload_in_mid_game_goes_on(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_a_reload_in_mid_game_continues_the_game(
+    clicking: Any, open_page: Callable[..., Page], shared_server: Any
+) -> None:
     generator = random.Random(5)
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})

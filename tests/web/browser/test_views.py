@@ -248,7 +248,7 @@ def test_a_notebook_shows_a_replay_in_a_frame(open_page: Callable[..., Page], tm
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_barriers(
+def test_no_view_has_accessibility_errors(
     open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path, scheme: str
 ) -> None:
     server = start_server(str(watched))
