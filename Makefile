@@ -111,7 +111,7 @@ ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
 	$(PYTHON) -m stoneworks.training.arena.page docs/arena.md
 
 checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
-	$(PYTHON) -m stoneworks.training.runs.model_card README.md docs/alphazero.md
+	$(PYTHON) -m stoneworks.training.runs.shipped_tables README.md docs/alphazero.md
 
 results: setup images ladder-tables checkpoint-tables  ## pictures and tables that are made from files in the repository
 	$(PYTHON) -m pytest --quiet tests/test_docs.py

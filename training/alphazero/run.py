@@ -38,9 +38,10 @@ from stoneworks.training.alphazero.sources import (
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.finished_run import read_run
 from stoneworks.training.runs.hardware import torch_threads
-from stoneworks.training.runs.initial_network import initial_network, runs_before
+from stoneworks.training.runs.initial_network import initial_network
 from stoneworks.training.runs.run import Run, train_run
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
+from stoneworks.training.runs.training_information import runs_before
 
 with require_extra("train", "training runs"):
     import torch

@@ -10,8 +10,8 @@ from typing import Any
 
 from stoneworks.extras import require_extra
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, save_checkpoint
-from stoneworks.training.runs.finished_run import AVERAGED
-from stoneworks.training.runs.initial_network import load_initial_checkpoint, own_runs, runs_before
+from stoneworks.training.runs.initial_network import load_initial_checkpoint
+from stoneworks.training.runs.training_information import AVERAGED, own_runs, runs_before
 
 with require_extra("train", "checkpoints"):
     import torch
@@ -69,7 +69,7 @@ def average_checkpoints(checkpoints: Sequence[str | os.PathLike[str]], folder: s
 def _training_of_mean(checkpoints: Sequence[Checkpoint]) -> dict[str, Any]:
     """Return the training information of the mean of ``checkpoints``."""
     first = checkpoints[0]
-    known = own_runs(first)
+    known = own_runs(first.training, first.folder)
     runs: list[dict[str, Any]] = []
     for checkpoint in checkpoints:
         runs += [run for run in runs_before(checkpoint) if run not in (*known, *runs)]

@@ -1,19 +1,17 @@
-"""The files of a run, and texts on them for reports and model cards."""
+"""``FinishedRun``: a run as read from its folder."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
-from stoneworks.models.network import BoardNetwork
-from stoneworks.reading import check_shape
-from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
+from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
+from stoneworks.training.runs.algorithms import AlgorithmEntry
 from stoneworks.training.runs.metrics import read_metrics
-from stoneworks.training.text import percent
+from stoneworks.training.runs.training_information import algorithm_of, check_training
 
 
 @dataclass(frozen=True)
@@ -63,93 +61,3 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
     algorithm = algorithm_of(checkpoint.training, path / "checkpoint")
     check_training(checkpoint.training, algorithm.amount, path / "checkpoint")
     return FinishedRun(path, checkpoint, read_metrics(path / "metrics.jsonl", algorithm.amount), algorithm)
-
-
-def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) -> AlgorithmEntry:
-    """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
-    name = training.get("algorithm")
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
-    return ALGORITHMS[name]
-
-
-#: Key of the information about a mean of checkpoints, in its training information.
-AVERAGED = "averaged"
-_RUNS = [{"algorithm": str, "amount": int, "unit": str, "seconds": float}]
-#: Shape of the information about other runs that led to the weights, in the training information of checkpoints.
-OTHER_RUNS = {"earlier_runs?": _RUNS, f"{AVERAGED}?": {"checkpoints": int, "runs": _RUNS}}
-
-
-def check_training(training: Mapping[str, Any], amount: str, source: str | os.PathLike[str]) -> None:
-    """Check the training information that all algorithms write to checkpoints. Raises :class:`CheckpointError`.
-
-    Args:
-        training: the ``training`` part of the checkpoint.
-        amount: unit of training progress (see ``AlgorithmEntry.amount``).
-        source: path of the checkpoint.
-    """
-    match_results = {
-        **dict.fromkeys((amount, "games", "distinct_games", "wins", "draws", "losses"), int),
-        **dict.fromkeys(("seconds", "score"), float),
-        **dict.fromkeys(("player", "opponent"), str),
-        "interval": [float],
-    }
-    shape = {
-        amount: int,
-        "seconds": float,
-        "config": {amount: int},
-        "hardware": {"processor": str, "cores": int, "torch_threads": int, "gpu?": str},
-        "match_results": [match_results],
-        "matches_due?": bool,
-        **OTHER_RUNS,
-    }
-    where = f"{source}: training"
-    check_shape(dict(training), shape, CheckpointError, where)
-    for number, row in enumerate(training["match_results"]):
-        if len(row["interval"]) != 2:
-            raise CheckpointError(
-                f"{where}: match_results[{number}]: interval must be two numbers, got {row['interval']}"
-            )
-    for name, value in ((amount, training[amount]), ("seconds", training["seconds"])):
-        if not 0 <= value < 2**62:
-            raise CheckpointError(f"{where}: {name} must be from 0 to 2**62, got {value}")
-
-
-def hardware_in_words(hardware: Mapping[str, Any]) -> str:
-    """Return the result of :func:`stoneworks.training.runs.hardware.describe_hardware` as text."""
-    threads = hardware["torch_threads"]
-    words = (
-        f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
-    )
-    return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
-
-
-def policy_in_words(checkpoint: Checkpoint) -> str:
-    """Return a description of how the policy alone chooses actions, to be placed after its name."""
-    if checkpoint.deterministic_policy:
-        return "plays its network's most probable action"
-    return "draws its action from its network's probabilities"
-
-
-def network_in_words(network: BoardNetwork) -> str:
-    """Return the size of a network as text."""
-    architecture = network.architecture
-    weights = sum(parameter.numel() for parameter in network.parameters())
-    hyperparameters = ", ".join(
-        f"{name} {value}" for name, value in asdict(architecture.config).items() if name != "kind"
-    )
-    return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
-
-
-def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.training.arena.match`."""
-    lines = [
-        "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} "
-        f"| {row['wins']} / {row['draws']} / {row['losses']} | {row['games']} | {row['distinct_games']} |"
-        for row in match_results
-    ]
-    return "\n".join(lines) + "\n"

@@ -1,33 +1,27 @@
-"""Model cards of shipped checkpoints, and the tables of all shipped checkpoints, as Markdown generated from their files."""
+"""Model cards of shipped checkpoints, as Markdown generated from their files."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from stoneworks.envs.rules import load_game
-from stoneworks.files import write_whole
-from stoneworks.models import shipped
-from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, Checkpoint, CheckpointError
-from stoneworks.reading import read_json
+from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.finished_run import (
-    AVERAGED,
-    algorithm_of,
+from stoneworks.training.runs.descriptions import (
+    extent_in_words,
     hardware_in_words,
     match_results_table,
     network_in_words,
+    pairings_of,
     policy_in_words,
+    score_table,
 )
-from stoneworks.training.text import duration, percent, replace_block
+from stoneworks.training.runs.training_information import AVERAGED, algorithm_of
+from stoneworks.training.text import duration, percent
 
 _MOST_CURVE_ROWS = 12
-_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
-_END = "<!-- end of the shipped checkpoints -->"
 
 
 def model_card(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any], weaknesses: str) -> str:
@@ -109,12 +103,7 @@ def _averaging(training: Mapping[str, Any]) -> str:
 
 def _run_in_words(run: Mapping[str, Any]) -> str:
     name = run["algorithm"]
-    return f"{ALGORITHMS[name].run_story().title if name in ALGORITHMS else name} ({_extent(run)})"
-
-
-def _extent(run: Mapping[str, Any]) -> str:
-    """Return amount and duration of a run (see :func:`stoneworks.training.runs.initial_network.runs_before`) as text."""
-    return f"{run['amount']:,} {run['unit']}, {duration(run['seconds'])}"
+    return f"{ALGORITHMS[name].run_story().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
 
 
 def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -148,87 +137,8 @@ def _curve(match_results: Sequence[Mapping[str, Any]], amount: str) -> str:
     number = min(len(at), _MOST_CURVE_ROWS)
     chosen = [at[round(index * (len(at) - 1) / max(1, number - 1))] for index in range(number)]
     rows = [([f"{done:,}", duration(by_amount[done][0]["seconds"])], by_amount[done]) for done in chosen]
-    return _score_table((amount, "time"), rows, _pairings(match_results), " ")
-
-
-def _pairings(matches: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the pairings of player and opponent, in the order of their first match."""
-    return list(dict.fromkeys((row["player"], row["opponent"]) for row in matches))
-
-
-def _score_table(
-    heads: Sequence[str],
-    rows: Iterable[tuple[Sequence[str], Iterable[Mapping[str, Any]]]],
-    pairings: Sequence[tuple[str, str]],
-    separator: str,
-) -> str:
-    """Return a Markdown table of scores, with a column for each pairing.
-
-    Args:
-        heads: headings of the columns before those of the pairings.
-        rows: cells of these columns, and the matches of the row.
-        pairings: the pairings.
-        separator: text between a score and its interval.
-    """
-    all_heads = [*heads, *(f"{player} against {opponent}" for player, opponent in pairings)]
-    lines = [f"| {' | '.join(all_heads)} |", f"|{'---|' * len(all_heads)}"]
-    for cells, matches in rows:
-        scores = {
-            (row["player"], row["opponent"]): f"{percent(row['score'])}{separator}({percent(*row['interval'])})"
-            for row in matches
-        }
-        lines.append(f"| {' | '.join([*cells, *(scores.get(pairing, '') for pairing in pairings)])} |")
-    return "\n".join(lines) + "\n"
+    return score_table((amount, "time"), rows, pairings_of(match_results), " ")
 
 
 def _versions(libraries: Mapping[str, str]) -> str:
     return ", ".join(f"{library} {version}" for library, version in libraries.items())
-
-
-# -- Tables of shipped checkpoints ---------------------------------------------------------------------------------------
-
-
-def shipped_tables() -> str:
-    """Return two Markdown tables of the shipped checkpoints: scores in the final matches on each board, and training."""
-    scores, matches, training = [], [], []
-    for name in shipped.names():
-        folder = shipped.shipped_folder() / name
-        description = read_json(folder / METADATA_FILE, CheckpointError)
-        final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
-        for part in (final_matches, *final_matches.get("other_games", ())):
-            games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
-            scores.append(([f"`{name}`", part["game"], games], part["matches"]))
-            matches += part["matches"]
-        training.append(_training_row(name, folder, description))
-    if not training:
-        return "No checkpoint is shipped yet.\n"
-    heads = "| name | last trained on | trained for | size |\n|---|---|---|---|\n"
-    score_table = _score_table(("name", "board", "games each"), scores, _pairings(matches), "<br>")
-    return f"{score_table}\n{heads}" + "\n".join(training) + "\n"
-
-
-def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:
-    training = description["training"]
-    amount = algorithm_of(training, folder).amount
-    this = {"amount": training[amount], "unit": amount, "seconds": training["seconds"]}
-    trained = "<br>then ".join(_extent(run) for run in (*training.get("earlier_runs", ()), this))
-    if AVERAGED in training:
-        trained += f"<br>then the mean of {training[AVERAGED]['checkpoints']} checkpoints"
-        trained += "".join(f"<br>and {_extent(run)}" for run in training[AVERAGED]["runs"])
-    games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
-    kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
-    return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
-
-
-def page_with_tables(text: str) -> str:
-    """Return the text of a page with :func:`shipped_tables` between its two marker lines.
-
-    Raises:
-        ValueError: the markers do not both occur exactly once, in order.
-    """
-    return replace_block(text, _BEGIN, _END, shipped_tables())
-
-
-if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        write_whole(page, page_with_tables(page.read_text(encoding="utf-8")))

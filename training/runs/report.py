@@ -22,14 +22,13 @@ from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.arena.match import random_opening
 from stoneworks.training.arena.records import GameRecord, read_records
 from stoneworks.training.runs import plots
-from stoneworks.training.runs.finished_run import (
-    FinishedRun,
+from stoneworks.training.runs.descriptions import (
     hardware_in_words,
     match_results_table,
     network_in_words,
     policy_in_words,
-    read_run,
 )
+from stoneworks.training.runs.finished_run import FinishedRun, read_run
 from stoneworks.training.text import duration, percent
 
 with require_extra("train", "reports"):

@@ -31,11 +31,11 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.training.arena.match import play_match, summarize
 from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
-from stoneworks.training.runs.finished_run import check_training
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
-from stoneworks.training.runs.initial_network import load_initial_checkpoint, runs_before
+from stoneworks.training.runs.initial_network import load_initial_checkpoint
 from stoneworks.training.runs.metrics import truncate_events, truncate_metrics
 from stoneworks.training.runs.status import Report, TrainingResult, TrainingStatus
+from stoneworks.training.runs.training_information import check_training, runs_before
 
 with require_extra("train", "training runs"):
     from torch import Tensor

@@ -23,9 +23,9 @@ from stoneworks.models.checkpoint import (
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
-from stoneworks.training.runs.finished_run import algorithm_of, check_training
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.model_card import model_card
+from stoneworks.training.runs.training_information import algorithm_of, check_training
 
 #: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20

@@ -17,9 +17,9 @@ from stoneworks.training.arena.match import play_match
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs.averaging import average_checkpoints
 from stoneworks.training.runs.final_matches import FinalMatches
-from stoneworks.training.runs.initial_network import runs_before
-from stoneworks.training.runs.model_card import shipped_tables
+from stoneworks.training.runs.shipped_tables import shipped_tables
 from stoneworks.training.runs.shipping import ship
+from stoneworks.training.runs.training_information import runs_before
 
 
 def continued(run: Path, folder: Path, seconds: float) -> Path:

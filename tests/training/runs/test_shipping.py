@@ -21,9 +21,9 @@ from stoneworks.training.arena.match import MatchResult, play_match, wilson_inte
 from stoneworks.training.cli.main import main
 from stoneworks.training.runs import final_matches, shipping
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
-from stoneworks.training.runs.initial_network import runs_before
-from stoneworks.training.runs.model_card import page_with_tables, shipped_tables
+from stoneworks.training.runs.shipped_tables import page_with_tables, shipped_tables
 from stoneworks.training.runs.shipping import ship
+from stoneworks.training.runs.training_information import runs_before
 
 GAME = load_game("vadus(size=2)")
 MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
