@@ -3,6 +3,7 @@
 from stoneworks.training.arena.errors import ArenaFolderError, ArenaPlayError, LadderError
 from stoneworks.training.arena.ladder import Ladder, load_ladder, shipped_ladders
 from stoneworks.training.arena.play import ArenaResult, load_arena, play_arena
+from stoneworks.training.arena.precision import play_to_precision
 from stoneworks.training.arena.rate import RateResult, rate
 from stoneworks.training.arena.ratings import (
     DisconnectedPlayersError,
@@ -37,6 +38,7 @@ __all__ = [
     "neighbors",
     "pentanomial",
     "play_arena",
+    "play_to_precision",
     "rate",
     "rate_against",
     "rate_players",

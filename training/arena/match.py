@@ -142,6 +142,17 @@ def _tally_text(wins: int, draws: int, losses: int) -> str:
     return f"{wins} / {draws} / {losses}"
 
 
+def join_matches(matches: Sequence[MatchResult]) -> MatchResult:
+    """Return the match with the games of all ``matches``, at least one, which must have equal games and names."""
+    first = matches[0]
+    return MatchResult(
+        first.game,
+        first.names,
+        np.concatenate([match.scores for match in matches]),
+        tuple(record for match in matches for record in match.records),
+    )
+
+
 def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
     """Return the summary of a match that is stored in checkpoints."""
     return {

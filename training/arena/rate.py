@@ -16,7 +16,7 @@ from stoneworks.envs.rules.checks import check_integer
 from stoneworks.models import Bot
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.training.arena.ladder import Ladder, load_ladder
-from stoneworks.training.arena.match import MatchResult
+from stoneworks.training.arena.match import MatchResult, join_matches
 from stoneworks.training.arena.play import ArenaResult, play_arena
 from stoneworks.training.arena.ratings import expected_score, rate_against
 from stoneworks.training.arena.settings import ArenaSettings
@@ -179,7 +179,9 @@ def rate(
     estimate, _ = rate_against(ratings, called, scouted)
     nearest = tuple(sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))[:num_anchors])
     played = play("rating", nearest, num_pairs, seeds[1])
-    matches = tuple(_together([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in order)
+    matches = tuple(
+        join_matches([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in order
+    )
     elo, error = rate_against(ratings, called, matches)
     return RateResult(called, elo, error, matches, steps)
 
@@ -188,9 +190,3 @@ def _name_of(player: Player) -> str:
     if isinstance(player, Bot):
         return player.name
     return str(getattr(player, "__name__", type(player).__name__))
-
-
-def _together(matches: list[MatchResult]) -> MatchResult:
-    first = matches[0]
-    scores = np.concatenate([match.scores for match in matches])
-    return MatchResult(first.game, first.names, scores, tuple(record for match in matches for record in match.records))

@@ -171,6 +171,10 @@ def make_ladder(
     folder: _Folder = None,
     opening_actions: _OpeningActions = 3,
     chunk_pairs: _ChunkPairs = 8,
+    max_error: Annotated[
+        float | None,
+        typer.Option(help="Play more games until adjacent players are known to this standard error, in Elo."),
+    ] = None,
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
@@ -197,19 +201,25 @@ def make_ladder(
         "chunk-pairs": chunk_pairs,
         "seed": seed,
         "neighbors": next_ones,
-    }
+    } | ({} if max_error is None else {"max-error": max_error})
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)
     with lock_file(file):
-        Ladder.of_result(_play(settings, folder, workers, cluster), command).save(file)
+        Ladder.of_result(_play(settings, folder, workers, cluster, max_error), command).save(file)
     Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
 
 
-def _play(settings: ArenaSettings, folder: Path | None, workers: int | None, cluster: str) -> ArenaResult:
-    """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table."""
+def _play(
+    settings: ArenaSettings, folder: Path | None, workers: int | None, cluster: str, max_error: float | None = None
+) -> ArenaResult:
+    """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
+
+    With ``max_error``, see :func:`~stoneworks.training.arena.precision.play_to_precision`.
+    """
     from stoneworks.training.arena.folder import write_json
     from stoneworks.training.arena.play import load_arena, play_arena
+    from stoneworks.training.arena.precision import play_to_precision
     from stoneworks.training.arena.ratings import RatingError
     from stoneworks.training.arena.report import pairings_table_of, table_of
     from stoneworks.training.arena.results import results_of
@@ -235,7 +245,11 @@ def _play(settings: ArenaSettings, folder: Path | None, workers: int | None, clu
 
     try:
         with _progress() as show:
-            result = play_arena(settings, where, workers=workers or num_processors(), cluster=cluster, progress=show)
+            number = workers or num_processors()
+            if max_error is None:
+                result = play_arena(settings, where, workers=number, cluster=cluster, progress=show)
+            else:
+                result = play_to_precision(settings, where, max_error, workers=number, cluster=cluster, progress=show)
     except KeyboardInterrupt:
         if (where / "arena.json").exists():
             try:
