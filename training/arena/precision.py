@@ -16,14 +16,17 @@ from stoneworks.training.arena.play import ArenaResult, play_arena
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.workers import Player
 
+#: Default maximum number of further rounds.
+MAX_ROUNDS = 10
+
 
 def play_to_precision(
     settings: ArenaSettings,
     folder: str | os.PathLike[str],
-    max_error: float,
     players: Mapping[str, Player] | None = None,
     *,
-    max_rounds: int = 10,
+    max_error: float,
+    max_rounds: int = MAX_ROUNDS,
     workers: int = 1,
     cluster: str = "",
     progress: Callable[[ArenaResult], None] | None = None,
@@ -37,8 +40,8 @@ def play_to_precision(
     Args:
         settings: settings of the arena, without a sequential test.
         folder: folder of the arena; the further rounds are arenas in its subfolders ``round-01``, ``round-02``, ...
-        max_error: maximum standard error of the difference of two adjacent players, in Elo.
         players: see :func:`~stoneworks.training.arena.play.play_arena`.
+        max_error: maximum standard error of the difference of two adjacent players, in Elo.
         max_rounds: maximum number of further rounds. The error of a difference that is large falls slowly.
         workers: see :func:`~stoneworks.training.arena.play.play_arena`.
         cluster: see :func:`~stoneworks.training.arena.play.play_arena`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,6 +64,7 @@ def arena(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
+    from stoneworks.training.arena.play import play_arena
     from stoneworks.training.arena.report import check_picture_path, save_picture
     from stoneworks.training.arena.schedule import gauntlet, neighbors, round_robin
     from stoneworks.training.arena.settings import ArenaSettings
@@ -85,7 +87,7 @@ def arena(
         seed=seed,
         sprt=None if sprt is None else Sprt.parse(sprt),
     )
-    result = _play(settings, folder, workers, cluster)
+    result = _play(settings, folder, workers, cluster, play_arena)
     if picture is not None:
         save_picture(picture, result.ratings, result.matches, f"{settings.game}: {result.num_games} games")
 
@@ -175,12 +177,15 @@ def make_ladder(
         float | None,
         typer.Option(help="Play more games until adjacent players are known to this standard error, in Elo."),
     ] = None,
+    max_rounds: Annotated[int, typer.Option(min=0, help="Maximum number of rounds of these games.")] = 10,
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
     from stoneworks.training.arena.ladder import ANCHORS, Ladder, file_name_of
+    from stoneworks.training.arena.play import play_arena
+    from stoneworks.training.arena.precision import play_to_precision
     from stoneworks.training.arena.schedule import neighbors
     from stoneworks.training.arena.settings import ArenaSettings
 
@@ -195,31 +200,38 @@ def make_ladder(
         opening_actions=opening_actions,
         seed=seed,
     )
-    options = {
+    options: dict[str, float] = {
         "pairs": pairs,
         "opening-actions": opening_actions,
         "chunk-pairs": chunk_pairs,
         "seed": seed,
         "neighbors": next_ones,
-    } | ({} if max_error is None else {"max-error": max_error})
+    }
+    play: Callable[..., ArenaResult] = play_arena
+    if max_error is not None:
+        options |= {"max-error": max_error, "max-rounds": max_rounds}
+        play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
     words = ["stoneworks", "ladder", "make", settings.game, *(players or ())]
     command = shlex.join([*words, *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
     file = output / file_name_of(settings.game)
     with lock_file(file):
-        Ladder.of_result(_play(settings, folder, workers, cluster, max_error), command).save(file)
+        Ladder.of_result(_play(settings, folder, workers, cluster, play), command).save(file)
     Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
 
 
 def _play(
-    settings: ArenaSettings, folder: Path | None, workers: int | None, cluster: str, max_error: float | None = None
+    settings: ArenaSettings,
+    folder: Path | None,
+    workers: int | None,
+    cluster: str,
+    play: Callable[..., ArenaResult],
 ) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
 
-    With ``max_error``, see :func:`~stoneworks.training.arena.precision.play_to_precision`.
+    ``play`` is :func:`~stoneworks.training.arena.play.play_arena`, or a function with its arguments.
     """
     from stoneworks.training.arena.folder import write_json
-    from stoneworks.training.arena.play import load_arena, play_arena
-    from stoneworks.training.arena.precision import play_to_precision
+    from stoneworks.training.arena.play import load_arena
     from stoneworks.training.arena.ratings import RatingError
     from stoneworks.training.arena.report import pairings_table_of, table_of
     from stoneworks.training.arena.results import results_of
@@ -245,11 +257,7 @@ def _play(
 
     try:
         with _progress() as show:
-            number = workers or num_processors()
-            if max_error is None:
-                result = play_arena(settings, where, workers=number, cluster=cluster, progress=show)
-            else:
-                result = play_to_precision(settings, where, max_error, workers=number, cluster=cluster, progress=show)
+            result = play(settings, where, workers=workers or num_processors(), cluster=cluster, progress=show)
     except KeyboardInterrupt:
         if (where / "arena.json").exists():
             try:

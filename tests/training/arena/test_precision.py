@@ -31,7 +31,7 @@ def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
 def test_further_games_are_played_until_all_adjacent_players_are_known_well_enough(tmp_path: Path) -> None:
     first = play_arena(SETTINGS, tmp_path / "plain")
     assert max(errors(first)) > 45
-    result = play_to_precision(SETTINGS, tmp_path / "precise", 45)
+    result = play_to_precision(SETTINGS, tmp_path / "precise", max_error=45)
     assert max(errors(result)) <= 45
     rounds = sorted(path for path in (tmp_path / "precise").iterdir() if path.name.startswith("round-"))
     assert [path.name for path in rounds] == [f"round-{number:02d}" for number in range(1, len(rounds) + 1)]
@@ -47,7 +47,7 @@ def test_further_games_are_played_until_all_adjacent_players_are_known_well_enou
 
 
 def test_a_difference_that_is_known_well_enough_needs_no_further_games(tmp_path: Path) -> None:
-    result = play_to_precision(SETTINGS, tmp_path, 1000)
+    result = play_to_precision(SETTINGS, tmp_path, max_error=1000)
     assert games(result) == games(play_arena(SETTINGS, tmp_path))
     assert not list(tmp_path.glob("round-*"))
 
@@ -65,10 +65,10 @@ def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
 
 
 def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
-    result = play_to_precision(SETTINGS, tmp_path, 1, max_rounds=2)
+    result = play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=2)
     assert sorted(path.name for path in tmp_path.glob("round-*")) == ["round-01", "round-02"]
     assert min(errors(result)) > 1
-    assert play_to_precision(SETTINGS, tmp_path, 1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
+    assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
 
 
 def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> None:
@@ -81,13 +81,13 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> No
 
         return progress
 
-    whole = play_to_precision(SETTINGS, tmp_path / "whole", 45)
+    whole = play_to_precision(SETTINGS, tmp_path / "whole", max_error=45)
     num_chunks = len(SETTINGS.chunks)
     for call in (3, num_chunks - 1, 3):  # in the arena, after its last chunk, and after the first chunk of round 1
         with pytest.raises(KeyboardInterrupt):
-            play_to_precision(SETTINGS, tmp_path / "resumed", 45, progress=interrupt_at(call))
+            play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45, progress=interrupt_at(call))
     assert len(load_arena(tmp_path / "resumed" / "round-01").records) == 10
-    resumed = play_to_precision(SETTINGS, tmp_path / "resumed", 45)
+    resumed = play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45)
     assert games(resumed) == games(whole)
     assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
 
@@ -123,6 +123,6 @@ def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest
         main([*making, "--max-error", "45"])
     assert leaving.value.code == 0
     fields = load_ladder(GAME, "vadus-size-2.json").fields
-    assert fields["made"]["command"].endswith(" --max-error 45.0")
+    assert fields["made"]["command"].endswith(" --max-error 45.0 --max-rounds 10")
     assert all(player["over_next"]["error"] <= 45 for player in fields["players"][:-1])
     assert sum(pairing["pairs"] for pairing in fields["pairings"]) * 2 == fields["games"] > 2 * 10 * 6
