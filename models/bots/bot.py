@@ -71,7 +71,7 @@ class Bot(ABC):
                 raise IllegalActionError(f"{self.name}: action must be an integer, got {action!r}")
         return np.array(actions, np.int64)
 
-    def restart(self) -> None:  # noqa: B027 - most bots remember nothing
+    def restart(self) -> None:  # noqa: B027 - most bots are stateless
         """Prepare for a new game. As in OpenSpiel, random numbers are not reset."""
 
     def close(self) -> None:  # noqa: B027

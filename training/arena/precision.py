@@ -1,4 +1,4 @@
-"""``play_to_precision``: an arena with additional games between adjacent players whose difference is too uncertain."""
+"""``play_to_precision``: an arena with further rounds between players that are adjacent by rating."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from stoneworks.envs.rules.checks import check_integer, check_positive
-from stoneworks.training.arena.match import join_matches
+from stoneworks.training.arena.match import MatchResult, join_matches
 from stoneworks.training.arena.play import ArenaResult, play_arena
 from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.arena.workers import Player
-
-#: Default maximum number of further rounds.
-MAX_ROUNDS = 10
 
 
 def play_to_precision(
@@ -26,12 +23,12 @@ def play_to_precision(
     players: Mapping[str, Player] | None = None,
     *,
     max_error: float,
-    max_rounds: int = MAX_ROUNDS,
+    max_rounds: int = 10,
     workers: int = 1,
     cluster: str = "",
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> ArenaResult:
-    """Play an arena, and then more games until the differences of adjacent players are known to ``max_error``.
+    """Play an arena, then further rounds until no rating difference of adjacent players has an error above ``max_error``.
 
     In each round, all players that are adjacent by rating and whose difference has a larger standard error play another
     ``settings.num_pairs`` pairs of games. Which games are played depends only on the results before, so a call after an
@@ -42,7 +39,7 @@ def play_to_precision(
         folder: folder of the arena; the further rounds are arenas in its subfolders ``round-01``, ``round-02``, ...
         players: see :func:`~stoneworks.training.arena.play.play_arena`.
         max_error: maximum standard error of the difference of two adjacent players, in Elo.
-        max_rounds: maximum number of further rounds. The error of a difference that is large falls slowly.
+        max_rounds: maximum number of further rounds. Errors of large differences decrease slowly.
         workers: see :func:`~stoneworks.training.arena.play.play_arena`.
         cluster: see :func:`~stoneworks.training.arena.play.play_arena`.
         progress: called with the current result of the arena or the round, at its start and after each chunk.
@@ -95,8 +92,7 @@ def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str
 
 def _with_games_of(result: ArenaResult, more: ArenaResult) -> ArenaResult:
     """Return ``result`` with the games of ``more``; equal pairings are joined."""
-    matches = {match.names: match for match in result.matches}
-    for match in more.matches:
-        before = [matches[match.names]] if match.names in matches else []
-        matches[match.names] = join_matches([*before, match])
-    return replace(result, matches=tuple(matches.values()))
+    matches: dict[tuple[str, str], list[MatchResult]] = {}
+    for match in (*result.matches, *more.matches):
+        matches.setdefault(match.names, []).append(match)
+    return replace(result, matches=tuple(map(join_matches, matches.values())))

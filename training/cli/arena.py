@@ -175,9 +175,11 @@ def make_ladder(
     chunk_pairs: _ChunkPairs = 8,
     max_error: Annotated[
         float | None,
-        typer.Option(help="Play more games until adjacent players are known to this standard error, in Elo."),
+        typer.Option(
+            help="Play further rounds until the rating differences of adjacent players have at most this standard error, in Elo."
+        ),
     ] = None,
-    max_rounds: Annotated[int, typer.Option(min=0, help="Maximum number of rounds of these games.")] = 10,
+    max_rounds: Annotated[int, typer.Option(min=0, help="Maximum number of further rounds.")] = 10,
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""

@@ -1,4 +1,4 @@
-"""Texts and tables that reports and model cards share."""
+"""Texts and tables used by reports and model cards."""
 
 from __future__ import annotations
 

@@ -109,18 +109,17 @@ def play_final_matches(
     path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
     names = {"policy": path, search: f"{path}@{matches.simulations}"}
     others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
-    arenas = [
-        (game, _arena_settings(game, num_pairs, search, matches))
-        for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others)
-    ]
-    for game, settings in arenas:  # report invalid players before anything is played
-        for player in settings.players:
-            load_bot(names.get(player, player), game).close()
+    arenas = []
+    for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others):
+        settings = _arena_settings(game, num_pairs, search, matches)
+        players = {player: names.get(player, player) for player in settings.players}
+        for name in players.values():  # report invalid players of all games before anything is played
+            load_bot(name, game).close()
+        arenas.append((game, settings, players))
     circumstances = {"hardware": describe_hardware(), "libraries": library_versions()}
     parts: list[dict[str, Any]] = []
     dates = []
-    for game, settings in arenas:
-        players = {player: names.get(player, player) for player in settings.players}
+    for game, settings, players in arenas:
         inputs = settings.to_fields(), checkpoint_hashes(players), circumstances
         arena = folder / folder_name(settings.game, inputs)
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))

@@ -74,7 +74,7 @@ def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
 
 
 def own_runs(training: Mapping[str, Any], source: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return :func:`runs_before`; of a mean of checkpoints, only the runs of its first one.
+    """Return the runs that led to the weights, oldest first; for a mean of checkpoints, only those of the first one.
 
     Args:
         training: the ``training`` part of the checkpoint.

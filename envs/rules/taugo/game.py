@@ -209,7 +209,7 @@ def flip_run(board: Record, state: Record, point: int, direction: int, color: in
 
 @kernel
 def place_stone(board: Record, state: Record, action: int) -> bool:
-    """Place a stone, or cut, and return whether the stone stands alone: no line goes on from it (T4 (b))."""
+    """Place a stone, or cut, and return whether the stone is isolated, so that no line continues from it (T4 (b))."""
     num_cells = board.num_cells
     state.consecutive_passes = 0
     color = state.current_player + 1

@@ -54,7 +54,7 @@ def completes_knot(board: Record, state: Record, cell: int, direction: int, colo
 def _knots() -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return ``uint8[512]``: whether a stone in the middle of 3 x 3 points completes a knot with the stones of a set of them.
 
-    Bit 3 * row + column of the index stands for the point in that row and column.
+    Bit 3 * row + column of the index represents the point in that row and column.
     """
     found = np.zeros(512, np.uint8)
     for corner in (0, 1, 3, 4):

@@ -1,4 +1,4 @@
-"""The arena: schedules, games that depend on the settings alone, going on after a break, ladders, and the commands."""
+"""The arena: schedules, games that depend on the settings alone, resuming, ladders, and the commands."""
 
 from __future__ import annotations
 

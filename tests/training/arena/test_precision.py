@@ -1,4 +1,4 @@
-"""Arenas with further rounds of games between adjacent players, until their differences are known well enough."""
+"""Arenas with further rounds of games between adjacent players, until the errors of their rating differences are small enough."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     return {match.names: [record.actions for record in match.records] for match in result.matches}
 
 
-def test_further_games_are_played_until_all_adjacent_players_are_known_well_enough(tmp_path: Path) -> None:
+def test_rounds_are_played_until_all_errors_are_small_enough(tmp_path: Path) -> None:
     first = play_arena(SETTINGS, tmp_path / "plain")
     assert max(errors(first)) > 45
     result = play_to_precision(SETTINGS, tmp_path / "precise", max_error=45)
@@ -46,7 +46,7 @@ def test_further_games_are_played_until_all_adjacent_players_are_known_well_enou
     assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
 
 
-def test_a_difference_that_is_known_well_enough_needs_no_further_games(tmp_path: Path) -> None:
+def test_without_large_errors_no_further_games_are_played(tmp_path: Path) -> None:
     result = play_to_precision(SETTINGS, tmp_path, max_error=1000)
     assert games(result) == games(play_arena(SETTINGS, tmp_path))
     assert not list(tmp_path.glob("round-*"))
