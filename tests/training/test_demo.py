@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from stoneworks.evaluation.records import read_records
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.training import demo
-from stoneworks.training.arena.records import read_records
 
 
 def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path) -> None:
