@@ -64,7 +64,7 @@ def test_an_error_is_one_line_with_key_value_and_allowed_values(values: Any, com
 def test_construction_in_python_is_checked_too() -> None:
     with pytest.raises(DocumentError, match="Search: simulations must be >= 1, got -3"):
         Search(simulations=-3)
-    with pytest.raises(DocumentError, match="^Plan: unknown key sise"):
+    with pytest.raises(DocumentError, match=r"^Plan: unknown key sise"):
         Plan(game="vadus", sise=3)  # type: ignore[call-arg]
 
 

@@ -9,9 +9,22 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from benchmarks.speed.report import Report, Row, load_report, run_bench, save_report, table_of
 from benchmarks.speed.contestant import Contestant, Spread
-from benchmarks.speed.report import FASTER, NEW, SLOWER, UNCHANGED, chosen_comparisons, compare_rows, rounded
+from benchmarks.speed.report import (
+    FASTER,
+    NEW,
+    SLOWER,
+    UNCHANGED,
+    Report,
+    Row,
+    chosen_comparisons,
+    compare_rows,
+    load_report,
+    rounded,
+    run_bench,
+    save_report,
+    table_of,
+)
 from benchmarks.speed.suite import Comparison, all_comparisons
 from stoneworks.cli.main import main
 
