@@ -9,13 +9,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from stoneworks.cli.main import run
 from stoneworks.files import check_output_file
 
 #: Width of the table if the output is not a terminal: enough for every row on one line.
 WIDTH_OF_FILES = 240
 
 
-def main(
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def speed(
     rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; medians and spreads are over the rounds.")] = 5,
     seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.5,
     only: Annotated[
@@ -95,4 +100,4 @@ def _measure_capacity(json: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)
