@@ -66,7 +66,7 @@ def speed(
     with Console(stderr=True).status("measuring") as status:
         report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    Console(width=width).print(table_of(report, earlier))
+    Console(width=width, markup=False, highlight=False).print(table_of(report, earlier))
     if json is not None:
         save_report(report, json)
 
@@ -89,7 +89,7 @@ def _measure_capacity(json: Path | None) -> None:
     with Console(stderr=True).status("measuring") as status:
         transport, results = measure_capacity(tell=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    console = Console(width=width)
+    console = Console(width=width, markup=False, highlight=False)
     console.print(table_of(results))
     console.print(
         f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
