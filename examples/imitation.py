@@ -76,8 +76,8 @@ def train(config, folder, *, resume=False, report=None, stop=None):
     training = {"algorithm": "imitation", "config": asdict(config), "games": done, "seconds": seconds}
     training |= {"hardware": describe_hardware(), "match_results": []}
     checkpoint = Path(folder) / "checkpoint"
-    play = PlaySettings(deterministic_policy=True)
-    save_checkpoint(checkpoint, game=game, network=network, play=play, training=training)
+    settings = PlaySettings(deterministic_policy=True)
+    save_checkpoint(checkpoint, game=game, network=network, play=settings, training=training)
     return TrainingResult(checkpoint, done, seconds, done / seconds, finished=done == config.games)
 
 

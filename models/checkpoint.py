@@ -279,7 +279,7 @@ def _read_tensors(path: Path, name: str, description: CheckpointDescription) -> 
     content = read_bytes(path / name, CheckpointError)
     if _hash(content) != entry.sha256:
         raise CheckpointError(
-            f"{path / name} is damaged: its SHA-256 must be {entry['sha256']} as in {METADATA_FILE}, got {_hash(content)}"
+            f"{path / name} is damaged: its SHA-256 must be {entry.sha256} as in {METADATA_FILE}, got {_hash(content)}"
         )
     try:
         return load_tensors(content)
