@@ -29,7 +29,7 @@ lint: setup
 links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
 	@rm -rf build/types && mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in stoneworks/*.py stoneworks/*.pyi stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
 	@ln -sfn ../../benchmarks ../../tools build/types/
 
 types: setup links
@@ -79,7 +79,7 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in empty 
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
 	for environment in rules base web train; do python3 -m venv --clear .venv-$$environment; done
-	$(PIP) --python .venv-rules install numpy numba
+	$(PIP) --python .venv-rules install numpy numba lazy_loader
 	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl
 	cd build && ../.venv-rules/bin/python ../tests/installed/rules_only.py
 	$(PIP) --python .venv-base install build/wheel/*.whl

@@ -42,8 +42,7 @@ from stoneworks.reading import read_bytes
 with require_extra("train", "checkpoints"):
     import torch
     from safetensors import SafetensorError
-    from safetensors.torch import load as load_tensors
-    from safetensors.torch import save as save_tensors
+    from safetensors.torch import load as load_tensors, save as save_tensors
     from torch import Tensor
 
 WEIGHTS_FILE = "model.safetensors"

@@ -227,7 +227,7 @@ def packages_with_public_names() -> list[str]:
     found = []
     for folder in ("stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
         for path in sorted((ROOT / folder).rglob("__init__.py")):
-            if re.search(r"^__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if re.search(r"^(\w+, )*__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
                 parts = path.parent.relative_to(ROOT).parts
                 found.append(".".join(parts if folder == "stoneworks" else ("stoneworks", *parts)))
     return found
