@@ -507,7 +507,8 @@ class Taugo(Game):
         yield "consecutive_passes", (records["consecutive_passes"] == 2) != (records["ending"] != 0)  # T8
         stones, labels, last = records["stones"], records["strings"], records["last_stone"]
         has_stone = (stones == BLACK) | (stones == WHITE)
-        yield "strings", np.where(has_stone, labels >= self.grid.num_cells, labels != NO_STRING).any(axis=1)
+        wrong_labels: npt.NDArray[np.bool_] = np.where(has_stone, labels >= self.grid.num_cells, labels != NO_STRING)
+        yield "strings", np.any(wrong_labels, axis=1)
         lines = stones[:, : self.grid.num_cells].reshape(-1, self.grid.height, self.grid.width)
         for name, stones_of_lines in (("rows", lines), ("columns", lines.swapaxes(1, 2))):
             words = np.zeros_like(records[name])
