@@ -16,8 +16,7 @@ from typing import Any, Protocol, cast
 import yaml
 
 from stoneworks.envs.rules import load_game
-from stoneworks.models.bots.names_in_files import check_name_in_file
-from stoneworks.models.errors import UntrustedNameError
+from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
 from stoneworks.training.runs.config_reading import ConfigError, apply_override, build, read_yaml, shown
