@@ -6,7 +6,7 @@ from stoneworks.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from stoneworks.training.runs.algorithms import AlgorithmEntry, algorithm_names, register_algorithm
-    from stoneworks.training.runs.config import config_names, load_config
+    from stoneworks.training.runs.config_files import config_names, load_config
     from stoneworks.training.runs.display import train_with_display
     from stoneworks.training.runs.status import TrainingResult, TrainingStatus
 
@@ -28,8 +28,8 @@ __getattr__ = lazy_names(
         "TrainingResult": "runs.status",
         "TrainingStatus": "runs.status",
         "algorithm_names": "runs.algorithms",
-        "config_names": "runs.config",
-        "load_config": "runs.config",
+        "config_names": "runs.config_files",
+        "load_config": "runs.config_files",
         "register_algorithm": "runs.algorithms",
         "train_with_display": "runs.display",
     },

@@ -211,8 +211,7 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config import config_names, dump_config, load_config
-    from stoneworks.training.runs.config_reading import ConfigError
+    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
     from stoneworks.training.runs.metrics import read_metrics, truncate_events
     from stoneworks.web.errors import RequestError
     from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
@@ -397,7 +396,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import GameRecord
     from stoneworks.evaluation.sprt import Sprt
     from stoneworks.models import load_bot
-    from stoneworks.training.runs.config import load_config, parse_config
+    from stoneworks.training.runs.config_files import load_config, parse_config
 
     random = np.random.default_rng(seed)
     game = load_game("vadus(size=3)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, parse_config
 from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.metrics import read_metrics
 from stoneworks.training.runs.report import write_report
@@ -84,7 +82,7 @@ def test_a_run_needs_an_empty_folder_and_an_invalid_configuration_writes_nothing
             train(config, folder, resume=resume)
     assert sorted(file.name for file in folder.iterdir()) == [".draft.tmp", "notes.txt"]
     with pytest.raises(CheckpointError, match="nowhere"):
-        train(replace(config, init_from="nowhere"), tmp_path / "new" / "run")
+        train(config.replace(init_from="nowhere"), tmp_path / "new" / "run")
     assert not (tmp_path / "new").exists()
 
 
