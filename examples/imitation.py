@@ -69,9 +69,8 @@ def train(config, folder, *, resume=False, report=None, stop=None):
     training = {"algorithm": "imitation", "config": config.model_dump(mode="json"), "games": done, "seconds": seconds}
     training |= {"hardware": describe_hardware(), "match_results": []}
     checkpoint = Path(folder) / "checkpoint"
-    save_checkpoint(
-        checkpoint, game=game, network=network, play=PlaySettings(deterministic_policy=True), training=training
-    )
+    settings = PlaySettings(deterministic_policy=True)
+    save_checkpoint(checkpoint, game=game, network=network, play=settings, training=training)
     return TrainingResult(checkpoint, done, seconds, done / seconds, finished=done == config.games)
 
 

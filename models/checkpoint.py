@@ -42,8 +42,7 @@ from stoneworks.reading import read_bytes
 with require_extra("train", "checkpoints"):
     import torch
     from safetensors import SafetensorError
-    from safetensors.torch import load as load_tensors
-    from safetensors.torch import save as save_tensors
+    from safetensors.torch import load as load_tensors, save as save_tensors
     from torch import Tensor
 
 WEIGHTS_FILE = "model.safetensors"
@@ -279,7 +278,7 @@ def _read_tensors(path: Path, name: str, description: CheckpointDescription) -> 
     content = read_bytes(path / name, CheckpointError)
     if _hash(content) != entry.sha256:
         raise CheckpointError(
-            f"{path / name} is damaged: its SHA-256 must be {entry['sha256']} as in {METADATA_FILE}, got {_hash(content)}"
+            f"{path / name} is damaged: its SHA-256 must be {entry.sha256} as in {METADATA_FILE}, got {_hash(content)}"
         )
     try:
         return load_tensors(content)

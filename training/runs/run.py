@@ -27,8 +27,14 @@ from stoneworks.files import append_json_line, remove_temporary_files, write_who
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.allocator import keep_freed_memory
-from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, recover
-from stoneworks.models.checkpoint import save_checkpoint as write_checkpoint
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    recover,
+    save_checkpoint as write_checkpoint,
+)
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.runs.config_files import RunConfig, check_unchanged, dump_config
