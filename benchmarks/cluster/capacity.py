@@ -99,19 +99,21 @@ class Capacity:
 
 
 def measure_capacity(
-    games: dict[str, tuple[str, tuple[str, ...]]] | None = None, *, tell: Callable[[str], None] = lambda message: None
+    games: dict[str, tuple[str, tuple[str, ...]]] | None = None,
+    *,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> tuple[Transport, list[Capacity]]:
     """Measure the transport on a Ray instance of its own, then each game.
 
     Args:
         games: configuration name and overrides by game string; None for ``OFFICIAL``.
-        tell: called with a description of the current measurement.
+        progress: called with a description of the current measurement.
     """
-    tell("Ray")
+    progress("Ray")
     transport = measure_transport()
     results = []
     for game, (name, overrides) in (OFFICIAL if games is None else games).items():
-        tell(game)
+        progress(game)
         config = load_config(name, [*overrides, "device=cpu", f"self_play.num_games={NUM_GAMES}"])
         assert isinstance(config, AlphaZeroConfig)
         results.append(_measure_game(config, transport))

@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.speed.contestant import Measured
+from benchmarks.speed.workload import Measured
 
 OURS_FRAMES = 100_000
 USUAL_FRAMES = 8_192

@@ -1,4 +1,4 @@
-"""Contestants of AlphaZero: self-play with learning as in a configuration, and self-play of Hex beside other libraries."""
+"""Workloads of AlphaZero: self-play with learning as in a configuration, and self-play of Hex beside other libraries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from benchmarks.speed.contestant import Contestant, Measured, Play
 from benchmarks.speed.example_games import HEX, load_measured_game
+from benchmarks.speed.workload import Measured, Play, Workload
 from stoneworks.envs.rules import Batch, Game
 
 #: Number of channels and residual blocks of the network of Hex.
@@ -20,7 +20,7 @@ NUM_GAMES, NUM_RANDOM_ACTIONS = 128, 20
 PARTS = ("network", "search", "learning")
 
 
-class SelfPlayAndLearning(Contestant):
+class SelfPlayAndLearning(Workload):
     """Training positions of a configuration, with the gradient steps for them, all in one process on one core.
 
     The configuration is measured as it is after the guide and the teacher. Only full searches make training positions. Their
@@ -67,13 +67,13 @@ class SelfPlayAndLearning(Contestant):
         steps_per_position = config.learner.samples_per_position / config.learner.batch_size
         steps_due = 0.0
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             nonlocal steps_due
             begin, learning = time.perf_counter(), 0.0
             search.network_seconds = search.search_seconds = 0.0
             before = search.num_simulations_done
-            amount = max(amount, math.ceil(1 / steps_per_position))  # enough for a gradient step
-            while (done := (search.num_simulations_done - before) / simulations_per_position) < amount:
+            units = max(units, math.ceil(1 / steps_per_position))  # enough for a gradient step
+            while (done := (search.num_simulations_done - before) / simulations_per_position) < units:
                 simulations = search.num_simulations_done
                 self_play.step()
                 simulations = search.num_simulations_done - simulations
@@ -115,8 +115,8 @@ def random_positions(game: Game, number: int) -> np.ndarray:
     return np.array(batch.states)
 
 
-def self_play_simulations(game_name: str, num_simulations: int) -> Contestant:
-    """Return a contestant: simulations of self-play with a small network, searches for ``NUM_GAMES`` games at once."""
+def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
+    """Return the workload: simulations of self-play with a small network, searches for ``NUM_GAMES`` games at once."""
 
     def prepare() -> Play:
         import torch
@@ -137,13 +137,13 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Contestant:
         network = make_network(Architecture.of_game(game, config.network))
         self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             before = self_play.search.num_simulations_done
-            while self_play.search.num_simulations_done - before < amount:
+            while self_play.search.num_simulations_done - before < units:
                 self_play.step()
             return self_play.search.num_simulations_done - before
 
         return play
 
     name = f"self-play of {game_name}, {BLOCKS} x {CHANNELS}, {NUM_GAMES} games of {num_simulations} simulations"
-    return Contestant(name, prepare, requires=("torch", *([HEX] if game_name.startswith("hex") else [])))
+    return Workload(name, prepare, requires=("torch", *([HEX] if game_name.startswith("hex") else [])))

@@ -80,7 +80,7 @@ GAMES = (
 
 
 def attack_records(number: int, seed: int) -> Counts:
-    """Flip bits of positions of every game; what the check accepts is played on, searched and evaluated."""
+    """Change bits and fields of positions of every game; what the check accepts is played on, searched and evaluated."""
     counts = Counts()
     for name in GAMES:
         attack_records_of_game(name, number, seed, counts)
@@ -121,8 +121,16 @@ def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) ->
 
     for attempt in range(number):
         record = records[random.integers(len(records))].reshape(1).copy()
-        for _ in range(random.integers(1, 4)):
-            record.view(np.uint8)[random.integers(game.state_dtype.itemsize)] ^= 1 << random.integers(8)
+        if attempt % 2:
+            for _ in range(random.integers(1, 4)):
+                record.view(np.uint8)[random.integers(game.state_dtype.itemsize)] ^= 1 << random.integers(8)
+        else:  # a value in the range of its field
+            field = game.state_fields[random.integers(len(game.state_fields))]
+            index = (0, *(random.integers(length) for length in field.shape))
+            low, high = (int(np.broadcast_to(bound, field.shape)[index[1:]]) for bound in (field.low, field.high))
+            record[field.name][index] = random.integers(
+                low, high, endpoint=True, dtype=np.uint64 if low >= 0 else np.int64
+            )
         counts.attempt(functools.partial(play, record, attempt % 20 == 0), (RecordError,))
 
 
