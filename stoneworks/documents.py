@@ -6,7 +6,7 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
@@ -68,6 +68,10 @@ class Document(BaseModel, metaclass=_TypedErrors):
             return cls.model_validate(values)
         except ValidationError as error:
             raise cls.error(f"{source}: {describe(error, cls)}") from None
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a validated copy with ``changes``. Raises ``error`` if a value is invalid."""
+        return type(self)(**{**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
 
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:

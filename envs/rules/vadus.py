@@ -6,8 +6,11 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.rules import stone_placement
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
@@ -120,6 +123,12 @@ class Vadus(HexhexStonesGame):
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, or pass"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        yield from super().contradictions(records)
+        num_stones = records["num_stones"]
+        yield "second_stone", records["second_stone"] != ((num_stones > 0) & (num_stones % 2 == 0))  # V1, V2
 
     def max_game_length(self) -> int:
         """Return the length of a game with a pass before every turn except the first, and two passes at the end."""

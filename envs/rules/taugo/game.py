@@ -7,7 +7,7 @@ listed in docs/taugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
-from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
@@ -36,6 +36,7 @@ from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, obs
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
+    WEST,
     cut_from,
     cut_is_legal,
     line_can_go_on,
@@ -77,20 +78,18 @@ def board_dtype(room: int) -> np.dtype[Any]:
     )
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("consecutive_passes", "u1"),
-            ("direction", "i1"),  # of the line in progress
-            ("last_stone", "i2"),  # of the line in progress
-            ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
-            ("strings", "u2", (room,)),  # see stoneworks.envs.rules.taugo.strings
-            ("rows", "i4", (2, NUM_ROW_WORDS)),  # stones of each color as row words; row r is at index r + 1
-            ("columns", "i4", (2, NUM_ROW_WORDS)),  # the same for columns
-        ],
-        align=True,
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    on_board = board["on_board"] != 0
+    last_word = 2 ** int(board["width"]) - 1
+    return (
+        Field("consecutive_passes", "u1", 0, 2),
+        Field("direction", "i1", NONE, WEST),  # of the line in progress
+        Field("last_stone", "i2", NONE, board["num_cells"] - 1),  # of the line in progress
+        stones_field(on_board),
+        Field("strings", "u2", 0, NO_STRING, on_board.shape),  # see stoneworks.envs.rules.taugo.strings
+        Field("rows", "i4", 0, last_word, (2, NUM_ROW_WORDS)),  # stones of each color; row r is at index r + 1
+        Field("columns", "i4", 0, last_word, (2, NUM_ROW_WORDS)),  # the same for columns
     )
 
 
@@ -483,7 +482,6 @@ class Taugo(Game):
         size = self.options["size"]
         self.grid = square(size, edge_points=True)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         num_neighbors = (self.grid.neighbors != NO_NEIGHBOR).sum(axis=1)
@@ -501,6 +499,26 @@ class Taugo(Game):
         board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
         board["outward"][cells] = (self.grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1)
         board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
+        self.state_fields = state_fields(board)
+        self.state_dtype = record_dtype(self.state_fields, align=True)
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        yield "consecutive_passes", (records["consecutive_passes"] == 2) != (records["ending"] != 0)  # T8
+        stones, labels, last = records["stones"], records["strings"], records["last_stone"]
+        has_stone = (stones == BLACK) | (stones == WHITE)
+        wrong_labels: npt.NDArray[np.bool_] = np.where(has_stone, labels >= self.grid.num_cells, labels != NO_STRING)
+        yield "strings", np.any(wrong_labels, axis=1)
+        lines = stones[:, : self.grid.num_cells].reshape(-1, self.grid.height, self.grid.width)
+        for name, stones_of_lines in (("rows", lines), ("columns", lines.swapaxes(1, 2))):
+            words = np.zeros_like(records[name])
+            for color in (BLACK, WHITE):
+                words[:, color - 1, 1 : self.grid.height + 1] = (stones_of_lines == color) @ (
+                    1 << np.arange(self.grid.width)
+                )
+            yield name, (words != records[name]).any(axis=(1, 2))
+        own = stones[np.arange(len(records)), last] == records["current_player"] + 1
+        yield "last_stone", (last != NONE) & ~own
 
     def max_game_length(self) -> int:
         """Return 3 N^2 + 8 N + 2 for N intersections per side.

@@ -7,7 +7,7 @@ as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
@@ -50,7 +50,13 @@ from stoneworks.envs.rules.trugo.plane import (
 from stoneworks.envs.rules.trugo.position import TrugoPosition
 from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
 from stoneworks.envs.rules.trugo.text import position_text
-from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_by_surroundings, remove_tile
+from stoneworks.envs.rules.trugo.tiles import (
+    find_removable,
+    lay_tile,
+    removal_by_surroundings,
+    remove_tile,
+    write_targets,
+)
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -85,22 +91,21 @@ def board_dtype(room: int) -> np.dtype[Any]:
     )
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells, without padding."""
-    hexes = num_plane_hexes((isqrt(room) - 1) // 2)
-    num_words = hex_sets.num_words(hexes)
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("turns", "i4"),  # number of turns played
-            ("picked", "i4"),  # corner of the picked piece (R5), or NOTHING_PICKED
-            ("pool", "i4"),  # tiles left to place
-            ("reserve", "u2", (2,)),  # pieces in reserve, by color
-            ("num_pieces", "u2", (2,)),  # pieces on the board including pinned ones, by color
-            ("tiles", "u8", (num_words,)),  # hexes with a tile
-            ("targets", "u8", (num_words,)),  # hexes of the legal tile turns (R3, R4)
-            ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
-        ]
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    num_hexes = len(board["cell_of_hex"])
+    num_words = hex_sets.num_words(num_hexes)
+    contents = np.zeros(hex_sets.WORD_BITS * num_words, np.int64)
+    contents[:num_hexes] = np.where(board["cell_of_hex"] >= 0, 255, 0)
+    return (
+        Field("turns", "i4", 0, board["max_turns"]),  # number of turns played
+        Field("picked", "i4", NOTHING_PICKED, 2 * num_hexes - 1),  # corner of the picked piece (R5)
+        Field("pool", "i4", 0, board["num_tiles"]),  # tiles left to place
+        Field("reserve", "u2", 0, board["pieces_each"], (2,)),  # pieces in reserve, by color
+        Field("num_pieces", "u2", 0, 2**16 - 1, (2,)),  # pieces on the board including pinned ones, by color
+        Field("tiles", "u8", 0, 2**64 - 1, (num_words,)),  # hexes with a tile
+        Field("targets", "u8", 0, 2**64 - 1, (num_words,)),  # hexes of the legal tile turns (R3, R4)
+        Field("contents", "u1", 0, contents, contents.shape),  # tile and corners of each hex, see trugo.plane
     )
 
 
@@ -483,7 +488,6 @@ class Trugo(Game):
             )
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         board["num_tiles"] = tiles
@@ -498,6 +502,39 @@ class Trugo(Game):
         board["hex_of_cell"][cells] = hexes
         board["cell_of_hex"] = -1
         board["cell_of_hex"][hexes] = np.where(self.grid.on_board, np.arange(self.grid.num_cells), -1)
+        self.state_fields = state_fields(board)
+        self.state_dtype = record_dtype(self.state_fields)  # without padding
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        board, contents, picked = self.board[0], records["contents"], records["picked"]
+        has_tile = contents & 3 != 0
+        words = np.packbits(has_tile, axis=1, bitorder="little").view(np.uint64)
+        yield "tiles", (records["tiles"] != words).any(axis=1)
+        codes = np.stack([contents >> 2 & 7, contents >> 5])
+        for kind, sign in ((TOP, 1), (BOTTOM, -1)):  # R2
+            meeting = np.all([np.roll(has_tile, -sign * step, axis=1) for step in board["meeting_steps"]], axis=0)
+            yield "contents", ((codes[kind] != NO_JUNCTION) != meeting).any(axis=1)
+        num_tiles = has_tile.sum(axis=1)
+        yield "pool", records["pool"] + num_tiles > board["num_tiles"]
+        for color in range(2):
+            pieces = (codes >= SINGLE) & (codes & 1 == color)
+            pinned = (codes >= DOUBLE) & (codes >> 1 & 1 == color)
+            yield "num_pieces", records["num_pieces"][:, color] != (pieces.sum(axis=(0, 2)) + pinned.sum(axis=(0, 2)))
+        # Every tile was placed, and every missing tile removed, in a turn of its own.
+        tile_turns = np.where(
+            records["pool"] > 0, board["num_tiles"] - records["pool"], 2 * board["num_tiles"] - num_tiles
+        )
+        yield (
+            "turns",
+            (records["turns"] < tile_turns) | ((records["turns"] == board["max_turns"]) & (records["ending"] == 0)),
+        )
+        code = codes[picked & 1, np.arange(len(records)), picked >> 1]
+        own = (code >= SINGLE) & (code & 1 == records["current_player"])
+        yield "picked", (picked != NOTHING_PICKED) & ~own
+        expected = np.array(records)
+        self.compiled(write_targets)(self.board, expected)
+        yield "targets", (records["targets"] != expected["targets"]).any(axis=1)
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         name = self.grid.cell_names[cell]
