@@ -430,7 +430,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.apply_action: {"action": 9},
             state.string_to_action: {"player_and_text": "c3"},
             State.from_record: {"game": game, "record": state.record},
-            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "obs_layout": "CHW"},
+            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "observation": {}},
             env.step: {"action": 9},
             VectorEnv: {"num_envs": 2, "game": "vadus(size=3)", "opponent": "random", "num_threads": 1},
             vector.step: {"actions": [9, 9]},
