@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -47,11 +46,11 @@ class SelfPlayAndLearning(Workload):
         from stoneworks.training.alphazero.positions import BatchMaker, make_positions
         from stoneworks.training.alphazero.self_play import SelfPlay
         from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
-        from stoneworks.training.runs.config import load_config
+        from stoneworks.training.runs.config_files import load_config
 
         config = load_config(config_name)
         assert isinstance(config, AlphaZeroConfig)
-        config = replace(config, device="cpu")
+        config = config.replace(device="cpu")
         torch.set_num_threads(1)
         game = load_measured_game(config.game)
         network = make_network(Architecture.of_game(game, config.network))
@@ -62,7 +61,7 @@ class SelfPlayAndLearning(Workload):
         records = random_positions(game, config.learner.batch_size)
         policies = np.full((len(records), game.num_actions), 1 / game.num_actions, np.float32)
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
-        maker = BatchMaker(game, config.learner.search_value_share, features=config.network.features)
+        maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
         simulations_per_position = settings.simulations + settings.fast_simulations * (1 / settings.full_share - 1)
         steps_per_position = config.learner.samples_per_position / config.learner.batch_size
@@ -126,7 +125,7 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
         from stoneworks.training.alphazero.config import AlphaZeroConfig
         from stoneworks.training.alphazero.self_play import SelfPlay
         from stoneworks.training.alphazero.sources import make_evaluator
-        from stoneworks.training.runs.config import parse_config
+        from stoneworks.training.runs.config_files import parse_config
 
         torch.set_num_threads(1)
         game = load_measured_game(game_name)
