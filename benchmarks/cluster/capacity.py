@@ -25,12 +25,8 @@ from benchmarks.speed.__main__ import WIDTH_OF_FILES
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-<<<<<<< HEAD
-from stoneworks.files import write_whole
-from stoneworks.models.machine import processor_name
-=======
 from stoneworks.files import check_output_file, write_whole
->>>>>>> main
+from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.config import AlphaZeroConfig
