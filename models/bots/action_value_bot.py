@@ -23,12 +23,12 @@ class ActionValueBot(Bot):
         """Search from ``[n]`` records of non-terminal positions of the bot's game.
 
         Returns:
-            The values of all actions, ``float32[n, num_distinct_actions]`` (see :meth:`action_values`), and the actions to
+            The values of all actions, ``float32[n, num_actions]`` (see :meth:`action_values`), and the actions to
             play, ``int64[n]``.
         """
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: the value of each action for the player to move.
+        """Return ``float32[num_actions]``: the value of each action for the player to move.
 
         The highest value is that of the search; others may be upper bounds. Illegal actions, and those that were not tried,
         have minus infinity.
@@ -59,4 +59,4 @@ class ActionValueBot(Bot):
         """Return the record of a position as an array of one. Raises ``ValueError`` if the bot cannot play in it."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return state.records
+        return state.record.reshape(1)

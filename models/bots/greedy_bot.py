@@ -38,7 +38,7 @@ class GreedyBot(ActionValueBot):
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""
-        values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
+        values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         self._search(self._game.board, states, *self._limits, seeds, values, actions)

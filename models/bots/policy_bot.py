@@ -94,7 +94,7 @@ class PolicyBot(Bot):
             observation, mask = state.observation_and_mask(state.current_player())
             planes, masks = observation[None], mask[None]
         else:
-            planes, masks = self._inputs.of_records(state.records)
+            planes, masks = self._inputs.of_records(state.record.reshape(1))
         probabilities = self._probabilities(planes, masks)
         legal = np.flatnonzero(masks[0])
         policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
