@@ -213,8 +213,8 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import RecordError, read_records
     from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
+    from stoneworks.models.bots.spec import UntrustedNameError
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
-    from stoneworks.models.errors import UntrustedNameError
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
