@@ -26,9 +26,9 @@ from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
+from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.processors import processor_name
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import position_dtype

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.bots.action_value_bot import ActionValueBot
+from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
 
