@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
 from stoneworks.evaluation.folder import ArenaFolder, match_of, read_settings
 from stoneworks.evaluation.match import MatchResult

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stoneworks.envs.rules.checks import check_integer, check_positive
+from stoneworks.checks import check_integer, check_positive
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.play import ArenaResult, play_arena
 from stoneworks.evaluation.settings import ArenaSettings

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.ladder import Ladder, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.play import ArenaResult, play_arena

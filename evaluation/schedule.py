@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.checks import check_integer
 
 
 @dataclass(frozen=True)

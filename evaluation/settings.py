@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
 from stoneworks.evaluation.schedule import Chunk, chunks_of
 from stoneworks.evaluation.sprt import Sprt

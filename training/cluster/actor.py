@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.registry import Entry, add_entries
 from stoneworks.models.architecture import Architecture
+from stoneworks.registry import Entry, add_entries
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame

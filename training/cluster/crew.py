@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.rules.registry import added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture
+from stoneworks.registry import added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import SelfPlayError
 from stoneworks.training.cluster.actor import PlayedBatch, SelfPlayActor

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
+from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.cluster.connection import Node, alive_nodes
 from stoneworks.training.cluster.errors import ClusterError
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
+from stoneworks.registry import Entry, Registry, path_of
 
 if TYPE_CHECKING:
     from stoneworks.training.runs.story import RunStory

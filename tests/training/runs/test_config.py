@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names, register_algorithm
 from stoneworks.training.runs.config_files import (
