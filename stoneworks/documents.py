@@ -5,10 +5,16 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+
+from stoneworks.files import write_whole
+from stoneworks.reading import read_json
 
 T = TypeVar("T")
 
@@ -50,7 +56,7 @@ class Document(BaseModel, metaclass=_TypedErrors):
     error: ClassVar[type[ValueError]] = DocumentError
 
     @classmethod
-    def parse(cls, values: Any, source: str) -> Any:
+    def parse(cls, values: Any, source: str) -> Self:
         """Return the document with ``values``, a mapping from YAML or JSON. ``source`` is its name in errors.
 
         Raises:
@@ -60,6 +66,24 @@ class Document(BaseModel, metaclass=_TypedErrors):
             return cls.model_validate(values)
         except ValidationError as error:
             raise cls.error(f"{source}: {describe(error, cls)}") from None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
+        return cls.parse(read_json(path, cls.error), str(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the document to a JSON file, atomically."""
+        text = json.dumps(self.to_fields(), indent=1, allow_nan=False, ensure_ascii=False)
+        write_whole(Path(path), f"{text}\n")
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the values as JSON has them, by the keys of the file."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values of some fields. Raises ``error`` for an invalid value."""
+        return type(self)(**{**dict(self), **changes})
 
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stoneworks.evaluation.errors import ArenaFolderError
-from stoneworks.evaluation.play import load_arena
+from stoneworks.evaluation.arena import load_arena
+from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ratings import RatingError
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.evaluation.results import results_of

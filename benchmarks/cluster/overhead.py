@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
+from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
-from stoneworks.training.cluster.connection import local_cluster
-from stoneworks.training.cluster.source import ClusterSelfPlay
 from stoneworks.training.runs.config import load_config
 
 with require_extra("cluster", "clusters"):

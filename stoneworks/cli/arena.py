@@ -16,7 +16,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.models.processors import num_processors
 
 if TYPE_CHECKING:
-    from stoneworks.evaluation.play import ArenaResult
+    from stoneworks.evaluation.arena import ArenaResult
     from stoneworks.evaluation.settings import ArenaSettings
 
 ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fixed players.")
@@ -64,10 +64,9 @@ def arena(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
-    from stoneworks.evaluation.play import play_arena
-    from stoneworks.evaluation.report import check_picture_path, save_picture
-    from stoneworks.evaluation.schedule import gauntlet, neighbors, round_robin
-    from stoneworks.evaluation.settings import ArenaSettings
+    from stoneworks.evaluation.arena import play_arena
+    from stoneworks.evaluation.results import check_picture_path, save_picture
+    from stoneworks.evaluation.settings import ArenaSettings, gauntlet, neighbors, round_robin
     from stoneworks.evaluation.sprt import Sprt
 
     if picture is not None:
@@ -142,7 +141,7 @@ def show_ladder(
 ) -> None:
     """Show the ladder of a game."""
     from stoneworks.evaluation.ladder import load_ladder, shipped_ladders
-    from stoneworks.evaluation.report import table_of
+    from stoneworks.evaluation.results import table_of
 
     console = Console(markup=False, highlight=False)
     if game is None:
@@ -183,11 +182,9 @@ def make_ladder(
     seed: _Seed = 0,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
+    from stoneworks.evaluation.arena import play_arena, play_to_precision
     from stoneworks.evaluation.ladder import ANCHORS, Ladder, file_name_of
-    from stoneworks.evaluation.play import play_arena
-    from stoneworks.evaluation.precision import play_to_precision
-    from stoneworks.evaluation.schedule import neighbors
-    from stoneworks.evaluation.settings import ArenaSettings
+    from stoneworks.evaluation.settings import ArenaSettings, neighbors
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
 
@@ -230,13 +227,12 @@ def _play(
 ) -> ArenaResult:
     """Play an arena with a progress bar, print its table and write ``results.json``. After Ctrl-C, print the current table.
 
-    ``play`` is :func:`~stoneworks.evaluation.play.play_arena`, or a function with its arguments.
+    ``play`` is :func:`~stoneworks.evaluation.arena.play_arena`, or a function with its arguments.
     """
+    from stoneworks.evaluation.arena import load_arena
     from stoneworks.evaluation.folder import write_json
-    from stoneworks.evaluation.play import load_arena
     from stoneworks.evaluation.ratings import RatingError
-    from stoneworks.evaluation.report import pairings_table_of, table_of
-    from stoneworks.evaluation.results import results_of
+    from stoneworks.evaluation.results import pairings_table_of, results_of, table_of
 
     where = folder or _folder_of("arena", settings.game, settings.to_fields())
     console = Console(markup=False, highlight=False)

@@ -44,7 +44,7 @@ from stoneworks.evaluation import (
 )
 from stoneworks.evaluation.ladder import file_name_of, ladder_table_markdown
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
-from stoneworks.evaluation.report import pairings_table_of, save_picture
+from stoneworks.evaluation.results import pairings_table_of, save_picture
 from stoneworks.evaluation.workers import play_chunks
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot

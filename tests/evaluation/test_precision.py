@@ -12,7 +12,7 @@ import pytest
 
 from stoneworks.cli.main import main
 from stoneworks.evaluation import ArenaResult, ArenaSettings, Sprt, load_arena, neighbors, play_arena
-from stoneworks.evaluation.precision import play_to_precision, uncertain_pairings
+from stoneworks.evaluation.arena import play_to_precision, uncertain_pairings
 
 GAME = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")

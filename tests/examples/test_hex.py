@@ -20,8 +20,8 @@ from gymnasium.utils.env_checker import check_env
 from stoneworks import load_bot, load_game
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.evaluation.play import play_arena
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot

@@ -116,9 +116,8 @@ def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
-    from stoneworks.evaluation.play import play_arena
-    from stoneworks.evaluation.schedule import round_robin
-    from stoneworks.evaluation.settings import ArenaSettings
+    from stoneworks.evaluation.arena import play_arena
+    from stoneworks.evaluation.settings import ArenaSettings, round_robin
     from stoneworks.web.errors import RequestError
     from stoneworks.web.limits import Limits
     from stoneworks.web.watch import Watch

@@ -99,8 +99,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)  # Ray lets nodes import from the folder of the driver, where that exists
-    from stoneworks.training.cluster.errors import ClusterError
-    from stoneworks.training.cluster.identity import digest_of_sources
+    from stoneworks.cluster import ClusterError, digest_of_sources
 
     package = tmp_path / "path" / "stoneworks"
     if kind == "missing":

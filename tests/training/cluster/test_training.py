@@ -42,7 +42,7 @@ def network() -> BoardNetwork:
 
 
 def source_of(network: BoardNetwork, config: AlphaZeroConfig, tell: Callable[[str], None]) -> Any:
-    from stoneworks.training.cluster.source import ClusterSelfPlay
+    from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 
     return ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell)
 

@@ -14,10 +14,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from stoneworks import load_game
-from stoneworks.evaluation.play import play_arena
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
-from stoneworks.evaluation.schedule import round_robin
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.web import Replay
 
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
