@@ -1,29 +1,32 @@
-from .arena import ArenaResult as ArenaResult
-from .arena import load_arena as load_arena
-from .arena import play_arena as play_arena
-from .arena import play_to_precision as play_to_precision
+from .arena import (
+    ArenaResult as ArenaResult,
+    load_arena as load_arena,
+    play_arena as play_arena,
+    play_to_precision as play_to_precision,
+)
 from .folder import ArenaFolderError as ArenaFolderError
-from .ladder import Ladder as Ladder
-from .ladder import LadderError as LadderError
-from .ladder import load_ladder as load_ladder
-from .ladder import shipped_ladders as shipped_ladders
+from .ladder import (
+    Ladder as Ladder,
+    LadderError as LadderError,
+    load_ladder as load_ladder,
+    shipped_ladders as shipped_ladders,
+)
 from .match import play_match as play_match
-from .rate import RateResult as RateResult
-from .rate import RateSettings as RateSettings
-from .rate import rate as rate
-from .ratings import DisconnectedPlayersError as DisconnectedPlayersError
-from .ratings import Pairing as Pairing
-from .ratings import RatingError as RatingError
-from .ratings import Ratings as Ratings
-from .ratings import rate_against as rate_against
-from .ratings import rate_players as rate_players
-from .results import ArenaSummary as ArenaSummary
-from .results import results_of as results_of
-from .settings import ArenaSettings as ArenaSettings
-from .settings import gauntlet as gauntlet
-from .settings import neighbors as neighbors
-from .settings import round_robin as round_robin
-from .sprt import Sprt as Sprt
-from .sprt import SprtDecision as SprtDecision
-from .sprt import pentanomial as pentanomial
+from .rate import RateResult as RateResult, RateSettings as RateSettings, rate as rate
+from .ratings import (
+    DisconnectedPlayersError as DisconnectedPlayersError,
+    Pairing as Pairing,
+    RatingError as RatingError,
+    Ratings as Ratings,
+    rate_against as rate_against,
+    rate_players as rate_players,
+)
+from .results import ArenaSummary as ArenaSummary, results_of as results_of
+from .settings import (
+    ArenaSettings as ArenaSettings,
+    gauntlet as gauntlet,
+    neighbors as neighbors,
+    round_robin as round_robin,
+)
+from .sprt import Sprt as Sprt, SprtDecision as SprtDecision, pentanomial as pentanomial
 from .workers import ArenaPlayError as ArenaPlayError

@@ -108,9 +108,7 @@ class ArenaFolder:
         folder, file = Path(path), Path(path) / _SETTINGS
         if file.exists():
             there = _StoredArena.load(file).to_fields()
-            here = settings.to_fields() | (
-                {} if checkpoints is None else {"checkpoints": dict(checkpoints)}
-            )
+            here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
             for name, value in here.items():
                 if there[name] != value:
                     raise ArenaFolderError(
