@@ -22,10 +22,10 @@ T = TypeVar("T")
 Tuple = Annotated[tuple[T, ...], Strict(False)]
 
 _BOUNDS = {
-    "greater_than_equal": ">= {ge:g}",
-    "greater_than": "> {gt:g}",
-    "less_than_equal": "<= {le:g}",
-    "less_than": "< {lt:g}",
+    "greater_than_equal": ">= {ge:.10g}",
+    "greater_than": "> {gt:.10g}",
+    "less_than_equal": "<= {le:.10g}",
+    "less_than": "< {lt:.10g}",
 }
 _MAX_CHARACTERS = 100
 
@@ -89,7 +89,8 @@ class Document(BaseModel, metaclass=_TypedErrors):
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with other values of some fields. Raises ``error`` for an invalid value."""
-        return type(self)(**{**dict(self), **changes})
+        values = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+        return type(self)(**{**values, **changes})
 
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:

@@ -12,7 +12,7 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
-from stoneworks.evaluation import ArenaSettings, play_arena, rate
+from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
@@ -30,7 +30,7 @@ STATE = GAME.new_initial_state()
 BATCH = Batch(GAME, 2)
 #: For arguments of wrong types.
 ANY: Any = {"random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
-ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
+ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num_pairs=1)
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,24 @@ ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
         (lambda: FinalMatches(seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: FinalMatches(other_pairs=0), "other_pairs must be an integer from 1 to 100000, got 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset must be True or False, got 'x'"),
-        (lambda: ArenaSettings("vadus(size=2)", ANY["half"]), "pairings must be a tuple of pairings, got 1.5"),
+        (
+            lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["half"]),
+            "pairings must be a valid tuple, got 1.5",
+        ),
         (lambda: VectorEnv(0, GAME), "num_envs must be an integer >= 1, got 0"),
         (lambda: SelfPlayVectorEnv(ANY["half"], GAME), "num_envs must be an integer >= 1, got 1.5"),
         (lambda: VectorEnv(2, GAME, opponent=ANY), "shares must be numbers >= 0"),
         (lambda: draw(ANY["name"]), "state must be a State, got 'x'"),
         (lambda: Replay(ANY["half"]), "got 1.5"),
-        (lambda: ArenaSettings("vadus(size=2)", ANY["list"]), "pairing must be a tuple"),
-        (lambda: ArenaSettings("vadus(size=2)", (("greedy",),)), "pairing must be a tuple"),  # type: ignore[arg-type]
+        (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["list"]), "pairings.0 must be a valid tuple"),
+        (
+            lambda: ArenaSettings(game="vadus(size=2)", pairings=(("greedy", 1),)),
+            "pairings.0.1 must be a valid string, got 1",
+        ),  # type: ignore[arg-type]
         (lambda: play_arena(ARENA, "arena", {"other": ANY["half"]}), "player 'other' must be"),
-        (lambda: rate("random", "vadus(size=5)", "rated", num_pairs=0), "num_pairs must be an integer >= 1, got 0"),
-        (lambda: rate("random", "vadus(size=5)", "rated", scout_pairs=0), "scout_pairs must be an integer >= 1, got 0"),
-        (lambda: rate("random", "vadus(size=5)", "rated", seed=-1), "seed must be an integer >= 0, got -1"),
+        (lambda: RateSettings(num_pairs=0), "num_pairs must be >= 1, got 0"),
+        (lambda: RateSettings(scout_pairs=0), "scout_pairs must be >= 1, got 0"),
+        (lambda: RateSettings(seed=-1), "seed must be >= 0, got -1"),
         (lambda: rate(ANY["half"], "vadus(size=5)", "rated"), "must be a bot name"),
     ],
 )

@@ -292,7 +292,7 @@ class Watch:
             if result.num_games:
                 answer["results"] = {
                     name: value
-                    for name, value in results_of(result).items()
+                    for name, value in results_of(result).to_fields().items()
                     if name in ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
                 }
                 answer["cross_table"] = [

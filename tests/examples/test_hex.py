@@ -205,7 +205,7 @@ def test_hex_is_played_in_the_terminal_with_hints(
 
 
 def test_the_arena_plays_hex_in_worker_processes(tmp_path: Path) -> None:
-    settings = ArenaSettings("hex(size=3)", (("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
+    settings = ArenaSettings(game="hex(size=3)", pairings=(("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
     results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
     assert [record.actions for record in results[0].records] == [record.actions for record in results[1].records]
     assert results[0].matches[0].score < 0.35

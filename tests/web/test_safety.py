@@ -123,7 +123,7 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     from stoneworks.web.watch import Watch
 
     outside, watched = tmp_path / "outside", tmp_path / "watched"
-    settings = ArenaSettings(GAME, round_robin(["random", "mcts:1"]), num_pairs=2)
+    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "mcts:1"]), num_pairs=2)
     play_arena(settings, outside / "arena")
     (outside / "run" / "checkpoint").mkdir(parents=True)
     (outside / "run" / "metrics.jsonl").write_text('{"positions": 7, "secret": 1}\n', encoding="utf-8")

@@ -17,7 +17,7 @@ from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.results import rate_summaries
+from stoneworks.evaluation.rate import rate_summaries
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -155,8 +155,8 @@ def _arena_settings(game: Game, num_pairs: int, search: str, matches: FinalMatch
         for opponent in (playable_bots(default, game) if given is None else given)
     )
     return ArenaSettings(
-        str(game),
-        pairings,
+        game=str(game),
+        pairings=pairings,
         num_pairs=num_pairs,
         chunk_pairs=CHUNK_PAIRS,
         opening_actions=matches.opening_actions,

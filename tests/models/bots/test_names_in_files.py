@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import yaml
 
 from stoneworks.cli.main import main
-from stoneworks.evaluation import load_ladder, rate
+from stoneworks.evaluation import RateSettings, load_ladder, rate
 from stoneworks.models import load_bot
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.models.errors import UnknownBotError, UntrustedNameError
@@ -53,10 +52,14 @@ def command_that_leaves_a_trace(trace: Path) -> str:
 def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     ladder = load_ladder(GAME)
-    names = (*ladder.ratings.names[:-1], command_that_leaves_a_trace(trace))
-    evil = replace(ladder, ratings=replace(ladder.ratings, names=names))
+    *others, last = ladder.players
+    command = command_that_leaves_a_trace(trace)
+    evil = ladder.replace(
+        players=(*others, last.replace(name=command)),
+        covariance_of=tuple(command if name == last.name else name for name in ladder.covariance_of),
+    )
     with pytest.raises(UntrustedNameError, match="starts a program"):
-        rate("random", GAME, tmp_path / "games", ladder=evil, num_pairs=1, scout_pairs=1, num_anchors=1)
+        rate("random", evil, tmp_path / "games", RateSettings(num_pairs=1, scout_pairs=1, num_anchors=1))
     assert not trace.exists()
     assert not (tmp_path / "games").exists()
     assert np.isfinite(ladder.ratings.elo).all()

@@ -40,7 +40,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with records, an arena and the files of a run."""
     folder = tmp_path_factory.mktemp("watched")
     write_records(folder / "games.jsonl", random_records(30))
-    settings = ArenaSettings("vadus(size=3)", round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
+    settings = ArenaSettings(game="vadus(size=3)", pairings=round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
     play_arena(settings, folder / "arena")
     (folder / "run").mkdir()
     rows = [{"positions": 1000 * n, "seconds": 10 * n, "policy": 3 / n, "value": 1 / n} for n in range(1, 6)]
