@@ -15,7 +15,7 @@ from stoneworks.evaluation import RateSettings, load_ladder, rate
 from stoneworks.models import load_bot
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.models.errors import UnknownBotError, UntrustedNameError
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 GAME = "vadus(size=5)"
 
