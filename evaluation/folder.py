@@ -107,7 +107,7 @@ class ArenaFolder:
         """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
         folder, file = Path(path), Path(path) / _SETTINGS
         if file.exists():
-            there = _StoredArena.load(file).to_fields()
+            there = _StoredArena.from_file(file).to_fields()
             here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
             for name, value in here.items():
                 if there[name] != value:
@@ -152,7 +152,7 @@ def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     file = Path(path) / _SETTINGS
     if not file.exists():
         raise ArenaFolderError(f"{path} is not the folder of an arena: {_SETTINGS} is missing")
-    stored = dict(_StoredArena.load(file))
+    stored = dict(_StoredArena.from_file(file))
     del stored["checkpoints"]
     return ArenaSettings(**stored)
 

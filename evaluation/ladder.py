@@ -104,7 +104,7 @@ def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) ->
     """
     wanted = str(load_game(game) if isinstance(game, str) else game)
     if path is not None:
-        ladder = Ladder.load(path)
+        ladder = Ladder.from_file(path)
         if ladder.game != wanted:
             raise LadderError(f"{path} must be a ladder of {wanted}, got one of {ladder.game}")
         return ladder

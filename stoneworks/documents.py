@@ -76,7 +76,7 @@ class Document(BaseModel, metaclass=_TypedErrors):
             raise cls.error(f"{source}: {describe(error, cls)}") from None
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
         return cls.parse(read_json(path, cls.error), str(path))
 

@@ -372,10 +372,10 @@ def _records_in(file: Path) -> list[GameRecord | str]:
         if not line.strip():
             continue
         try:
-            records.append(GameRecord.from_json(line.decode("utf-8")))
-        except (RecordError, UnicodeDecodeError, RecursionError) as error:
+            records.append(GameRecord.from_json(line.decode("utf-8", "replace"), f"{file.name}, line {number}"))
+        except RecordError as error:
             if number < len(lines):  # the last line is incomplete
-                records.append(f"{file.name}, line {number}: {error}")
+                records.append(str(error))
     return records
 
 

@@ -64,7 +64,7 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
         processes = SelfPlayProcesses(network, config, seed, 2, 0.0)
         try:
             pids = ray.get(
-                [member.actor.__ray_call__.remote(lambda actor: os.getpid()) for member in actors._crew._members]
+                [one.handle.__ray_call__.remote(lambda actor: os.getpid()) for one in actors._actors._actors]
             )
             local = _Side(processes, [process.pid or 0 for process in processes._processes])
             remote = _Side(actors, pids)

@@ -182,7 +182,7 @@ def make_ladder(
         raise ValueError(f"output must be an existing folder, got {str(output)!r}")
     anchors = players or playable_bots(ANCHORS, load_game(game))
     settings = _settings(game, neighbors(anchors, num_neighbors), pairs, options)
-    words = {
+    words: dict[str, float] = {
         "pairs": pairs,
         "opening-actions": options.opening_actions,
         "chunk-pairs": options.chunk_pairs,

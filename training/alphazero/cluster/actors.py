@@ -176,13 +176,14 @@ class Actors:
 
     @property
     def num_actors(self) -> int:
-        """Number of actors."""
-        return len(self._actors)
+        """Number of actors, without those on new nodes that have not answered yet."""
+        return sum(actor.node.identifier not in self._new_nodes for actor in tuple(self._actors))
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes with actors."""
-        return tuple({actor.node.identifier: actor.node for actor in tuple(self._actors)}.values())
+        """The nodes of these actors."""
+        nodes = {actor.node.identifier: actor.node for actor in tuple(self._actors)}
+        return tuple(node for identifier, node in nodes.items() if identifier not in self._new_nodes)
 
     @property
     def num_outstanding(self) -> int:
@@ -227,7 +228,9 @@ class Actors:
 
     def _hand_out(self) -> None:
         weights = self.weights
-        num_positions = max(1, self._config.positions_per_iteration // (OUTSTANDING_BATCHES * max(1, self.num_actors)))
+        num_positions = max(
+            1, self._config.positions_per_iteration // (OUTSTANDING_BATCHES * max(1, len(self._actors)))
+        )
         arguments = weights.reference, weights.update, weights.progress, num_positions, BATCH_SECONDS
         for _ in range(OUTSTANDING_BATCHES):
             for actor in self._actors:
@@ -240,7 +243,7 @@ class Actors:
             batch: PlayedBatch = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
             ray.kill(actor.handle, no_restart=False)  # it would go on with games that are neither finished nor intact
-            self._lose(actor, f"failed: {error.cause!r}", error.traceback_str)
+            self._lose(actor, f"failed: {error.cause!r}", str(error))
         except ray.exceptions.ActorUnavailableError as error:  # Ray starts it again, or its node is gone
             self._lose(actor, f"died: {str(error).partition(chr(10))[0]}")
         except ray.exceptions.RayActorError as error:
@@ -288,9 +291,11 @@ class Actors:
             if actor.trace:
                 error.add_note(actor.trace)
             raise error
-        problem = f"node {name} cannot play with stoneworks {self._identity['stoneworks']}: {reason}"
+        problem = reason.partition("ClusterError: ")[2] or (
+            f"node {name} cannot play with stoneworks {self._identity['stoneworks']}: {reason}; install it there"
+        )
         if actor.node.identifier not in self._new_nodes:
-            raise ClusterError(f"{problem}; install the same version on all nodes")
+            raise ClusterError(problem)
         self._refused.add(actor.node.identifier)
         self._drop(actor.node)
         self._report(f"{problem}; it gets no actors")
@@ -299,7 +304,7 @@ class Actors:
         """Drop the actors of nodes that are gone, and start actors on new nodes."""
         self._looked = time.monotonic()
         alive = alive_nodes()
-        for node in self.nodes:
+        for node in {actor.node.identifier: actor.node for actor in self._actors}.values():
             if node.identifier not in alive:
                 lost = self._drop(node)
                 self._report(
@@ -331,7 +336,7 @@ class Actors:
         for place in range(max(map(self._num_places, nodes), default=0)):
             for node in nodes:
                 free = present[node.identifier] <= place < self._num_places(node)
-                if free and (limit < 0 or self.num_actors < limit):
+                if free and (limit < 0 or len(self._actors) < limit):
                     self._actors.append(_Actor(node, self._start(node)))
 
     def _start(self, node: Node) -> Any:
