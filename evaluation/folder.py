@@ -21,7 +21,8 @@ from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
 from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.locks import LOCK_FILES
-from stoneworks.models.shipped import METADATA_FILE, checkpoint_of
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
+from stoneworks.models.description import METADATA_FILE
 
 _SETTINGS = "arena.json"
 _GAMES = "games"
@@ -61,9 +62,16 @@ def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:
 
     The description contains the hash of the weights.
     """
-    found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
-    files = {name: checkpoint[0] / METADATA_FILE for name, checkpoint in found.items() if checkpoint is not None}
+    folders = {name: _checkpoint_of(player) for name, player in players.items()}
+    files = {name: folder / METADATA_FILE for name, folder in folders.items() if folder is not None}
     return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
+
+
+def _checkpoint_of(player: object) -> Path | None:
+    try:
+        return BotSpec.parse(player).checkpoint if isinstance(player, str) else None
+    except UnknownBotError:
+        return None
 
 
 def _may_be_left_over(file: Path) -> bool:
