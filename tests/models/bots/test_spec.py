@@ -99,11 +99,11 @@ def command_that_leaves_a_trace(trace: Path) -> str:
 def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     ladder = load_ladder(GAME)
-    *others, last = ladder.players
+    first, *others = ladder.players
     command = command_that_leaves_a_trace(trace)
     evil = ladder.replace(
-        players=(*others, last.replace(name=command)),
-        covariance_of=tuple(command if name == last.name else name for name in ladder.covariance_of),
+        players=(first.replace(name=command), *others),
+        covariance_of=tuple(command if name == first.name else name for name in ladder.covariance_of),
     )
     with pytest.raises(UntrustedNameError, match="starts a program"):
         rate("random", evil, tmp_path / "games", RateSettings(num_pairs=1, scout_pairs=1, num_anchors=1))
