@@ -107,6 +107,6 @@ def _identity(settings: ArenaSettings, players: Mapping[str, Player]) -> Identit
     game = load_game(settings.game)
     return {
         **identity_of(("envs", "models", "evaluation")),
-        settings.game: f"version {game.version}, {game.num_distinct_actions()} actions",
+        settings.game: f"version {game.version}, {game.num_actions} actions",
         **checkpoint_hashes(players),
     }

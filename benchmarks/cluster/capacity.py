@@ -27,9 +27,9 @@ from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
+from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.processors import processor_name
 from stoneworks.training.alphazero.cluster.actors import BATCH_SECONDS, PlayedBatch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner

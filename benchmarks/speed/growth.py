@@ -19,7 +19,7 @@ from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
-from stoneworks.models.processors import processor_name
+from stoneworks.models.machine import processor_name
 
 NUM_GAMES = 64
 MCTS_SIMULATIONS = 400

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from stoneworks.cli.options import with_option_groups
 from stoneworks.envs.rules import load_game
-from stoneworks.models.processors import num_processors
+from stoneworks.models.machine import num_processors
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings

@@ -104,7 +104,7 @@ def ship(
     Ctrl-C keeps the finished games; the same command resumes.
     """
     from stoneworks.cli.console import progress_bar
-    from stoneworks.models.processors import num_processors
+    from stoneworks.models.machine import num_processors
     from stoneworks.models.shipped import shipped_folder
     from stoneworks.training.runs.final_matches import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run

@@ -103,7 +103,7 @@ def identity_of_run(config: AlphaZeroConfig) -> Identity:
     games = [load_game(name) for name in config.shares()]
     return {
         **identity_of(("envs", "models", "evaluation", "training")),
-        **{str(game): f"version {game.version}, {game.num_distinct_actions()} actions" for game in games},
+        **{str(game): f"version {game.version}, {game.num_actions} actions" for game in games},
     }
 
 
