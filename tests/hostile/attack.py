@@ -236,7 +236,7 @@ def attack_files(number: int, seed: int) -> Counts:
     state = {"moments": next(network.parameters()).detach().clone()}
     save_checkpoint(checkpoint, game=game, network=network, training={"x": 1}, training_state=state)
     arena = folder / "arena"
-    play_arena(ArenaSettings(str(game), (("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
+    play_arena(ArenaSettings(game=str(game), pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
     (games_file,) = (arena / "games").glob("*.jsonl")
     ladder_file = folder / "ladder.json"
     ladder = shipped_ladders()["vadus(size=5)"]
@@ -441,7 +441,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.observation_tensor: {"player": 0},
             state.child: {"action": 9},
             GameRecord.from_json: {"line": record.to_json()},
-            Sprt.parse: {"text": "elo0=0,elo1=10"},
+            Sprt.from_text: {"text": "elo0=0,elo1=10"},
             parse_config: {"values": {"algorithm": "ppo", "game": "vadus"}, "source": "here"},
             load_config: {"name": "vadus-5", "overrides": ["seed=1"], "trust_names": False},
             load_ladder: {"game": "vadus(size=5)", "path": None},
