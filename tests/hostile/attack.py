@@ -220,7 +220,7 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
     from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
-    from stoneworks.training.runs.metrics import read_metrics, truncate_events
+    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.errors import RequestError
     from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stoneworks.extras import require_extra
@@ -125,7 +126,7 @@ class Learner:
             tensors |= {f"optimiser.{number}.{name}": of_parameter[name] for name in ("step", "exp_avg", "exp_avg_sq")}
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
-    def load_state(self, tensors: dict[str, Tensor]) -> None:
+    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Restore the training state returned by ``state``.
 
         Raises:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.registry import Entry, add_entries
 from stoneworks.models.architecture import Architecture
-from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.alphazero.sources import SelfPlayWorker
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from stoneworks.extras import require_extra
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.cluster.actor import PlayedBatch
 from stoneworks.training.cluster.connection import Node, alive_nodes, connected

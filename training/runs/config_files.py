@@ -7,17 +7,18 @@ the file, the key, the value and the allowed values.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 import yaml
-from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_validator, model_validator
 
-from stoneworks.documents import Document, shown
+from stoneworks.documents import Document, Tuple, shown
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.architecture import network_config
+from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.models.errors import UntrustedNameError
 from stoneworks.models.features import has_features
@@ -47,11 +48,24 @@ GameString = Annotated[str, AfterValidator(_check_game)]
 Device = Literal["auto", "cpu", "cuda"]
 
 
+class MatchSettings(Document):
+    """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
+
+    A subclass adds the amount of training between matches; its name is the unit of the configuration.
+
+    Attributes:
+        num_pairs: pairs of games against each opponent.
+        opening_actions: random actions at the start of each pair.
+        opponents: bot names, opponents of the policy.
+    """
+
+    num_pairs: Int = Field(25, ge=1)
+    opening_actions: Int = Field(3, ge=0)
+    opponents: Tuple[str] = ("random", "greedy")
+
+
 class RunConfig(Document):
     """Base class of the configurations of all algorithms.
-
-    A field ``network`` of a subclass may be given without some of its hyperparameters: those of the field's default then
-    apply if its kind is the same.
 
     Attributes:
         game: the game string.
@@ -62,9 +76,15 @@ class RunConfig(Document):
         checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
         threads: number of torch threads per process; 0 for torch's default. More than one is faster on an idle machine, and
             much slower on a busy one. Results may depend on the number in their last digits.
+        network: the network. Those of its hyperparameters that are not given are those of the default if the kind is the
+            same.
     """
 
     error: ClassVar[type[ValueError]] = ConfigError
+    #: Unit of training progress, which is also the name of the field with the total amount of training.
+    unit: ClassVar[str]
+    #: Fields that may be changed when a run is resumed, besides the amount, ``checkpoint_seconds`` and ``threads``.
+    changeable: ClassVar[tuple[str, ...]] = ()
 
     game: GameString
     algorithm: str
@@ -72,6 +92,27 @@ class RunConfig(Document):
     init_from: str = ""
     checkpoint_seconds: float = Field(60.0, gt=0)
     threads: Int = Field(1, ge=0)
+
+    network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=4)
+
+    @property
+    def total(self) -> int:
+        """Total amount of training."""
+        total: int = getattr(self, self.unit)
+        return total
+
+    @property
+    def match_settings(self) -> MatchSettings | None:
+        """Settings of matches during training: the field ``matches``; None if there is none."""
+        return getattr(self, "matches", None)
+
+    def bot_names(self) -> Iterable[str]:
+        """Return the names of the bots that the run requires."""
+        return self.match_settings.opponents if self.match_settings else ()
+
+    def seed_sequence(self, *purpose: int) -> np.random.SeedSequence:
+        """Return the seed sequence of a purpose, which is identified by integers; 0 is that of the initial weights."""
+        return np.random.SeedSequence((self.seed, *purpose))
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:
@@ -95,12 +136,11 @@ class RunConfig(Document):
 
     @model_validator(mode="after")
     def _check_features(self) -> RunConfig:
-        network = getattr(self, "network", None)
-        if network is not None and network.sees_features and not has_features(load_game(self.game)):
+        if self.network.sees_features and not has_features(load_game(self.game)):
             raise ValueError(f"network.features must be false: {self.game} has no features")
         return self
 
-    @field_validator("network", mode="before", check_fields=False)
+    @field_validator("network", mode="before")
     @classmethod
     def _complete_network(cls, values: Any) -> Any:
         if not isinstance(values, Mapping):
@@ -116,12 +156,15 @@ def config_names() -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
 
-def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool = False) -> RunConfig:
+def load_config(
+    name: str, overrides: Sequence[str] | Mapping[str, Any] = (), *, trust_names: bool = False
+) -> RunConfig:
     """Read a configuration.
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
-        overrides: ``"key=value"`` strings; dots separate nested keys: ``"network.channels=32"``. Values are YAML.
+        overrides: values by key, or ``"key=value"`` strings, whose values are YAML; dots separate nested keys:
+            ``"network.channels=32"``.
         trust_names: whether names of bots and checkpoints in the file may start programs or refer to paths outside its
             folder. Names in ``overrides`` always may.
 
@@ -140,8 +183,9 @@ def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool =
     values = read_yaml(text, source)
     if not trust_names:
         _check_names(values, source, Path(name).parent)
-    for override in overrides:
-        apply_override(values, override)
+    given = overrides.items() if isinstance(overrides, Mapping) else map(_read_override, overrides)
+    for key, value in given:
+        _apply_override(values, key, value)
     return parse_config(values, source)
 
 
@@ -187,20 +231,18 @@ def dump_config(config: RunConfig) -> str:
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
 
 
-def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:
+def check_unchanged(before: Mapping[str, Any], config: RunConfig, source: str) -> None:
     """Raise :class:`ConfigError` if a run that started with the configuration ``before`` cannot continue with ``config``.
 
     Args:
         before: the configuration at the start, as in a checkpoint.
         config: the current configuration.
-        changeable: keys whose values may change.
         source: name of the run in errors.
     """
-    if not isinstance(before, dict):
-        raise ConfigError(f"{source}: the configuration that it was trained with is missing")
     earlier = parse_config(before, source)
     if type(earlier) is not type(config):
         raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
+    changeable = (config.unit, "checkpoint_seconds", "threads", *config.changeable)
     now = config.model_dump(mode="json")
     for key, value in earlier.model_dump(mode="json").items():
         if key not in changeable and now[key] != value:
@@ -269,15 +311,19 @@ def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
     return counted[node]
 
 
-def apply_override(values: dict[str, Any], override: str) -> None:
-    """Apply ``override``, a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
+def _read_override(override: str) -> tuple[str, Any]:
+    """Return the key and the value of a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
     key, equals, text = override.partition("=") if isinstance(override, str) else ("", "", "")
     if not equals or not key:
         raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {shown(override)}")
+    return key, read_yaml(f"value: {text}", f"override {override!r}")["value"]
+
+
+def _apply_override(values: dict[str, Any], key: str, value: Any) -> None:
     *parts, last = key.split(".")
     for part in parts:
         inner = values.setdefault(part, {})
         if not isinstance(inner, dict):
-            raise ConfigError(f"override {override!r}: {part} is {shown(inner)}, which has no keys")
+            raise ConfigError(f"override {key!r}: {part} is {shown(inner)}, which has no keys")
         values = inner
-    values[last] = read_yaml(f"value: {text}", f"override {override!r}")["value"]
+    values[last] = value
