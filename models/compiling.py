@@ -13,7 +13,7 @@ import numpy as np
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.features import has_features
-from stoneworks.models.processors import num_processors
+from stoneworks.models.machine import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
 from stoneworks.models.search.puct import PUCT

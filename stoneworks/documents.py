@@ -16,10 +16,12 @@ T = TypeVar("T")
 Tuple = Annotated[tuple[T, ...], Strict(False)]
 
 _BOUNDS = {
-    "greater_than_equal": ">= {ge:g}",
-    "greater_than": "> {gt:g}",
-    "less_than_equal": "<= {le:g}",
-    "less_than": "< {lt:g}",
+    "greater_than_equal": "be >= {ge:g}",
+    "greater_than": "be > {gt:g}",
+    "less_than_equal": "be <= {le:g}",
+    "less_than": "be < {lt:g}",
+    "too_short": "have at least {min_length} items",
+    "too_long": "have at most {max_length} items",
 }
 _MAX_CHARACTERS = 100
 
@@ -84,8 +86,8 @@ def describe(error: ValidationError, document: type[BaseModel]) -> str:
     if kind in ("value_error", "assertion_error"):  # raised by a validator of ours, whose message names the value
         return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
     bound = _BOUNDS.get(kind)
-    words = bound.format(**problem["ctx"]) if bound else problem["msg"].removeprefix("Input should be ")
-    return f"{key or 'it'} must be {words}, got {shown(value)}"
+    words = bound.format(**problem["ctx"]) if bound else problem["msg"].partition(" should ")[2] or problem["msg"]
+    return f"{key or 'it'} must {words}, got {shown(value)}"
 
 
 def shown(value: Any) -> str:

@@ -1,25 +1,29 @@
-"""``ExternalBot``: an external program that plays over standard input and output (see docs/protocol.md)."""
+"""``ExternalBot``: an external program that plays over standard input and output (see docs/protocol.md).
+
+``python -m stoneworks.models.bots.external_bot greedy`` is such a program, which plays as the bot ``greedy``.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import queue
-import re
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
 from collections import deque
+from typing import TextIO
 
-from stoneworks.envs.rules import Game, IllegalActionError, State
+from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 from stoneworks.envs.rules.checks import check_positive
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_same_game
-from stoneworks.models.bots.parameters import Parameter, parse_parameters
-from stoneworks.models.errors import BotForfeit, BotStartError, UnknownBotError
+from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_game_goes_on, check_same_game
+from stoneworks.models.bots.loading import load_bot
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
 #: Version of the protocol.
 PROTOCOL = "stoneworks 1"
@@ -29,9 +33,9 @@ MAX_LINE_BYTES = 4096
 NUM_LAST_LINES = 10
 #: Time limit for a program to terminate after ``quit``, and for its pipes to drain.
 SECONDS_TO_END = 1.0
+DEFAULT_SECONDS = 10.0
+DEFAULT_START_SECONDS = 60.0
 
-_PARAMETERS = {"seconds": Parameter(10.0), "start": Parameter(60.0)}
-_OPTION = re.compile(r"(\w+=[^\s,]*),")
 _running: set[_Program] = set()
 
 
@@ -47,7 +51,13 @@ class ExternalBot(Bot):
     one_game_at_a_time = True
 
     def __init__(
-        self, command: str, game: Game, seed: int | None = None, *, seconds: float = 10.0, start_seconds: float = 60.0
+        self,
+        command: str,
+        game: Game,
+        seed: int | None = None,
+        *,
+        seconds: float = DEFAULT_SECONDS,
+        start_seconds: float = DEFAULT_START_SECONDS,
     ) -> None:
         """Create the bot. The program starts on the first call.
 
@@ -80,29 +90,21 @@ class ExternalBot(Bot):
         self._was_ready = False
 
     @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> ExternalBot:
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExternalBot:
         """Create the bot of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
 
-        Any leading ``key=value,`` is an option; the rest is the command.
+        Any leading ``key=value,`` is an option; the rest is the command. See :meth:`Bot.from_spec`.
         """
-        texts = []
-        command = argument
-        while option := _OPTION.match(command):
-            texts.append(option[1])
-            command = command[option.end() :]
-        values = parse_parameters("exec", texts, _PARAMETERS)
         try:
-            return cls(command, game, seed, seconds=values["seconds"], start_seconds=values["start"])
+            return cls(spec.text, game, seed, **spec.arguments)
         except ValueError as error:
-            raise UnknownBotError(f"{'exec:' + argument!r} is not a valid bot name: {error}") from None
+            raise UnknownBotError(f"{spec.name!r} is not a valid bot name: {error}") from None
 
     @property
     def name(self) -> str:
         """``exec:<command>``, with the options that are not the default."""
-        options = ""
-        for key, value in (("seconds", self._seconds), ("start", self._start_seconds)):
-            if value != _PARAMETERS[key].default:
-                options += f"{key}={value:g},"
+        options = "" if self._seconds == DEFAULT_SECONDS else f"seconds={self._seconds:g},"
+        options += "" if self._start_seconds == DEFAULT_START_SECONDS else f"start={self._start_seconds:g},"
         return f"exec:{options}{self._command}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
@@ -309,3 +311,52 @@ class _Program:
         with self._process.stderr as pipe:
             while line := pipe.readline(MAX_LINE_BYTES):
                 self._last_errors.append(line)
+
+
+# -- The other side ----------------------------------------------------------------------------------------------------
+
+
+def serve(bot_name: str, source: TextIO, target: TextIO) -> None:
+    """Answer the messages in ``source`` until its end or ``quit``.
+
+    Raises:
+        ValueError: the referee named an unknown game or action, or the bot is unknown.
+    """
+    game: Game | None = None
+    seed: int | None = None
+    bot: Bot | None = None
+    state: State | None = None
+
+    def say(line: str) -> None:
+        print(line, file=target, flush=True)
+
+    for line in source:
+        word, _, rest = line.strip().partition(" ")
+        if word == "stoneworks":
+            say(f"stoneworks 1 {bot_name}")
+        elif word == "game":
+            game, bot = load_game(rest), None
+        elif word == "seed":
+            seed = int(rest)
+        elif word == "new" and game is not None:
+            bot = bot or load_bot(bot_name, game, seed)
+            bot.restart()
+        elif word == "ready":
+            say("ready")
+        elif word == "position" and game is not None:
+            state = game.deserialize_state("\n".join(rest.split()))
+        elif word == "go" and bot is not None and state is not None:
+            say(f"action {state.action_to_string(bot.step(state))}")
+        elif word == "quit":
+            break
+
+
+def main() -> None:
+    """Serve the bot named on the command line."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m stoneworks.models.bots.external_bot <name of a bot>")
+    serve(sys.argv[1], sys.stdin, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -213,16 +213,18 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import RecordError, read_records
     from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
+    from stoneworks.models.bots.spec import UntrustedNameError
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
-    from stoneworks.models.errors import UntrustedNameError
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
     from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
     from stoneworks.training.runs.run_folder import read_metrics, truncate_events
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
+    from stoneworks.web.board import Positions
+    from stoneworks.web.game_tree import new_game
+    from stoneworks.web.requests import RequestError
+    from stoneworks.web.store import DATABASE_FILE, Store
 
     logging.disable(logging.WARNING)  # a damaged kernel or file of events is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
@@ -288,7 +290,7 @@ def attack_files(number: int, seed: int) -> Counts:
     save_report(Report([Row("steps", "a", spread, "b", spread, spread)], ["jax"], facts), bench)
     database = folder / "page" / DATABASE_FILE
     store = Store(database.parent, 10, 1000)
-    new = NewGame(str(game), game.version, (None, "random"), False, (Node(0, None, ""), Node(1, 0, "c3")), 1)
+    new = new_game(Positions().line(game, ("c3",)), (None, "random"))
     store.create([new] * 5)
     store.close()
     kernel, cache, context = compiled_kernel(folder)
@@ -428,7 +430,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.apply_action: {"action": 9},
             state.string_to_action: {"player_and_text": "c3"},
             State.from_record: {"game": game, "record": state.record},
-            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "obs_layout": "CHW"},
+            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "observation": {}},
             env.step: {"action": 9},
             VectorEnv: {"num_envs": 2, "game": "vadus(size=3)", "opponent": "random", "num_threads": 1},
             vector.step: {"actions": [9, 9]},

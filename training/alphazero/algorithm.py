@@ -18,8 +18,8 @@ from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError
 from stoneworks.models.description import PlaySettings
+from stoneworks.models.machine import num_processors
 from stoneworks.models.network import BoardNetwork
-from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig

@@ -14,7 +14,7 @@ with require_extra("train", "training runs"):
 
 
 from stoneworks.models.evaluator import fastest_device
-from stoneworks.models.processors import processor_name
+from stoneworks.models.machine import processor_name
 from stoneworks.training.runs.config_files import ConfigError
 
 

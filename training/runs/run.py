@@ -22,7 +22,6 @@ from stoneworks.extras import require_extra
 from stoneworks.files import append_json_line, remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
 from stoneworks.models import load_bot
-from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import (
     METADATA_FILE,
@@ -33,6 +32,7 @@ from stoneworks.models.checkpoint import (
     recover,
     save_checkpoint,
 )
+from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, Pairing
 from stoneworks.training.runs.config_files import RunConfig, check_unchanged, dump_config
