@@ -16,7 +16,7 @@ from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.runs.config_files import Device, GameString, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, RunConfig
 
 #: Observation planes with the stones of both players; games without them have no final board as a training target.
 FINAL_BOARD_PLANES = ("own_stones", "opponent_stones")

@@ -12,7 +12,7 @@ from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNe
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, FinalBoardHead, final_board_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
-from stoneworks.training.runs.config_files import ConfigError
+from stoneworks.training.runs.algorithms import ConfigError
 
 with require_extra("train", "training runs"):
     import torch

@@ -11,7 +11,7 @@ from stoneworks.documents import Document
 from stoneworks.envs.rules import Game
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.training.runs.config_files import Device, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, RunConfig
 
 #: Name prefix of past policies among the opponents.
 PAST = "past-"

@@ -1,4 +1,4 @@
-"""Configurations of training: the base class of the algorithms' own, and the YAML files that they are read from.
+"""Configurations of training by name: one YAML file per run.
 
 A key that is unknown or missing, or a value of the wrong type or out of range, raises :class:`ConfigError`, which names
 the file, the key, the value and the allowed values.
@@ -7,146 +7,22 @@ the file, the key, the value and the allowed values.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
-import numpy as np
 import yaml
-from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_validator, model_validator
 
-from stoneworks.documents import Document, Tuple, shown
-from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
+from stoneworks.documents import shown
 from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
-from stoneworks.models.features import has_features
 from stoneworks.reading import read_text
-from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
+from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, RunConfig, algorithm_names
 
 #: Maximum size of a configuration file in bytes.
 MAX_BYTES = 2**20
 #: Maximum number of values in a file, with aliases expanded.
 MAX_VALUES = 100_000
-
-
-class ConfigError(ValueError):
-    """Raised for an invalid configuration. The message names the file, the key, the value and the allowed values."""
-
-
-def _check_game(name: str) -> str:
-    load_game(name)
-    return name
-
-
-#: An integer that every array library can represent.
-Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
-#: A valid game string.
-GameString = Annotated[str, AfterValidator(_check_game)]
-#: A device of torch; ``auto`` is a GPU if one is available, else the processor.
-Device = Literal["auto", "cpu", "cuda"]
-
-
-class MatchSettings(Document):
-    """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
-
-    A subclass adds the amount of training between matches; its name is the unit of the configuration.
-
-    Attributes:
-        num_pairs: pairs of games against each opponent.
-        opening_actions: random actions at the start of each pair.
-        opponents: bot names, opponents of the policy.
-    """
-
-    num_pairs: Int = Field(25, ge=1)
-    opening_actions: Int = Field(3, ge=0)
-    opponents: Tuple[str] = ("random", "greedy")
-
-
-class RunConfig(Document):
-    """Base class of the configurations of all algorithms.
-
-    Attributes:
-        game: the game string.
-        algorithm: name of the algorithm in the registry.
-        seed: seed of all random numbers.
-        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
-            the network; empty for random initialization. Its architecture must be the one in ``network``.
-        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
-        threads: number of torch threads per process; 0 for torch's default. More than one is faster on an idle machine, and
-            much slower on a busy one. Results may depend on the number in their last digits.
-        network: the network. Those of its hyperparameters that are not given are those of the default if the kind is the
-            same.
-    """
-
-    error: ClassVar[type[ValueError]] = ConfigError
-    #: Unit of training progress, which is also the name of the field with the total amount of training.
-    unit: ClassVar[str]
-    #: Fields that may be changed when a run is resumed, besides the amount, ``checkpoint_seconds`` and ``threads``.
-    changeable: ClassVar[tuple[str, ...]] = ()
-
-    game: GameString
-    algorithm: str
-    seed: Int = Field(0, ge=0)
-    init_from: str = ""
-    checkpoint_seconds: float = Field(60.0, gt=0)
-    threads: Int = Field(1, ge=0)
-
-    network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=4)
-
-    @property
-    def total(self) -> int:
-        """Total amount of training."""
-        total: int = getattr(self, self.unit)
-        return total
-
-    @property
-    def match_settings(self) -> MatchSettings | None:
-        """Settings of matches during training: the field ``matches``; None if there is none."""
-        return getattr(self, "matches", None)
-
-    def bot_names(self) -> Iterable[str]:
-        """Return the names of the bots that the run requires."""
-        return self.match_settings.opponents if self.match_settings else ()
-
-    def seed_sequence(self, *purpose: int) -> np.random.SeedSequence:
-        """Return the seed sequence of a purpose, which is identified by integers; 0 is that of the initial weights."""
-        return np.random.SeedSequence((self.seed, *purpose))
-
-    @classmethod
-    def game_defaults(cls, game: Game) -> Mapping[str, Any]:
-        """Return defaults that depend on the game, by keys such as ``matches.opponents``."""
-        return {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_game_defaults(cls, values: Any) -> Any:
-        try:
-            defaults = cls.game_defaults(load_game(values["game"]))
-        except (KeyError, TypeError, ValueError):  # reported by the field
-            return values
-        filled = dict(values)
-        for key, default in defaults.items():
-            part, name = key.split(".")
-            given = filled.get(part, {})
-            given = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
-            filled[part] = {name: default, **given} if isinstance(given, Mapping) else given
-        return filled
-
-    @model_validator(mode="after")
-    def _check_features(self) -> RunConfig:
-        if self.network.sees_features and not has_features(load_game(self.game)):
-            raise ValueError(f"network.features must be false: {self.game} has no features")
-        return self
-
-    @field_validator("network", mode="before")
-    @classmethod
-    def _complete_network(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        default = cls.model_fields["network"].get_default(call_default_factory=True).model_dump()
-        is_default = values.get("kind", default["kind"]) == default["kind"]
-        return network_config({**default, **values} if is_default else values)
 
 
 def config_names() -> list[str]:

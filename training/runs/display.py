@@ -14,7 +14,8 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from stoneworks.training.runs.config_files import RunConfig, load_config
+from stoneworks.training.runs.algorithms import RunConfig
+from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run import TrainingResult, TrainingStatus, train_run
 

@@ -15,11 +15,11 @@ with require_extra("train", "training runs"):
 
 from stoneworks.models.evaluator import fastest_device
 from stoneworks.models.machine import processor_name
-from stoneworks.training.runs.config_files import ConfigError
+from stoneworks.training.runs.algorithms import ConfigError
 
 
 def find_device(name: str) -> torch.device:
-    """Return the device of a configuration (see ``config_files.Device``). Raises ``ConfigError`` if it is not available."""
+    """Return the device of a configuration (see ``Device``). Raises ``ConfigError`` if it is not available."""
     device = fastest_device() if name == "auto" else torch.device(name)
     try:
         torch.empty(1, device=device)

@@ -34,8 +34,8 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, Pairing
-from stoneworks.training.runs.config_files import RunConfig, check_unchanged, dump_config
+from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, Pairing, RunConfig
+from stoneworks.training.runs.config_files import check_unchanged, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.run_folder import (
     CHECKPOINT_FOLDER,

@@ -29,7 +29,8 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
 
 TINY: dict[str, Any] = {

@@ -21,7 +21,8 @@ from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER, final_board
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
 
 GAMES = [name for name in small_games() if has_final_board(load_game(name))]

@@ -15,7 +15,8 @@ import pytest
 
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.runs.config_files import ConfigError, load_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.run import train_run
 
 from .conftest import LocalCluster

@@ -26,7 +26,8 @@ from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report_texts import TEXTS
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.plots import metrics_plot
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics

@@ -14,8 +14,7 @@ from stoneworks.documents import Tuple
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import Checkpoint
-from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row, register_algorithm
-from stoneworks.training.runs.config_files import MatchSettings, RunConfig
+from stoneworks.training.runs.algorithms import Algorithm, MatchSettings, Pairing, Row, RunConfig, register_algorithm
 
 
 class Matches(MatchSettings):

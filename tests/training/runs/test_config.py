@@ -12,16 +12,15 @@ from pydantic import Field
 from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import ResidualConfig
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
-from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, algorithm_names, register_algorithm
-from stoneworks.training.runs.config_files import (
+from stoneworks.training.runs.algorithms import (
+    ALGORITHMS,
+    Algorithm,
     ConfigError,
     RunConfig,
-    config_names,
-    dump_config,
-    load_config,
-    parse_config,
-    read_yaml,
+    algorithm_names,
+    register_algorithm,
 )
+from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
 
 
 @pytest.fixture

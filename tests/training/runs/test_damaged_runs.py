@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run import train_run

@@ -24,7 +24,8 @@ import stoneworks
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-from stoneworks.training.runs.config_files import ConfigError, RunConfig, dump_config
+from stoneworks.training.runs.algorithms import ConfigError, RunConfig
+from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.display import TrainingBar, stop_on_signals
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
