@@ -43,7 +43,7 @@ from stoneworks.training.runs.run_folder import read_run, runs_before
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from stoneworks.training.cluster.status import ClusterStatus
+    from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
 POSITIONS_FOLDER = "positions"
 
@@ -206,7 +206,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             number = 0 if num_processors() == 1 else num_processors()
         seed = self.config.seed_sequence(_SELF_PLAY, self.iterations)
         if self.config.cluster:
-            from stoneworks.training.cluster.source import ClusterSelfPlay
+            from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 
             return ClusterSelfPlay(self.network, self.config, seed, self.progress, self.show_message)
         if number == 0:
