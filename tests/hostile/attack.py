@@ -219,8 +219,9 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
-    from stoneworks.training.runs.metrics import read_metrics, truncate_events
+    from stoneworks.training.runs.algorithms import ConfigError
+    from stoneworks.training.runs.config_files import config_names, dump_config, load_config
+    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError

@@ -19,8 +19,8 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture
-from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayWorker
 
