@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, star
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.stone_planes import change_plane, plane_names
 from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
@@ -50,6 +51,20 @@ HOLE = 6
 
 #: Cells that are looked at together; records have room for a multiple of it.
 BLOCK = 32
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_HEXES = 0
+    OPPONENT_HEXES = auto()
+    HOLES_TO_FILL = auto()
+    WINDOW = auto()
+    OWN_CONES_LEFT = auto()
+    OPPONENT_CONES_LEFT = auto()
+    TILES_LEFT = auto()
+    CONE_TO_PLACE = auto()
+    DARK_TO_ACT = auto()
 
 
 def kind_of(code: Any) -> Any:
@@ -388,18 +403,18 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     """Write the planes."""
     num_cells = board.num_cells
     for cell in range(num_cells):
-        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+        planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
     for cell in range(num_cells):
-        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+        planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
     for cell in range(num_cells):
-        planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+        planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
     for cell in range(num_cells):
-        planes[3, cell] = _kind(state.cells[cell]) != OFF
-    planes[4, :] = state.cones_left[player] / max(1, board.cones[player])
-    planes[5, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
-    planes[6, :] = state.tiles_left / (board.tiles - 1)
-    planes[7, :] = state.holes_to_fill > 0
-    planes[8, :] = state.current_player == 0
+        planes[Plane.WINDOW, cell] = _kind(state.cells[cell]) != OFF
+    planes[Plane.OWN_CONES_LEFT, :] = state.cones_left[player] / max(1, board.cones[player])
+    planes[Plane.OPPONENT_CONES_LEFT, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
+    planes[Plane.TILES_LEFT, :] = state.tiles_left / (board.tiles - 1)
+    planes[Plane.CONE_TO_PLACE, :] = state.holes_to_fill > 0
+    planes[Plane.DARK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -408,17 +423,17 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     num_cells = board.num_cells
     player = player_shown(state)
     for cell in range(num_cells):
-        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+        planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
     for cell in range(num_cells):
-        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+        planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
     if before.holes_to_fill > 0 or state.holes_to_fill > 0:
         for cell in range(num_cells):
-            planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
-    change_plane(planes, 4, state.cones_left[player] / max(1, board.cones[player]))
-    change_plane(planes, 5, state.cones_left[1 - player] / max(1, board.cones[1 - player]))
-    change_plane(planes, 6, state.tiles_left / (board.tiles - 1))
-    change_plane(planes, 7, state.holes_to_fill > 0)
-    change_plane(planes, 8, state.current_player == 0)
+            planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+    change_plane(planes, Plane.OWN_CONES_LEFT, state.cones_left[player] / max(1, board.cones[player]))
+    change_plane(planes, Plane.OPPONENT_CONES_LEFT, state.cones_left[1 - player] / max(1, board.cones[1 - player]))
+    change_plane(planes, Plane.TILES_LEFT, state.tiles_left / (board.tiles - 1))
+    change_plane(planes, Plane.CONE_TO_PLACE, state.holes_to_fill > 0)
+    change_plane(planes, Plane.DARK_TO_ACT, state.current_player == 0)
 
 
 class Taigo(Game):
@@ -440,17 +455,7 @@ class Taigo(Game):
     reasons: ClassVar[tuple[str, ...]] = ("five", "draw", "no_place")
     colors: ClassVar[tuple[str, str]] = ("Dark", "Light")
     num_action_planes: ClassVar[int] = 8
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_hexes",
-        "opponent_hexes",
-        "holes_to_fill",
-        "window",
-        "own_cones_left",
-        "opponent_cones_left",
-        "tiles_left",
-        "cone_to_place",
-        "dark_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     board_plane: ClassVar[str] = "window"
     action_help: ClassVar[str] = (
         "expected the dark and light cell of a tile, such as j10-k10, or a cone, such as j11+D or j11+L"

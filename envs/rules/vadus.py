@@ -7,12 +7,13 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import stone_placement
+from stoneworks.envs.rules import stone_placement, stone_planes
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
 from stoneworks.envs.rules.header import end_game
 from stoneworks.envs.rules.hexhex_stones import (
@@ -22,11 +23,22 @@ from stoneworks.envs.rules.hexhex_stones import (
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    SECOND_STONE = auto()
+    PASSED = auto()
+    BLACK_TO_ACT = auto()
 
 
 @kernel
@@ -90,18 +102,18 @@ finish_at_random = specialized_kernel(
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     observe_stones(board, state, player, planes)
-    planes[3, :] = state.second_stone
-    planes[4, :] = state.consecutive_passes > 0
-    planes[5, :] = state.current_player == 0
+    planes[Plane.SECOND_STONE, :] = state.second_stone
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
     observe_colors(board, state, player_shown(state), planes)
-    change_plane(planes, 3, state.second_stone)
-    change_plane(planes, 4, state.consecutive_passes > 0)
-    change_plane(planes, 5, state.current_player == 0)
+    change_plane(planes, Plane.SECOND_STONE, state.second_stone)
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)
 
 
 class Vadus(HexhexStonesGame):
@@ -112,14 +124,7 @@ class Vadus(HexhexStonesGame):
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass",)
     reasons: ClassVar[tuple[str, ...]] = ("groups", "draw")
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_stones",
-        "opponent_stones",
-        "board",
-        "second_stone",
-        "passed",
-        "black_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, or pass"
     kernels: ClassVar[Kernels] = rules_kernels(globals())

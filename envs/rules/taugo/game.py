@@ -8,11 +8,13 @@ listed in docs/taugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules import stone_planes
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
@@ -32,7 +34,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -56,6 +58,24 @@ if TYPE_CHECKING:
 NUM_ROW_WORDS = 28
 # Endings: 1 + the index in Taugo.reasons.
 BY_SCORE, DRAWN = 1, 2
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    PERIMETER = auto()
+    EDGE_POINTS = auto()
+    LAST_STONE_OF_LINE = auto()
+    LINE_NORTH = auto()
+    LINE_EAST = auto()
+    LINE_SOUTH = auto()
+    LINE_WEST = auto()
+    LINE_IN_PROGRESS = auto()
+    PASSED = auto()
+    BLACK_TO_ACT = auto()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
@@ -415,17 +435,17 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     """Write the planes."""
     observe_stones(board, state, player, planes)
     for cell in range(board.num_cells):
-        planes[3, cell] = board.perimeter[cell]
+        planes[Plane.PERIMETER, cell] = board.perimeter[cell]
     for cell in range(board.num_cells):
-        planes[4, cell] = board.on_board[cell] - board.intersection[cell]
-    planes[5, :] = 0
+        planes[Plane.EDGE_POINTS, cell] = board.on_board[cell] - board.intersection[cell]
+    planes[Plane.LAST_STONE_OF_LINE, :] = 0
     if state.last_stone != NONE:
-        planes[5, state.last_stone] = 1
+        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):
-        planes[6 + direction, :] = state.direction == direction
-    planes[10, :] = state.last_stone != NONE
-    planes[11, :] = state.consecutive_passes > 0
-    planes[12, :] = state.current_player == 0
+        planes[Plane.LINE_NORTH + direction, :] = state.direction == direction
+    planes[Plane.LINE_IN_PROGRESS, :] = state.last_stone != NONE
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -433,14 +453,14 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     """Change the planes from those of ``before`` to those of ``state``."""
     observe_colors(board, state, player_shown(state), planes)
     if before.last_stone != NONE:
-        planes[5, before.last_stone] = 0
+        planes[Plane.LAST_STONE_OF_LINE, before.last_stone] = 0
     if state.last_stone != NONE:
-        planes[5, state.last_stone] = 1
+        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):
-        change_plane(planes, 6 + direction, state.direction == direction)
-    change_plane(planes, 10, state.last_stone != NONE)
-    change_plane(planes, 11, state.consecutive_passes > 0)
-    change_plane(planes, 12, state.current_player == 0)
+        change_plane(planes, Plane.LINE_NORTH + direction, state.direction == direction)
+    change_plane(planes, Plane.LINE_IN_PROGRESS, state.last_stone != NONE)
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
@@ -459,21 +479,7 @@ class Taugo(Game):
     colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
     binary_observations: ClassVar[bool] = True
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_stones",
-        "opponent_stones",
-        "board",
-        "perimeter",
-        "edge_points",
-        "last_stone_of_line",
-        "line_north",
-        "line_east",
-        "line_south",
-        "line_west",
-        "line_in_progress",
-        "passed",
-        "black_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
 
@@ -572,5 +578,5 @@ class Taugo(Game):
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the image of each observation plane: the direction of a line turns with the board."""
         images = np.arange(len(self.observation_planes))
-        images[6:10] = 6 + directions
+        images[Plane.LINE_NORTH : Plane.LINE_WEST + 1] = Plane.LINE_NORTH + directions
         return images

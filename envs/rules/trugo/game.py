@@ -8,6 +8,7 @@ as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +22,7 @@ from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, star
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.stone_planes import change_plane, plane_names
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
@@ -68,6 +69,34 @@ LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
 BY_PIECES, TOO_LONG = 1, 2
 
 NOTHING_PICKED = -1
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    BOARD = 0
+    TILES_ROTATION_0 = auto()
+    TILES_ROTATION_1 = auto()
+    TILES_ROTATION_2 = auto()
+    OWN_TOP_PIECES_ON_TOP_CORNERS = auto()
+    OWN_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
+    OPPONENT_TOP_PIECES_ON_TOP_CORNERS = auto()
+    OPPONENT_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
+    OWN_PINNED_PIECES_ON_TOP_CORNERS = auto()
+    OWN_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
+    OPPONENT_PINNED_PIECES_ON_TOP_CORNERS = auto()
+    OPPONENT_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
+    JUNCTIONS_ON_TOP_CORNERS = auto()
+    JUNCTIONS_ON_BOTTOM_CORNERS = auto()
+    PICKED_ON_TOP_CORNERS = auto()
+    PICKED_ON_BOTTOM_CORNERS = auto()
+    DESTINATION_TO_CHOOSE = auto()
+    WANING = auto()
+    POOL = auto()
+    OWN_RESERVE = auto()
+    OPPONENT_RESERVE = auto()
+    TURNS_PLAYED = auto()
+    WHITE_TO_ACT = auto()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
@@ -354,32 +383,32 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[:, :] = 0
     for cell in range(board.num_cells):
         if board.cell_of_hex[board.hex_of_cell[cell]] >= 0:
-            planes[0, cell] = 1
+            planes[Plane.BOARD, cell] = 1
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
             cell = board.cell_of_hex[hex_]
-            planes[state.contents[hex_] & 3, cell] = 1
+            planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = 1
             for kind in range(2):
                 code = corner_code(state, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
                 if code != NO_JUNCTION:
-                    planes[12 + kind, cell] = 1
+                    planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = 1
     if state.picked != NOTHING_PICKED:
-        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-        planes[16, :] = 1
-    planes[17, :] = state.pool == 0
-    planes[18, :] = state.pool / board.num_tiles
+        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+        planes[Plane.DESTINATION_TO_CHOOSE, :] = 1
+    planes[Plane.WANING, :] = state.pool == 0
+    planes[Plane.POOL, :] = state.pool / board.num_tiles
     if board.pieces_each > 0:
-        planes[19, :] = state.reserve[player] / board.pieces_each
-        planes[20, :] = state.reserve[1 - player] / board.pieces_each
-    planes[21, :] = state.turns / board.max_turns
-    planes[22, :] = state.current_player == 0
+        planes[Plane.OWN_RESERVE, :] = state.reserve[player] / board.pieces_each
+        planes[Plane.OPPONENT_RESERVE, :] = state.reserve[1 - player] / board.pieces_each
+    planes[Plane.TURNS_PLAYED, :] = state.turns / board.max_turns
+    planes[Plane.WHITE_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -397,32 +426,34 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
                 continue
             cell = board.cell_of_hex[hex_]
             if old & 3 != new & 3:
-                for plane in range(1, 4):
-                    planes[plane, cell] = new & 3 == plane
+                for rotation in range(3):
+                    planes[Plane.TILES_ROTATION_0 + rotation, cell] = new & 3 == 1 + rotation
             for kind in range(2):
                 code = corner_code(before, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell] = 0
+                    planes[
+                        Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell
+                    ] = 0
                 code = corner_code(state, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                planes[12 + kind, cell] = code != NO_JUNCTION
+                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = code != NO_JUNCTION
     if before.picked != NOTHING_PICKED:
-        planes[14 + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
+        planes[Plane.PICKED_ON_TOP_CORNERS + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
     if state.picked != NOTHING_PICKED:
-        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-    change_plane(planes, 16, state.picked != NOTHING_PICKED)
-    change_plane(planes, 17, state.pool == 0)
-    change_plane(planes, 18, state.pool / board.num_tiles)
+        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+    change_plane(planes, Plane.DESTINATION_TO_CHOOSE, state.picked != NOTHING_PICKED)
+    change_plane(planes, Plane.WANING, state.pool == 0)
+    change_plane(planes, Plane.POOL, state.pool / board.num_tiles)
     if board.pieces_each > 0:
-        change_plane(planes, 19, state.reserve[player] / board.pieces_each)
-        change_plane(planes, 20, state.reserve[1 - player] / board.pieces_each)
-    change_plane(planes, 21, state.turns / board.max_turns)
-    change_plane(planes, 22, state.current_player == 0)
+        change_plane(planes, Plane.OWN_RESERVE, state.reserve[player] / board.pieces_each)
+        change_plane(planes, Plane.OPPONENT_RESERVE, state.reserve[1 - player] / board.pieces_each)
+    change_plane(planes, Plane.TURNS_PLAYED, state.turns / board.max_turns)
+    change_plane(planes, Plane.WHITE_TO_ACT, state.current_player == 0)
 
 
 class Trugo(Game):
@@ -446,31 +477,7 @@ class Trugo(Game):
     reasons: ClassVar[tuple[str, ...]] = ("pieces", "max_turns")
     colors: ClassVar[tuple[str, str]] = ("White", "Blue")
     num_action_planes: ClassVar[int] = 8
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "board",
-        "tiles_rotation_0",
-        "tiles_rotation_1",
-        "tiles_rotation_2",
-        "own_top_pieces_on_top_corners",
-        "own_top_pieces_on_bottom_corners",
-        "opponent_top_pieces_on_top_corners",
-        "opponent_top_pieces_on_bottom_corners",
-        "own_pinned_pieces_on_top_corners",
-        "own_pinned_pieces_on_bottom_corners",
-        "opponent_pinned_pieces_on_top_corners",
-        "opponent_pinned_pieces_on_bottom_corners",
-        "junctions_on_top_corners",
-        "junctions_on_bottom_corners",
-        "picked_on_top_corners",
-        "picked_on_bottom_corners",
-        "destination_to_choose",
-        "waning",
-        "pool",
-        "own_reserve",
-        "opponent_reserve",
-        "turns_played",
-        "white_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = (
         "expected a tile and its rotation, such as h8/0, a tile to remove, xh8, a piece to pick, h8^ or h8v, "
         "or its destination, >h8^ or >h8v"
@@ -552,7 +559,9 @@ class Trugo(Game):
 
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         images = np.arange(len(self.observation_planes))
-        images[1:4] = 1 + rotation_images(directions)
+        images[Plane.TILES_ROTATION_0 : Plane.TILES_ROTATION_2 + 1] = Plane.TILES_ROTATION_0 + rotation_images(
+            directions
+        )
         return images
 
     def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
@@ -561,8 +570,8 @@ class Trugo(Game):
 
     def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
         corners = [corner_cells(self.grid, of_grid, kind) for kind in (TOP, BOTTOM)]
-        num_constant = len(self.observation_planes) - 16
-        return np.stack([of_grid.cells] * 4 + corners * 6 + [of_grid.cells] * num_constant)
+        of_corners = range(Plane.OWN_TOP_PIECES_ON_TOP_CORNERS, Plane.PICKED_ON_BOTTOM_CORNERS + 1)
+        return np.stack([corners[plane % 2] if plane in of_corners else of_grid.cells for plane in Plane])
 
     def max_game_length(self) -> int:
         """Return an upper bound: two actions per turn, but one in each of the first four, before there are two junctions.
