@@ -4,7 +4,7 @@ import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
 import { BotChoice } from "./bots.js";
 import { lineChart } from "./charts.js";
-import { announce, button, h, labeled, percent, resultText, signed, sleep, toast } from "./dom.js";
+import { actionLabel, announce, button, h, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "./dom.js";
 import { GameChoice } from "./games.js";
 import { importButton } from "./import.js";
 
@@ -287,22 +287,13 @@ class AnalysisPage {
         this.moves,
         labeled("Comment on this position", this.comment, { class: "field comment" }),
         this.tools,
-        h(
-          "details",
-          {},
-          h("summary", {}, "Keys"),
-          h(
-            "dl",
-            { class: "keys" },
-            [
-              ["← →", "previous, next position"],
-              ["↑ ↓", "other variation"],
-              ["Home, End", "first, last position"],
-              ["l, m", "best line, heat map of the first agent"],
-              ["Tab, arrows, Enter", "choose a place on the board"],
-            ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
-          ),
-        ),
+        keyList([
+          ["← →", "previous, next position"],
+          ["↑ ↓", "other variation"],
+          ["Home, End", "first, last position"],
+          ["l, m", "best line, heat map of the first agent"],
+          ["Tab, arrows, Enter", "choose a place on the board"],
+        ]),
       ),
     );
     this.showAgentChoice();
@@ -337,13 +328,7 @@ class AnalysisPage {
       const [next, ...others] = children;
       if (next.mover !== mover) turn += 1;
       if (next.mover !== mover || group === null) {
-        group = h(
-          "span",
-          { class: "turn-head" },
-          h("span", { class: "faint" }, `${turn}.`),
-          h("span", { class: `swatch small ${next.color.toLowerCase()}`, "aria-hidden": "true" }),
-          h("span", { class: "unseen" }, `${next.color}:`),
-        );
+        group = h("span", { class: "turn-head" }, h("span", { class: "faint" }, `${turn}.`), swatch(next.color));
         line.append(" ", group);
       }
       const move = button(next.action, () => this.goTo(next.id), { class: "move" });
@@ -516,15 +501,10 @@ class AnalysisPage {
   }
 
   showButtons() {
-    const buttons = (this.position.buttons ?? []).map((item) => button(this.globalLabel(item.action), () => this.play([item.action]), { "data-action": item.action }));
+    const buttons = (this.position.buttons ?? []).map((item) => button(actionLabel(item, this.position), () => this.play([item.action]), { "data-action": item.action }));
     this.globalButtons?.remove();
     this.globalButtons = buttons.length ? h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" }, buttons) : null;
     if (this.globalButtons) this.status.after(this.globalButtons);
-  }
-
-  globalLabel(action) {
-    if (action === "end") return this.position.turn_start === this.position.actions.length ? "Pass" : "End the turn";
-    return action[0].toUpperCase() + action.slice(1);
   }
 
   // -- Agents ------------------------------------------------------------------------------------------------------------
@@ -663,18 +643,13 @@ class AnalysisPage {
         "table",
         { class: "tight" },
         h("caption", {}, has("evaluation") ? "policy in %" : has("value") ? "policy, prior and win rate in %" : "policy in %"),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "action"), columns.map(([name]) => h("th", { scope: "col", class: "number" }, name)))),
+        tableHead(["action", ...columns.map(([name]) => [name])]),
         h(
           "tbody",
           {},
-          found.actions.slice(0, ROWS).map((row) =>
-            h(
-              "tr",
-              {},
-              h("td", {}, button(row.action, () => this.play([row.action]), { class: "link" })),
-              columns.map(([, text]) => h("td", { class: "number" }, text(row))),
-            ),
-          ),
+          found.actions
+            .slice(0, ROWS)
+            .map((row) => tableRow([button(row.action, () => this.play([row.action]), { class: "link" }), ...columns.map(([, text]) => numberCell(text(row)))])),
         ),
       ),
     );

@@ -117,7 +117,7 @@ def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     open_page: Callable[..., Page], shared_server: Any, watched: Path
 ) -> None:
     page = open_page(f"{shared_server.url}{POSITION}")
-    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2"])
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
     page.locator('.hit[data-place="a5"]').click()
     expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2", "3.Black:a5"])
     expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
