@@ -9,7 +9,32 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, IllegalActionError, State
-from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.bots.spec import BotSpec
+
+
+class BotStartError(ValueError):
+    """Raised when an external program does not get ready to play. The message states the reason."""
+
+
+class BotForfeit(ValueError):  # noqa: N818 - what it is called in matches
+    """Raised when a bot forfeits its game.
+
+    Attributes:
+        name: name of the bot.
+        reason: ``"illegal"``: the answer is not a legal action; ``"late"``: no answer within the time limit;
+            ``"crashed"``: the program has terminated.
+        details: description of what happened.
+    """
+
+    #: Possible values of ``reason``.
+    REASONS = ("illegal", "late", "crashed")
+
+    def __init__(self, name: str, reason: str, details: str) -> None:
+        super().__init__(name, reason, details)
+        self.name, self.reason, self.details = name, reason, details
+
+    def __str__(self) -> str:
+        return f"{self.name} forfeits the game ({self.reason}): {self.details}"
 
 
 class Bot(ABC):
@@ -23,23 +48,23 @@ class Bot(ABC):
     one_game_at_a_time: bool = False
 
     @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
-        """Create a bot from a name such as ``mcts:400`` (see ``load_bot``).
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> Bot:
+        """Create the bot that a name such as ``mcts:400`` refers to (see ``load_bot``).
 
-        By default a name takes no argument and the bot is ``cls(game, seed)``.
+        By default the bot is ``cls(game, seed, **spec.arguments)``, with ``spec.text`` as the first argument if the bot's
+        registry entry declares a text.
 
         Args:
-            argument: the part of the name after the colon; empty without a colon.
+            spec: the parsed name.
             game: the game.
             seed: seed of the bot; None draws a random one.
 
         Raises:
-            UnknownBotError: the argument is invalid.
+            UnknownBotError: the name is invalid.
         """
-        if argument:
-            raise UnknownBotError(f"the name of a {cls.__name__} takes no argument, got {argument!r}")
         make: Any = cls
-        bot: Bot = make(game, seed)
+        text = (spec.text,) if spec.entry is not None and spec.entry.takes_text else ()
+        bot: Bot = make(*text, game, seed, **spec.arguments)
         return bot
 
     @property

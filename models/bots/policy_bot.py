@@ -1,4 +1,4 @@
-"""``PolicyBot``: plays the policy of a trained network, without search."""
+"""``PolicyBot`` and ``ExportedPolicyBot``: play the policy of a trained network, without search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from stoneworks.envs.rules.checks import check_seed
 from stoneworks.extras import require_extra
 from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 
@@ -77,6 +79,12 @@ class PolicyBot(Bot):
             deterministic = checkpoint.play.deterministic_policy
         return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
 
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> PolicyBot:
+        """See :meth:`Bot.from_spec`."""
+        assert spec.checkpoint is not None
+        return cls.load(spec.checkpoint, game, seed, name=spec.name)
+
     @property
     def name(self) -> str:
         """Name of the bot in results."""
@@ -127,3 +135,17 @@ class PolicyBot(Bot):
         cumulative = probabilities.cumsum(axis=1)
         draws = self._generator.random((len(probabilities), 1), np.float32).astype(np.float64) * cumulative[:, -1:]
         return (cumulative > draws).argmax(axis=1)
+
+
+class ExportedPolicyBot(PolicyBot):
+    """Plays a policy trained with another library (see :mod:`stoneworks.models.exported_policy`), as its ``selection`` says."""
+
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExportedPolicyBot:
+        """See :meth:`Bot.from_spec`; the text of the name is the path of the file."""
+        try:
+            policy = load_policy(spec.text, game)
+        except ExportedPolicyError as error:
+            raise UnknownBotError(f"{spec.name!r} cannot play {game}: {error}") from error
+        deterministic = policy.selection == "argmax"
+        return cls(policy, game, seed, deterministic=deterministic, name=spec.name)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
@@ -137,6 +138,12 @@ class SearchBot(Bot):
             features=checkpoint.network.features,
             name=name,
         )
+
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
+        """See :meth:`Bot.from_spec`."""
+        assert spec.checkpoint is not None
+        return cls.load(spec.checkpoint, game, seed, name=spec.name, **spec.arguments)
 
     @property
     def name(self) -> str:

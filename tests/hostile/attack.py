@@ -214,8 +214,8 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import RecordError, read_records
     from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
+    from stoneworks.models.bots.spec import UntrustedNameError
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
-    from stoneworks.models.errors import UntrustedNameError
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
@@ -432,7 +432,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.apply_action: {"action": 9},
             state.string_to_action: {"player_and_text": "c3"},
             State.from_record: {"game": game, "record": state.record},
-            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "obs_layout": "CHW"},
+            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "observation": {}},
             env.step: {"action": 9},
             VectorEnv: {"num_envs": 2, "game": "vadus(size=3)", "opponent": "random", "num_threads": 1},
             vector.step: {"actions": [9, 9]},

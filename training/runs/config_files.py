@@ -18,8 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field, field_validator, model_va
 from stoneworks.documents import Document, shown
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import network_config
-from stoneworks.models.bots.names_in_files import check_name_in_file
-from stoneworks.models.errors import UntrustedNameError
+from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
 from stoneworks.models.features import has_features
 from stoneworks.reading import read_text
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names

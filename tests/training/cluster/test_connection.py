@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.models.errors import UntrustedNameError
+from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.run import train
 from stoneworks.training.runs.config_files import ConfigError, load_config
