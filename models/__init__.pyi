@@ -5,7 +5,7 @@ from .architecture import (
     network_names as network_names,
     register_network as register_network,
 )
-from .bots.bot import Bot as Bot, BotForfeit as BotForfeit, BotStartError as BotStartError
+from .bots.bot import Analysis as Analysis, Bot as Bot, BotForfeit as BotForfeit, BotStartError as BotStartError
 from .bots.loading import load_bot as load_bot
 from .bots.registry import (
     BotEntry as BotEntry,

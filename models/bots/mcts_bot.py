@@ -12,7 +12,14 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.bot import (
+    LINE_ACTIONS,
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+)
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.processors import num_processors
@@ -149,6 +156,28 @@ class MCTSBot(Bot):
         if not visits[chosen].any() or not np.isnan(statistics.proven[chosen]).any():
             return [(action, 1.0)], action
         return list(zip(statistics.actions.tolist(), (visits / visits.sum()).tolist(), strict=True)), action
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`."""
+        chosen = self.step(state)
+        statistics = self.root_statistics
+        assert statistics is not None
+        visits, proven, result = statistics.visits, statistics.proven, statistics.result
+        total = int(visits.sum())
+        known = np.where(visits > 0, statistics.values, np.nan)
+        is_proven = not np.isnan(result)
+        return Analysis(
+            state.current_player(),
+            chosen,
+            statistics.actions,
+            visits / total if total else (statistics.actions == chosen).astype(np.float64),
+            value=result if is_proven else float((statistics.values * visits).sum() / max(total, 1)),
+            proven=result if is_proven else None,
+            simulations=total,
+            visits=visits,
+            action_values=np.where(np.isnan(proven), known, proven),
+            line=tuple(self.best_line(LINE_ACTIONS) or [chosen]),
+        )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return actions (see :meth:`Bot.step_batch`). Each game gets a new tree with its own seed."""

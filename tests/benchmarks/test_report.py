@@ -171,11 +171,9 @@ def test_a_report_with_a_part_of_another_shape_is_refused(tmp_path, change):
 
 
 def test_a_short_run_measures_what_is_installed():
-    measured = run_bench(
-        rounds=2, seconds=0.01, with_training=False, only=r"AEC|vadus\(size=5\), 1024|State|size=5.*Open"
-    )
+    measured = run_bench(rounds=2, seconds=0.01, with_training=False, only=r"do-nothing|State of vadus")
     text = text_of(table_of(measured))
-    for expected in ("AEC do-nothing", "State of vadus(size=9)", "Batch(vadus(size=5), 1024)"):
+    for expected in ("AEC do-nothing", "State of vadus(size=9)"):
         assert expected in text
     for one in measured.rows:
         assert one.rate.minimum > 0

@@ -248,7 +248,16 @@ def test_a_self_play_model_is_saved_and_loaded(tmp_path: Path) -> None:
     model.learn(32)
     model.save(tmp_path / "model")
     loaded = SelfPlayMaskablePPO.load(tmp_path / "model", env=env)
+    env.seed(0)
+    observations, masks = env.reset(), np.stack(env.env_method("action_masks"))
+    actions, again = (one.predict(observations, deterministic=True, action_masks=masks)[0] for one in (model, loaded))
+    np.testing.assert_array_equal(actions, again)
+    weights = loaded.policy.state_dict()
+    for name, tensor in model.policy.state_dict().items():
+        assert torch.equal(tensor, weights[name]), name
     loaded.learn(32)
+    changed = loaded.policy.state_dict()
+    assert any(not torch.equal(tensor, changed[name]) for name, tensor in model.policy.state_dict().items())
 
 
 def test_invalid_environments_are_rejected() -> None:
