@@ -25,7 +25,17 @@ from stoneworks.reading import read_json
 from stoneworks.web.requests import RequestError
 
 #: Built-in bots listed on the page. Any other name that is allowed can be typed.
-_OFFERED = ("random", "greedy", "mcts:10", "mcts:100", "mcts:1000", "mcts:2s", "alphabeta:1", "alphabeta:2", "alphabeta:3")
+_OFFERED = (
+    "random",
+    "greedy",
+    "mcts:10",
+    "mcts:100",
+    "mcts:1000",
+    "mcts:2s",
+    "alphabeta:1",
+    "alphabeta:2",
+    "alphabeta:3",
+)
 #: Budget of a checkpoint's search in the list.
 _SEARCH = "@64"
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
@@ -35,7 +45,12 @@ _MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "n
 
 
 class Agents:
-    """The bots that may be named on the page."""
+    """The bots that may be named on the page.
+
+    Attributes:
+        thinking_seconds: maximum time of a bot per request.
+        folders: folders whose checkpoints may be named by their paths.
+    """
 
     def __init__(
         self, thinking_seconds: float = 60.0, folders: Sequence[Path] = (), named: Mapping[str, str] | None = None
@@ -53,8 +68,8 @@ class Agents:
         for folder in folders:
             if not folder.is_dir():
                 raise ValueError(f"agents must be an existing folder, got {str(folder)!r}")
-        self._max_seconds = thinking_seconds / 2
-        self._folders = tuple(folders)
+        self.thinking_seconds = thinking_seconds
+        self.folders = tuple(folders)
         self._named = {name: BotSpec.parse(bot) for name, bot in (named or {}).items()}
         for name in self._named:
             with contextlib.suppress(UnknownBotError):
@@ -71,7 +86,7 @@ class Agents:
         if spec is None:
             spec = self._parse(name)
             for argument, value in spec.arguments.items():
-                most = self._max_seconds if argument == "seconds" else _MAX_ARGUMENTS.get(argument)
+                most = self.thinking_seconds / 2 if argument == "seconds" else _MAX_ARGUMENTS.get(argument)
                 if most is not None and value > most:
                     raise RequestError(f"the {argument.removeprefix('num_')} of {name} must be at most {most:g}")
         if spec.needs_evaluation and not has_evaluation(game):
@@ -86,7 +101,7 @@ class Agents:
         return spec
 
     def _parse(self, name: str) -> BotSpec:
-        for folder in self._folders or (None,):
+        for folder in self.folders or (None,):
             with contextlib.suppress(UntrustedNameError):
                 check_name_in_file(name, "the request", folder)
                 break
@@ -101,11 +116,19 @@ class Agents:
         """Return a bot as JSON. Raises as :meth:`check` does.
 
         It has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
-        rated), and ``values``: whether the bot estimates the value of a position in [-1, 1].
+        rated), ``values``: whether the bot estimates the value of a position in [-1, 1], its ``kind``, and ``searches``:
+        whether it has a budget.
         """
         spec = self.check(name, game)
         elo, error = _ratings(str(game)).get(spec.name, (None, None))
-        return {"name": name, "rating": elo, "error": error, "values": spec.estimates_values}
+        return {
+            "name": name,
+            "rating": elo,
+            "error": error,
+            "values": spec.estimates_values,
+            "kind": spec.kind,
+            "searches": spec.budget is not None,
+        }
 
     def listed(self, game: Game) -> list[dict[str, Any]]:
         """Return the bots listed for a game as JSON, with rated bots sorted by rating."""
@@ -117,9 +140,16 @@ class Agents:
                 bots.append(self.describe(name, game))
         return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
 
+    def name_of(self, checkpoint: Path) -> str | None:
+        """Return the name of the checkpoint in a folder; None if it may not be named."""
+        for folder in self.folders:
+            with contextlib.suppress(ValueError):
+                return str(folder / checkpoint.resolve().relative_to(folder.resolve()))
+        return None
+
     def _found(self) -> Iterator[str]:
         """Yield the checkpoints in the folders, without following links."""
-        for folder in self._folders:
+        for folder in self.folders:
             for path, folders, files in os.walk(folder):
                 folders[:] = sorted(name for name in folders if not name.startswith("."))
                 if METADATA_FILE in files:

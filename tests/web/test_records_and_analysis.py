@@ -88,7 +88,7 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     assert sorted(row["action"] for row in found["actions"]) == sorted(
         map(game.action_to_string, state.legal_actions())
     )
-    assert sum(row["probability"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
+    assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
     assert found["player"] == state.current_player()
     for text in found["line"]:
         state.apply_action(game.string_to_action(text))

@@ -329,7 +329,9 @@ class GamePage {
   async askHint() {
     const node = this.game.current;
     if (this.shownTurn !== null) await this.look(null);
-    const hint = await post(`games/${this.id}/hint`, { node }, this.signal);
+    this.status.textContent = "Looking for a hint …";
+    announce(this.status.textContent);
+    const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => this.showStatus());
     if (this.game.current !== node) return;
     this.hint = hint.actions;
     this.showBoard();

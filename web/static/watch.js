@@ -8,6 +8,7 @@ import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
 const KINDS = { run: "Training runs", arena: "Arenas", records: "Game records" };
 const PAGE = 25;
+const SEARCH = "@64";
 const SECONDS_BETWEEN_LOOKS = 3;
 const SPEEDS = [["slow", 1500], ["normal", 600], ["fast", 150]];
 /** Curves of a run, in this order, with their titles; others come after them. */
@@ -21,7 +22,7 @@ const CURVES = [
   [["gradient_norm"], "Gradient norm"],
 ];
 
-export async function showWatch(view, { query, signal }) {
+export async function showWatch(view, { query, signal, go }) {
   document.title = "Watch – Stoneworks";
   const { watching } = await info();
   view.append(h("h1", {}, "Watch"));
@@ -62,7 +63,7 @@ export async function showWatch(view, { query, signal }) {
   const figures = h("div", {});
   const games = h("div", {});
   body.append(figures, games);
-  const show = source.kind === "run" ? showRun : showArena;
+  const show = source.kind === "run" ? (part, run) => showRun(part, run, go) : showArena;
   await follow(figures, signal, () => get(`watch/${source.kind}`, { source: source.id }, signal), show);
   await showRecords(games, context);
 }
@@ -136,18 +137,18 @@ async function repeat(signal, look) {
 
 // -- Runs ------------------------------------------------------------------------------------------------------------------
 
-function showRun(part, run) {
+function showRun(part, run, go) {
   const xs = run.axis ? run.columns[run.axis] : [];
   const latest = (name) => (run.columns[name] ?? []).findLast((value) => value !== null);
   const facts = [
     run.game,
     run.algorithm,
-    run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis}` : null,
+    run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis.replaceAll("_", " ")}` : null,
     latest("total_positions") ? `of ${short(latest("total_positions"))}` : null,
     latest("games") === undefined ? null : `${short(latest("games"))} games`,
     latest("seconds") === undefined ? null : duration(latest("seconds")),
   ].filter(Boolean);
-  const shown = new Set(["positions", "frames", "total_positions", "games", "iterations", "seconds"]);
+  const shown = new Set([run.axis, "positions", "frames", "total_positions", "games", "iterations", "seconds"]);
   const charts = [];
   const chart = (names, title) => {
     const present = names.filter((name) => run.columns[name]?.some((value) => value !== null));
@@ -164,8 +165,16 @@ function showRun(part, run) {
   run.names.filter((name) => !shown.has(name)).forEach((name) => chart([name], null));
   part.replaceChildren(
     h("p", {}, facts.join(" · ")),
+    run.agent ? agentButtons(run, go) : "",
     charts.length ? h("div", { class: "charts" }, charts) : h("p", { class: "faint" }, "This run has no metrics yet."),
   );
+}
+
+/** Returns buttons to play against the agent of a run, and to analyze with it. */
+function agentButtons({ game, agent }, go) {
+  const play = async () => go(`/play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
+  const query = new URLSearchParams({ game, agent: agent + SEARCH });
+  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `/analyze?${query}` }, "Analyze with it"));
 }
 
 /** Returns a chart of the scores against each opponent with their 95 % intervals. */

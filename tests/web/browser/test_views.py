@@ -98,7 +98,7 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
     shares = {
         "visits": [row["visits"] / visits for row in rows],
         "prior": [row["prior"] for row in rows],
-        "policy": [row["probability"] for row in rows],
+        "policy": [row["policy"] for row in rows],
     }
     for kind, values in shares.items():
         page.get_by_label("Heat map:").select_option(kind)
