@@ -124,6 +124,14 @@ def test_moves_have_the_color_of_their_time(post: Any, client: Any) -> None:
     ]
 
 
+def test_scores_are_those_of_the_players_after_a_swap(post: Any) -> None:
+    # The only stone is black: its group is worth -1. After the swap, Black is player 1.
+    for actions, score in ((["b4"], [[-1], []]), (["b4", "swap"], [[], [-1]])):
+        position = post("position", game="laido(size=3)", actions=actions)
+        assert position["score"] == score
+        assert dict(zip(position["colors"], position["score"], strict=True)) == {"Black": [-1], "White": []}
+
+
 def test_a_bot_named_by_the_user_plays(post: Any, client: Any) -> None:
     query = {"game": "vadus(size=3)", "name": "mcts:17"}
     assert client.get("/api/bot", params=query).json() == {
@@ -154,6 +162,7 @@ def test_two_bots_play_to_the_end(post: Any) -> None:
     assert view["result"]["reason"] == "groups" or view["result"]["winner"] is None
 
 
+@pytest.mark.slow
 def test_games_survive_sigkill(start_server: Any, tmp_path: Path) -> None:
     generator = random.Random(3)
     server = start_server()
