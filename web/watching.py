@@ -238,7 +238,7 @@ class Watch:
         """Return a table of the games in a record file, an arena or the matches of a run."""
         found = list(self._records_of(query.source))
         known = [(index, record, file) for index, (record, file) in enumerate(found) if isinstance(record, GameRecord)]
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "index": index,
                 "game": record.game,

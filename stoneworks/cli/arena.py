@@ -13,7 +13,7 @@ import typer
 
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.envs.rules import load_game
-from stoneworks.models.processors import num_processors
+from stoneworks.models.machine import num_processors
 
 if TYPE_CHECKING:
     from stoneworks.evaluation.play import ArenaResult

@@ -282,8 +282,8 @@ def attack_files(number: int, seed: int) -> Counts:
     writer.close()
     (events,) = (run_folder / "tensorboard").iterdir()
     policy = folder / "policy.safetensors"
-    outputs = game.num_distinct_actions()
-    layers = [torch.nn.Linear(int(np.prod(game.observation_tensor_shape())), 4), torch.nn.Linear(4, outputs)]
+    outputs = game.num_actions
+    layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
     save_policy(policy, layers, game, selection="sample")
     bench = folder / "bench.json"
     spread = {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
@@ -316,7 +316,7 @@ def attack_files(number: int, seed: int) -> Counts:
         return all(isinstance(value, (int, float)) for row in rows for value in row.values())
 
     def load_exported() -> bool:
-        scores = load_policy(policy)(torch.zeros(2, *game.observation_tensor_shape()))[0]
+        scores = load_policy(policy)(torch.zeros(2, *game.observation_shape))[0]
         return bool(torch.isfinite(scores).all())
 
     def open_database() -> bool:

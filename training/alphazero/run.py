@@ -20,8 +20,8 @@ from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.description import PlaySettings
+from stoneworks.models.machine import num_processors
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
 from stoneworks.reading import check_shape
 from stoneworks.training.alphazero.clocks import Clocks

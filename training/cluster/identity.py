@@ -40,7 +40,7 @@ def identity_of(games: Sequence[str], checkpoints: Callable[[], Mapping[str, str
     loaded = [load_game(game) for game in games]
     return {
         "stoneworks": f"{metadata.version('stoneworks')} (sources {digest_of_sources()})",
-        **{str(game): f"version {game.version}, {game.num_distinct_actions()} actions" for game in loaded},
+        **{str(game): f"version {game.version}, {game.num_actions} actions" for game in loaded},
         "Python": ".".join(platform.python_version_tuple()[:2]),
         **{name: _version_of(name) for name in _LIBRARIES},
         **checkpoints(),
