@@ -15,13 +15,12 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.results import rate_summaries
+from stoneworks.evaluation.rate import AgentMatches, rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
 from stoneworks.models.evaluations import has_evaluation
-from stoneworks.reading import read_json
 from stoneworks.web.requests import RequestError
 
 #: Built-in bots listed on the page. Any other name that is allowed can be typed.
@@ -185,11 +184,9 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
         if not file.is_file():
             continue
-        fields = read_json(file, RequestError)
-        of_game = next((part for part in (fields, *fields.get("other_games", ())) if part.get("game") == game), None)
-        if of_game is None:
-            continue
-        for player, rating in rate_summaries(ladder.ratings, game, of_game["matches"]).items():
+        agent = AgentMatches.from_file(file)
+        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
+        for player, rating in rate_summaries(ladder.ratings, of_game).items():
             # On the ladder itself, agents have more games.
             found.setdefault(player.replace("policy", name, 1), rating)
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from stoneworks.training.runs.algorithms import ALGORITHMS
-
 
 def train(
     config: Annotated[str, typer.Argument(help="A built-in configuration, such as vadus-5, or a YAML file.")],
@@ -34,7 +32,7 @@ def train(
     """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
     from stoneworks.models.description import CheckpointError
     from stoneworks.training.runs.config_files import load_config
-    from stoneworks.training.runs.display import train_with_display
+    from stoneworks.training.runs.display import train as train_and_report
 
     given = list(overrides or [])
     options = {"positions": positions, "frames": frames, "cluster": cluster}
@@ -43,10 +41,9 @@ def train(
     if resume and not run_folder.is_dir():
         raise CheckpointError(f"--resume needs the folder of an earlier run; {run_folder} does not exist")
     loaded = load_config(config, given, trust_names=trust_names)
-    result = train_with_display(loaded, run_folder, resume=resume)
-    amount = ALGORITHMS[loaded.algorithm].amount
+    result = train_and_report(loaded, run_folder, resume=resume)
     print(f"the report is {run_folder / 'report.md'}")
-    print(f"{result.done} {amount} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
+    print(f"{result.done} {loaded.unit} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
     if not result.finished:
         raise typer.Exit(130)
 

@@ -20,14 +20,14 @@ from gymnasium.utils.env_checker import check_env
 from stoneworks import load_bot, load_game
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.evaluation.play import play_arena
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
-from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.run import train_run
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -205,7 +205,7 @@ def test_hex_is_played_in_the_terminal_with_hints(
 
 
 def test_the_arena_plays_hex_in_worker_processes(tmp_path: Path) -> None:
-    settings = ArenaSettings("hex(size=3)", (("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
+    settings = ArenaSettings(game="hex(size=3)", pairings=(("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
     results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
     assert [record.actions for record in results[0].records] == [record.actions for record in results[1].records]
     assert results[0].matches[0].score < 0.35
@@ -258,8 +258,7 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
     if processes is not None:
         values["processes"] = processes
     config = parse_config(values, "test")
-    entry = ALGORITHMS[algorithm]
-    result = entry.load("train")(config, tmp_path / "run")
+    result = train_run(config, tmp_path / "run")
     assert result.finished
     opponents = config.matches.opponents
     assert "greedy" not in opponents
@@ -281,4 +280,4 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
 def test_training_against_a_bot_that_cannot_play_hex_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
     config = parse_config({"game": "hex(size=3)", **values}, "test")
     with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
-        ALGORITHMS[config.algorithm].load("train")(config, tmp_path / "run")
+        train_run(config, tmp_path / "run")

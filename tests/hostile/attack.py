@@ -220,8 +220,9 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
-    from stoneworks.training.runs.metrics import read_metrics, truncate_events
+    from stoneworks.training.runs.algorithms import ConfigError
+    from stoneworks.training.runs.config_files import config_names, dump_config, load_config
+    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError
@@ -237,7 +238,7 @@ def attack_files(number: int, seed: int) -> Counts:
     state = {"moments": next(network.parameters()).detach().clone()}
     save_checkpoint(checkpoint, game=game, network=network, training={"x": 1}, training_state=state)
     arena = folder / "arena"
-    play_arena(ArenaSettings(str(game), (("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
+    play_arena(ArenaSettings(game=str(game), pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
     (games_file,) = (arena / "games").glob("*.jsonl")
     ladder_file = folder / "ladder.json"
     ladder = shipped_ladders()["vadus(size=5)"]
@@ -443,7 +444,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.observation_tensor: {"player": 0},
             state.child: {"action": 9},
             GameRecord.from_json: {"line": record.to_json()},
-            Sprt.parse: {"text": "elo0=0,elo1=10"},
+            Sprt.from_text: {"text": "elo0=0,elo1=10"},
             parse_config: {"values": {"algorithm": "ppo", "game": "vadus"}, "source": "here"},
             load_config: {"name": "vadus-5", "overrides": ["seed=1"], "trust_names": False},
             load_ladder: {"game": "vadus(size=5)", "path": None},

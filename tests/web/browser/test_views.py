@@ -14,10 +14,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from stoneworks import load_game
-from stoneworks.evaluation.play import play_arena
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
-from stoneworks.evaluation.schedule import round_robin
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.web import Replay
 
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
@@ -41,7 +40,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with records, an arena and the files of a run."""
     folder = tmp_path_factory.mktemp("watched")
     write_records(folder / "games.jsonl", random_records(30))
-    settings = ArenaSettings("vadus(size=3)", round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
+    settings = ArenaSettings(game="vadus(size=3)", pairings=round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
     play_arena(settings, folder / "arena")
     (folder / "run").mkdir()
     rows = [{"positions": 1000 * n, "seconds": 10 * n, "policy": 3 / n, "value": 1 / n} for n in range(1, 6)]
@@ -119,7 +118,7 @@ def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     page = open_page(f"{shared_server.url}{POSITION}")
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
     page.locator('.hit[data-place="a5"]').click()
-    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2", "3.Black:a5"])
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2", "3.Black: a5"])
     expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
     page.goto(f"{shared_server.url}/analyze")
     page.get_by_role("radio", name="Laido").check(force=True)
