@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
