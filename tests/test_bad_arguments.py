@@ -22,8 +22,8 @@ from stoneworks.models.bots.random_bot import RandomBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.web import Replay
+from tools.final_matches import FinalMatches
 
 NAN = float("nan")
 GAME = load_game("vadus(size=2)")

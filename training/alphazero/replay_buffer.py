@@ -190,11 +190,6 @@ class ReplayBuffers:
             if positions:
                 buffer.add(np.concatenate(positions))
 
-    def add_from(self, other: ReplayBuffers) -> None:
-        """Add the positions of ``other``, which must have all games of these buffers."""
-        for name, buffer in self._buffers.items():
-            buffer.add(other._buffers[name].all())
-
     def make_batch(self, generator: np.random.Generator) -> TrainingBatch:
         """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration."""
         names = [name for name, buffer in self._buffers.items() if len(buffer)]

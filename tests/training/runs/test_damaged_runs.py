@@ -13,11 +13,11 @@ import pytest
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config
-from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.run_folder import check_training, read_metrics
-from stoneworks.training.runs.shipping import ship
+from tools.final_matches import FinalMatches
+from tools.shipping import ship
 
 LONG = int("9" * 99)
 

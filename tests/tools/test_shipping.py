@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stoneworks.cli.main import main
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation import workers
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
@@ -20,11 +20,11 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.search.guides import PlayoutGuide
-from stoneworks.training.runs import final_matches, shipping
-from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
 from stoneworks.training.runs.run_folder import runs_before
-from stoneworks.training.runs.shipping import ship
+from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
+from tools.final_matches import GAMES_FOLDER, FinalMatches
+from tools.shipping import app, ship
 
 GAME = load_game("vadus(size=2)")
 MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
@@ -294,21 +294,6 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
 
 
-def test_a_card_names_whether_weights_or_positions_were_taken(alphazero_run: Path, place: Path) -> None:
-    file = alphazero_run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    description["training"]["earlier_runs"] = [
-        {"algorithm": "alphazero", "amount": 1000, "unit": "positions", "seconds": 120.0}
-    ]
-    for keys, words in (
-        (("positions_from",), "from the positions of AlphaZero (1,000 positions, 2 min), with a new network: "),
-        (("init_from", "positions_from"), "from the weights and the positions of AlphaZero (1,000 positions, 2 min): "),
-    ):
-        description["training"]["config"].update(dict.fromkeys(keys, "runs/first"))
-        file.write_text(json.dumps(description))
-        assert words in (ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
-
-
 @pytest.mark.parametrize("earlier_runs", [5, ["x"], [{"algorithm": "ppo"}]])
 def test_damaged_information_about_earlier_runs_is_an_error(alphazero_run: Path, earlier_runs: object) -> None:
     file = alphazero_run / "checkpoint" / "checkpoint.json"
@@ -317,13 +302,13 @@ def test_damaged_information_about_earlier_runs_is_an_error(alphazero_run: Path,
         description["training"] |= {"earlier_runs": earlier_runs, "algorithm": algorithm}
         file.write_text(json.dumps(description))
         with pytest.raises(CheckpointError, match="earlier_runs"):
-            runs_before(load_checkpoint(alphazero_run / "checkpoint"))
+            runs_before(description["training"], "a checkpoint")
 
 
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
     with pytest.raises(SystemExit) as leaving:
-        main(["ship", str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
+        run(app, [str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
     assert leaving.value.code == 0
     assert capsys.readouterr().out == f"the checkpoint is {place / 'vadus'}\n"
     assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
