@@ -107,11 +107,11 @@ def ship(  # its parameters are the options of the command, which users combine 
     from stoneworks.training.runs.shipping import ship as ship_run
 
     matches = FinalMatches(
-        None if policy_opponents is None else tuple(policy_opponents),
-        None if search_opponents is None else tuple(search_opponents),
+        policy_opponents=policy_opponents,
+        search_opponents=search_opponents,
         simulations=simulations,
         num_pairs=pairs,
-        other_games=tuple(other_games or ()),
+        other_games=other_games or (),
         other_pairs=other_pairs,
         seed=seed,
     )
