@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from stoneworks.cli.options import with_option_groups
 
 
 def train(
@@ -69,7 +72,27 @@ def average(
     print(f"the checkpoint is {average_checkpoints(checkpoints, into)}")
 
 
-def ship(  # its parameters are the options of the command, which users combine as they need
+@dataclass(frozen=True)
+class _MatchOptions:
+    """The final matches."""
+
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100
+    other_games: Annotated[
+        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
+    ] = None
+    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20
+    policy_opponents: Annotated[
+        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
+    ] = None
+    search_opponents: Annotated[
+        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
+    ] = None
+    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0
+
+
+@with_option_groups
+def ship(
     folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
         str,
@@ -77,24 +100,12 @@ def ship(  # its parameters are the options of the command, which users combine 
             "--as", help="Name for load_bot: the name of the game, optionally followed by a hyphen and a suffix."
         ),
     ],
+    options: _MatchOptions,
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100,
-    other_games: Annotated[
-        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
-    ] = None,
-    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20,
-    policy_opponents: Annotated[
-        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
-    ] = None,
-    search_opponents: Annotated[
-        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
-    ] = None,
-    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
 ) -> None:
     """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot.
 
@@ -107,13 +118,13 @@ def ship(  # its parameters are the options of the command, which users combine 
     from stoneworks.training.runs.shipping import ship as ship_run
 
     matches = FinalMatches(
-        policy_opponents=policy_opponents,
-        search_opponents=search_opponents,
-        simulations=simulations,
-        num_pairs=pairs,
-        other_games=other_games or (),
-        other_pairs=other_pairs,
-        seed=seed,
+        policy_opponents=options.policy_opponents,
+        search_opponents=options.search_opponents,
+        simulations=options.simulations,
+        num_pairs=options.pairs,
+        other_games=options.other_games or (),
+        other_pairs=options.other_pairs,
+        seed=options.seed,
     )
     with progress_bar() as show:
         target = ship_run(

@@ -178,7 +178,7 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
     import numba
 
-    from stoneworks.envs.rules.kernel_cache import KernelCache
+    from stoneworks.envs.rules.kernels.kernel_cache import KernelCache
 
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
@@ -603,7 +603,8 @@ def attack_two_starts(number: int, seed: int) -> Counts:
 
 def attack_full_disk(number: int, seed: int) -> Counts:
     """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
-    from stoneworks.envs.rules import kernel_cache, load_game
+    from stoneworks.envs.rules import load_game
+    from stoneworks.envs.rules.kernels import kernel_cache
     from stoneworks.evaluation.ladder import shipped_ladders
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint

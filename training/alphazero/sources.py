@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.processes import exit_with_parent, interrupts_blocked
+from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import Clocks, MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame

@@ -18,10 +18,10 @@ from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_val
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.features import has_features
+from stoneworks.registry import Entry, Registry, path_of
 
 if TYPE_CHECKING:
     from torch import Tensor

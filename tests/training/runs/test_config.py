@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import Field
 
-from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
 from stoneworks.training.runs.algorithms import (
     ALGORITHMS,

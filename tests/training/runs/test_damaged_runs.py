@@ -65,11 +65,7 @@ def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         write_report(alphazero_run)
     with pytest.raises(CheckpointError, match="checkpoint: training"):
-        ship(
-            alphazero_run,
-            "vadus",
-            into=tmp_path / "shipped",
-            matches=FinalMatches(
+        ship(alphazero_run, "vadus", into=tmp_path / "shipped")
     assert not (tmp_path / "shipped").exists()
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         train_run(config, alphazero_run, resume=True)
