@@ -166,9 +166,9 @@ def _games(run: FinishedRun) -> Iterator[str]:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
     for number, game in enumerate(games, start=1):
-        record, colors = game.record, run.checkpoint.game.colors
+        record, color = game.record, run.checkpoint.game.colors[game.end.color_of(0)]
         won = "a draw" if record.winner is None else f"won by {record.players[record.winner]}"
-        caption = f"{record.players[0]} ({colors[0]}) against {record.players[1]}, {won} ({record.reason})"
+        caption = f"{record.players[0]} ({color}) against {record.players[1]}, {won} ({record.reason})"
         yield _picture(run, f"game-{number}.png", draw(game.end).png(_PICTURE_PIXELS), caption)
         yield f"{caption}: `{' '.join(record.actions)}`\n"
 
