@@ -79,10 +79,6 @@ class ReplayBuffer:
     def __len__(self) -> int:
         return min(self.num_added - self._oldest, self.capacity)
 
-    def all(self) -> npt.NDArray[np.void]:
-        """Return the positions in the buffer, the oldest first."""
-        return self._ring[np.arange(self.num_added - len(self), self.num_added) % self.capacity]
-
     def add(self, positions: npt.NDArray[np.void]) -> None:
         """Add positions and write them to disk."""
         if not len(positions):
