@@ -176,7 +176,7 @@ class NetworkSearch:
         arrays = board, states, nodes, edges, games, asked
         self._answer(num_asked, arrays, seeds)
         noise = policy.noise((num_games, self._game.num_actions), generator)
-        self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
+        self._prepare_roots(nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(
                 board, states, nodes, edges, games, parameters, schedule, self._planes, asked, *self._rules
@@ -184,28 +184,13 @@ class NetworkSearch:
             if num_asked:
                 self._answer(num_asked, arrays, seeds)
 
-        result = SearchResult(
-            np.empty(num_games, np.int64),
-            np.empty(num_games, np.float32),
-            np.empty((num_games, self._game.num_actions), np.float32),
-            np.empty((num_games, self._game.num_actions), np.int32),
-            self._nodes["solved"][:num_games, 0] != 0,
-        )
-        self._conclude_all(
-            board,
-            states,
-            nodes,
-            edges,
-            games,
-            parameters,
-            result.actions,
-            result.values,
-            result.policies,
-            result.visits,
-        )
+        actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
+        policies = np.empty((num_games, self._game.num_actions), np.float32)
+        visits = np.empty((num_games, self._game.num_actions), np.int32)
+        self._conclude_all(nodes, edges, games, parameters, actions, values, policies, visits)
         self.num_simulations_done += num_games * num_simulations
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
-        return result
+        return SearchResult(actions, values, policies, visits, nodes["solved"][:, 0] != 0)
 
     def root_edges(self, game: int = 0) -> RootEdges:
         """Return the root statistics of one game of the last search."""
