@@ -17,12 +17,11 @@ from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.bots.search_bot import SearchBot, playing_settings
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.models.search.guides import make_guide
 from stoneworks.reading import check_shape
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
@@ -422,10 +421,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                         evaluator,
                         self.game,
                         simulations=settings.simulations,
-                        discount=self.config.search.discount,
-                        guide=make_guide(self.config.play.guide, self.game, self.config.play.guide_playouts),
-                        guide_weight=self.config.play.guide_weight,
-                        features=self.config.network.sees_features,
+                        settings=playing_settings(self.play, self.game, self.config.network.sees_features),
                         name=name,
                     ),
                     opponent,
