@@ -209,7 +209,7 @@ class NetworkSearch:
         self._conclude_all(nodes, edges, games, parameters, actions, values, policies, visits)
         self.num_simulations_done += num_games * num_simulations
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
-        return SearchResult(actions, values, policies, visits, nodes["solved"][:, 0] != 0)
+        return SearchResult(actions, values, policies, visits, self._nodes["solved"][:num_games, 0] != 0)
 
     def root_edges(self, game: int = 0) -> RootEdges:
         """Return the root statistics of one game of the last search."""

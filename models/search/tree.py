@@ -325,7 +325,7 @@ def plant(
 
 
 @inlined
-def write_edges(edges: Edges, game: Record, mask: Int8s, logits: Record, work: EdgeWork) -> tuple[int, bool]:
+def write_edges(edges: Edges, game: Record, mask: Int8s, logits: Record, work: EdgeWork) -> tuple[int, np.bool_]:
     """Write an edge for each legal action; return their number, and whether the logits are finite. ``work`` is three buffers."""
     actions, weights, powers_of_2 = work
     num_edges = 0

@@ -85,12 +85,12 @@ def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
     game = load_game("vadus(size=2)")
     state = game.new_initial_state()
     guide = make_guide("playouts", game, 4)
-    alone, guided, again, ignored = (
-        make_bot(game, settings=SearchSettings(PLAYING_POLICY, guide=guide, guide_weight=weight))
-        .search(state)
-        .values[0]
-        for weight in (0, 1, 1, 0)
-    )
+
+    def value(weight: float) -> float:
+        settings = SearchSettings(PLAYING_POLICY, guide=guide, guide_weight=weight)
+        return float(make_bot(game, settings=settings).search(state).values[0])
+
+    alone, guided, again, ignored = map(value, (0, 1, 1, 0))
     assert guided == again
     assert ignored == alone
     assert guided != alone
