@@ -81,7 +81,7 @@ test-cluster:  ## training and arenas on a local Ray cluster of several nodes, w
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
-	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
+	.venv-lowest/bin/python -m pytest tests/envs -m "not slow" --ignore tests/envs/rules/test_openspiel.py
 
 test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .

@@ -62,7 +62,7 @@ def _bot(name: str) -> Callable[[Game], None]:
 
 
 def _search(game: Game) -> None:
-    answer = np.zeros((1, game.num_distinct_actions()), np.float32), np.zeros(1, np.float32)
+    answer = np.zeros((1, game.num_actions), np.float32), np.zeros(1, np.float32)
     policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
     for policy in policies:  # in one process, because they share kernels
         for features in {False, has_features(game)}:

@@ -23,21 +23,20 @@ from rich.table import Table
 
 from benchmarks.speed.__main__ import WIDTH_OF_FILES
 from stoneworks.cli.main import run
+from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
 from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.training.alphazero.cluster.actors import BATCH_SECONDS, PlayedBatch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
-from stoneworks.training.cluster.actor import PlayedBatch
-from stoneworks.training.cluster.connection import local_cluster
-from stoneworks.training.cluster.crew import BATCH_SECONDS
 from stoneworks.training.runs.config_files import load_config
 
 with require_extra("train", "training runs"):

@@ -33,12 +33,12 @@ class ActionValueBot(Bot):
         """Search from ``[n]`` records of non-terminal positions of the bot's game.
 
         Returns:
-            The values of all actions, ``float32[n, num_distinct_actions]`` (see :meth:`action_values`), and the actions to
+            The values of all actions, ``float32[n, num_actions]`` (see :meth:`action_values`), and the actions to
             play, ``int64[n]``.
         """
 
     def action_values(self, state: State) -> npt.NDArray[np.float32]:
-        """Return ``float32[num_distinct_actions]``: the value of each action for the player to move.
+        """Return ``float32[num_actions]``: the value of each action for the player to move.
 
         The highest value is that of the search; others may be upper bounds. Illegal actions, and those that were not tried,
         have minus infinity.
@@ -85,7 +85,7 @@ class ActionValueBot(Bot):
         """Return the record of a position as an array of one. Raises ``ValueError`` if the bot cannot play in it."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return state.records
+        return state.record.reshape(1)
 
 
 class GreedyBot(ActionValueBot):
@@ -114,7 +114,7 @@ class GreedyBot(ActionValueBot):
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""
-        values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
+        values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         self._search(self._game.board, states, *self._limits, seeds, values, actions)

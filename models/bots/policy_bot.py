@@ -140,7 +140,7 @@ class PolicyBot(Bot):
     def _planes_of(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
         """Return the planes and the action mask of a position, for the player to move, as a batch of one."""
         if self._inputs is not None:
-            return self._inputs.of_records(state.records)
+            return self._inputs.of_records(state.record.reshape(1))
         observation, mask = state.observation_and_mask(state.current_player())
         return observation[None], mask[None]
 

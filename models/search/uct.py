@@ -348,7 +348,7 @@ class SearchTree:
         Args:
             game: the game.
             max_nodes: maximum number of nodes, at least 1.
-            max_edges: maximum number of edges, at least ``game.num_distinct_actions()``.
+            max_edges: maximum number of edges, at least ``game.num_actions``.
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
 
         Raises:

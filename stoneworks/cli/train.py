@@ -72,7 +72,7 @@ def average(
     print(f"the checkpoint is {average_checkpoints(checkpoints, into)}")
 
 
-def ship(
+def ship(  # its parameters are the options of the command, which users combine as they need
     folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
         str,

@@ -47,7 +47,7 @@ with require_extra("train", "training runs"):
     import torch
 
 if TYPE_CHECKING:
-    from stoneworks.training.cluster.status import ClusterStatus
+    from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
 #: Keys of the configuration that may be changed when a run is resumed.
 CHANGEABLE = (
@@ -313,7 +313,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         seed = self.seed(_SELF_PLAY, self.iterations)
         network = self.network
         if self.config.cluster:
-            from stoneworks.training.cluster.source import ClusterSelfPlay
+            from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 
             def tell(message: str) -> None:
                 report(replace(self._latest, done=self.done, seconds=self.seconds(), message=message))

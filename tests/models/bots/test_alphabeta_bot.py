@@ -188,7 +188,7 @@ def test_equally_good_actions_are_chosen_about_equally_often() -> None:
     policy, _ = bot.step_with_policy(game.new_initial_state())
     assert len(policy) > 1
     chosen = [bot.step(game.new_initial_state()) for _ in range(400)]
-    counts = np.bincount(chosen, minlength=game.num_distinct_actions())
+    counts = np.bincount(chosen, minlength=game.num_actions)
     assert np.flatnonzero(counts).tolist() == [action for action, _ in policy]
     expected = 400 / len(policy)
     assert abs(counts[counts > 0] - expected).max() < 5 * expected**0.5
