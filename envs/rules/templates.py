@@ -29,7 +29,7 @@ from stoneworks.envs.rules.kernels import (
     kernel,
     linked,
 )
-from stoneworks.envs.rules.random_numbers import random_legal_action
+from stoneworks.envs.rules.kernels.random_numbers import random_legal_action
 
 #: Kernels by name.
 Kernels: TypeAlias = Mapping[str, Callable[..., Any]]
@@ -288,6 +288,7 @@ def step_batch(
 
     The planes must hold the observations of the games before their actions.
     """
+    # Ten arguments: compiled functions take arrays, not objects that hold them.
     before = np.empty(1, states.dtype)
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0

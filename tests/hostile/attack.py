@@ -38,6 +38,8 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks/ is not in the package
+
 
 @dataclass
 class Counts:
@@ -178,7 +180,7 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
     import numba
 
-    from stoneworks.envs.rules.kernel_cache import KernelCache
+    from stoneworks.envs.rules.kernels.kernel_cache import KernelCache
 
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
@@ -198,8 +200,7 @@ def attack_files(number: int, seed: int) -> Counts:
     import torch
     from torch.utils.tensorboard import SummaryWriter
 
-    from benchmarks.speed.contestant import Spread
-    from benchmarks.speed.report import Report, Row, load_report, save_report
+    from benchmarks.speed.report import Report, load_report, save_report
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation import (
         ArenaFolderError,
@@ -219,8 +220,9 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
-    from stoneworks.training.runs.metrics import read_metrics, truncate_events
+    from stoneworks.training.runs.algorithms import ConfigError
+    from stoneworks.training.runs.config_files import config_names, dump_config, load_config
+    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError
@@ -285,9 +287,10 @@ def attack_files(number: int, seed: int) -> Counts:
     layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
     save_policy(policy, layers, game, selection="sample")
     bench = folder / "bench.json"
-    spread = Spread(2.0, 1.0, 3.0)
+    spread = {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
+    row = {"measure": "steps", "name": "a", "rate": spread, "reference": "b", "reference_rate": spread, "ratio": spread}
     facts = {"processor": "x", "date": "2026-01-01", "rounds": 3, "seconds": 0.5, "load": "1"}
-    save_report(Report([Row("steps", "a", spread, "b", spread, spread)], ["jax"], facts), bench)
+    save_report(Report.parse({"rows": [row], "missing": ["jax"], "circumstances": facts}, "report"), bench)
     database = folder / "page" / DATABASE_FILE
     store = Store(database.parent, 10, 1000)
     new = new_game(Positions().line(game, ("c3",)), (None, "random"))
@@ -602,7 +605,8 @@ def attack_two_starts(number: int, seed: int) -> Counts:
 
 def attack_full_disk(number: int, seed: int) -> Counts:
     """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
-    from stoneworks.envs.rules import kernel_cache, load_game
+    from stoneworks.envs.rules import load_game
+    from stoneworks.envs.rules.kernels import kernel_cache
     from stoneworks.evaluation.ladder import shipped_ladders
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint

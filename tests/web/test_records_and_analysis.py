@@ -10,6 +10,7 @@ import pytest
 
 from stoneworks import load_game
 from stoneworks.evaluation.records import GameRecord
+from stoneworks.web import Replay
 
 
 def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:
@@ -88,7 +89,7 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     assert sorted(row["action"] for row in found["actions"]) == sorted(
         map(game.action_to_string, state.legal_actions())
     )
-    assert sum(row["probability"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
+    assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
     assert found["player"] == state.current_player()
     for text in found["line"]:
         state.apply_action(game.string_to_action(text))
@@ -108,6 +109,11 @@ def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> No
     analysis = post("analyze", game="laido(size=3)", actions=["b2"], bot="mcts:200")
     assert analysis["player"] == 1
     assert found[1] == pytest.approx(-analysis["value"], abs=0.4)
+
+
+def test_a_replay_has_the_colors_after_a_swap() -> None:
+    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
+    assert '"players":["White","Black"],"colors":["White","Black"]' in html
 
 
 def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> None:

@@ -25,7 +25,7 @@ from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.model_card import model_card
-from stoneworks.training.runs.training_information import algorithm_of, check_training
+from stoneworks.training.runs.run_folder import algorithm_of, check_training
 
 #: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20
@@ -86,14 +86,19 @@ def ship(
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=target.parent))
-        try:
-            shutil.copytree(new, beside, dirs_exist_ok=True)
-            replace_folder(beside, target)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        _install(new, target)
     return target
+
+
+def _install(new: Path, target: Path) -> None:
+    """Copy the folder ``new`` to ``target``, atomically."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+    try:
+        shutil.copytree(new, beside, dirs_exist_ok=True)
+        replace_folder(beside, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def is_name_for(game: str, name: str) -> bool:
@@ -107,7 +112,7 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
     load_checkpoint(source)
     description = read_json(file, CheckpointError)
     training = description["training"]
-    check_training(training, algorithm_of(training, source).amount, source)
+    check_training(training, algorithm_of(training, source).unit, source)
     weights = read_bytes(source / WEIGHTS_FILE, CheckpointError)
     if len(weights) > MAX_WEIGHTS_BYTES:
         raise CheckpointError(
