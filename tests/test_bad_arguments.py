@@ -64,7 +64,7 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: PUCT(noise_fraction=7), "noise_fraction 0 1 7"),
         (lambda: PUCT(noise_concentration=0), "noise_concentration 0 0"),
         (lambda: FinalMatches(seed=-1), "seed 0 -1"),
-        (lambda: FinalMatches(other_pairs=0), "other_pairs 1 100000 0"),
+        (lambda: FinalMatches(other_pairs=0), "other_pairs 1 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset True False 'x'"),
         (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["half"]), "pairings tuple 1.5"),
         (lambda: VectorEnv(0, GAME), "num_envs 1 0"),

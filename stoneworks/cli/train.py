@@ -117,13 +117,12 @@ def ship(
     from stoneworks.training.runs.final_matches import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run
 
-    policy, search = options.policy_opponents, options.search_opponents
     matches = FinalMatches(
-        None if policy is None else tuple(policy),
-        None if search is None else tuple(search),
+        policy_opponents=options.policy_opponents,
+        search_opponents=options.search_opponents,
         simulations=options.simulations,
         num_pairs=options.pairs,
-        other_games=tuple(options.other_games or ()),
+        other_games=options.other_games or (),
         other_pairs=options.other_pairs,
         seed=options.seed,
     )

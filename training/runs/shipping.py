@@ -86,14 +86,19 @@ def ship(
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=target.parent))
-        try:
-            shutil.copytree(new, beside, dirs_exist_ok=True)
-            replace_folder(beside, target)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        _install(new, target)
     return target
+
+
+def _install(new: Path, target: Path) -> None:
+    """Copy the folder ``new`` to ``target``, atomically."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+    try:
+        shutil.copytree(new, beside, dirs_exist_ok=True)
+        replace_folder(beside, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def is_name_for(game: str, name: str) -> bool:

@@ -68,7 +68,7 @@ def test_a_mean_lists_the_runs_that_led_to_it(alphazero_run: Path, tmp_path: Pat
 def test_a_mean_can_be_shipped(alphazero_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
     mean_of(alphazero_run / "checkpoint", continued(alphazero_run, tmp_path / "later", 60.0), into=tmp_path / "mean")
-    matches = FinalMatches(("random",), (), num_pairs=1)
+    matches = FinalMatches(policy_opponents=("random",), search_opponents=(), num_pairs=1)
     target = ship(tmp_path / "mean", "vadus", into=shipped.shipped_folder(), matches=matches)
     positions = load_checkpoint(target).training["positions"]
     card = (target / "README.md").read_text()

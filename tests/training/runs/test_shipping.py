@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -27,7 +26,9 @@ from stoneworks.training.runs.shipping import ship
 from tools.checkpoint_tables import page_with_tables, shipped_tables
 
 GAME = load_game("vadus(size=2)")
-MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
+MATCHES = FinalMatches(
+    policy_opponents=("random",), search_opponents=("greedy",), simulations=4, num_pairs=2, opening_actions=1
+)
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, p
     played.clear()
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert played == []
-    ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, num_pairs=1))
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(num_pairs=1))
     assert played == ["random", "greedy"], "other settings"
     played.clear()
     file = alphazero_run / "checkpoint" / "checkpoint.json"
@@ -139,7 +140,7 @@ def test_games_against_an_opponent_that_has_changed_do_not_count(
 ) -> None:
     opponent = tmp_path / "opponent"
     shutil.copytree(alphazero_run / "checkpoint", opponent)
-    matches = dataclasses.replace(MATCHES, policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
+    matches = MATCHES.replace(policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
     for _ in range(2):
         ship(alphazero_run, "vadus", into=place, matches=matches)
     assert len(played) == 1
@@ -151,7 +152,7 @@ def test_games_against_an_opponent_that_has_changed_do_not_count(
 
 
 def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path) -> None:
-    matches = dataclasses.replace(MATCHES, num_pairs=2 * final_matches.CHUNK_PAIRS, search_opponents=())
+    matches = MATCHES.replace(num_pairs=2 * final_matches.CHUNK_PAIRS, search_opponents=())
     found = []
     for number in (1, 2):
         target = ship(alphazero_run, "vadus", into=place, matches=matches, workers=number)
@@ -166,7 +167,7 @@ def test_an_invalid_other_game_is_an_error_before_the_matches(
 ) -> None:
     monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
     with pytest.raises(ValueError, match=other.partition("(")[0]):
-        ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, other_games=(other,)))
+        ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
 
 
 def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
@@ -205,7 +206,7 @@ def test_the_card_describes_the_training_and_the_missed_goals(alphazero_run: Pat
 
 
 def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, place: Path) -> None:
-    matches = dataclasses.replace(MATCHES, other_games=("vadus(size=3)",), other_pairs=1)
+    matches = MATCHES.replace(other_games=("vadus(size=3)",), other_pairs=1)
     target = ship(alphazero_run, "vadus", into=place, matches=matches)
     (other,) = json.loads((target / "matches.json").read_text())["other_games"]
     assert other["game"] == "vadus(size=3)"
@@ -256,7 +257,12 @@ def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
         with pytest.raises(ValueError, match="name must be 'vadus', or 'vadus-' followed by"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
     with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
-        ship(alphazero_run, "vadus", into=place, matches=FinalMatches(("random", "nobody"), ()))
+        ship(
+            alphazero_run,
+            "vadus",
+            into=place,
+            matches=FinalMatches(policy_opponents=("random", "nobody"), search_opponents=()),
+        )
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)
     monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)
