@@ -21,6 +21,7 @@ from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.bots.random_bot import RandomBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.web import Replay
 from tools.final_matches import FinalMatches
@@ -51,9 +52,9 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds 0 nan"),
         (lambda: SearchBot(ANY["none"], GAME, seconds=ANY["name"]), "seconds 0 'x'"),
         (lambda: SearchBot(ANY["none"], GAME, -1), "seed 0 -1"),
-        (lambda: SearchBot(ANY["none"], GAME, discount=ANY["name"]), "discount 0 1 'x'"),
-        (lambda: SearchBot(ANY["none"], GAME, discount=0.0), "discount 0 1 0.0"),
-        (lambda: SearchBot(ANY["none"], GAME, guide_weight=40), "guide_weight 0 1 40"),
+        (lambda: SearchSettings(Gumbel(), discount=ANY["name"]), "discount 0 1 'x'"),
+        (lambda: SearchSettings(Gumbel(), discount=0.0), "discount 0 1 0.0"),
+        (lambda: SearchSettings(Gumbel(), guide_weight=40), "guide_weight 0 1 40"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=ANY["name"]), "exploration 0 'x'"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=True), "exploration 0 True"),
         (lambda: MCTSBot(GAME, simulations=3_000_000), "simulations 1 2147483 3000000"),

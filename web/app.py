@@ -78,6 +78,7 @@ class Web:
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
             Route("/favicon.ico", _icon),
             *(Route(path, _page) for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch")),
+            Route("/{rest:path}", _no_such_page),
         ]
         self._hosts = hosts
         self._max_requests = max_requests
@@ -106,6 +107,10 @@ class Web:
 
 async def _page(_: Request) -> Response:
     return FileResponse(STATIC_FOLDER / "index.html", headers={"cache-control": "no-cache"})
+
+
+async def _no_such_page(_: Request) -> Response:
+    return FileResponse(STATIC_FOLDER / "index.html", 404, headers={"cache-control": "no-cache"})
 
 
 async def _icon(_: Request) -> Response:

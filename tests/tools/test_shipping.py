@@ -183,7 +183,8 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     class Recorded(SearchBot):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            settings.append((self._discount, type(self._guide[0]), self._guide[1]))
+            found = self._settings
+            settings.append((found.discount, type(found.guide), found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)

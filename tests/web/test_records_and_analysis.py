@@ -28,6 +28,15 @@ def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) 
     assert client.get(f"/api/games/{copy['id']}/record").text == record
 
 
+def test_imported_games_keep_their_players(post: Any, client: Any) -> None:
+    state = load_game("laido(size=3)").deserialize_state("c3\npass\npass")
+    text = GameRecord.of_state(state, ("human", "runs/first@64")).to_json() + "\n"
+    (copy,) = post("import", text=text)["games"]
+    assert copy["players"] == [None, "runs/first@64"]
+    again = json.loads(client.get(f"/api/games/{copy['id']}/record").text)
+    assert again["players"] == ["human", "runs/first@64"]
+
+
 def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
     tree = [
         {"parent": None, "action": ""},

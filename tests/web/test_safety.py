@@ -283,6 +283,11 @@ def test_bad_addresses_are_answered_with_json(client: httpx.Client, path: str) -
     message_of(response)
 
 
+def test_unknown_addresses_are_answered_with_the_page(client: httpx.Client) -> None:
+    response = client.get("/nothing")
+    assert (response.status_code, response.text) == (404, client.get("/").text)
+
+
 def test_other_methods_are_refused(client: httpx.Client) -> None:
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
         response = client.request(method, "/api/games")

@@ -15,12 +15,11 @@ from pydantic import Field
 from stoneworks.documents import Document
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.bots.search_bot import SearchBot, playing_settings
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network import BoardNetwork
-from stoneworks.models.search.guides import make_guide
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
@@ -216,15 +215,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
 
     def _search_bot(self, name: str) -> SearchBot:
-        play = self.config.play
         return SearchBot(
             make_evaluator(self.network, self.config),
             self.game,
             simulations=self.config.matches.simulations,
-            discount=self.config.search.discount,
-            guide=make_guide(play.guide, self.game, play.guide_playouts),
-            guide_weight=play.guide_weight,
-            features=self.config.network.sees_features,
+            settings=playing_settings(self.play, self.game, self.config.network.sees_features),
             name=name,
         )
 

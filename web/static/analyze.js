@@ -72,7 +72,7 @@ async function positionForm(go) {
       class: "card",
       onsubmit: (event) => {
         event.preventDefault();
-        const query = new URLSearchParams({ game: game.value, moves: moves.value.split(/[\s,]+/).filter(Boolean).join(",") });
+        const query = new URLSearchParams({ game: game.value, moves: moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean).join(",") });
         go(`/analyze?${query}`);
       },
     },
