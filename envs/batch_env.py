@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, ClassVar
 
 import gymnasium
@@ -11,23 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from stoneworks.checks import check_integer
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
-
-try:
-    from gymnasium.vector import AutoresetMode  # available since Gymnasium 1.1
-except ImportError:  # pragma: no cover
-
-    class AutoresetMode(Enum):  # type: ignore[no-redef]
-        """The autoreset modes of Gymnasium 1.1 and later."""
-
-        NEXT_STEP = "NextStep"
-        SAME_STEP = "SameStep"
-        DISABLED = "Disabled"
 
 
 def check_autoreset_mode(mode: Any) -> AutoresetMode:

@@ -582,10 +582,6 @@ class Trugo(Game):
             return min(tiles, max_turns)
         return 2 * max_turns - min(4, max_turns)
 
-    def score(self, state: State) -> None:
-        """Return None: there is no score."""
-        return
-
     def position(self, state: State) -> TrugoPosition:
         """Return the contents of ``state`` as arrays."""
         record = state.record
