@@ -156,6 +156,26 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         self._batch.step(chosen)
         return ended, illegal
 
+    def _start(self, rows: npt.NDArray[np.int64]) -> None:
+        """Start the games ``rows``."""
+        self._batch.reset(rows)
+        self._ended[rows] = False
+
+    def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames) -> None:
+        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._ended[rows] = True
+            return
+        zeros = np.zeros(self.game.num_actions, self._format.mask_dtype)
+        for row in rows.tolist():
+            ended.add(row, self._format.observation(self._last_planes(row), zeros), **self._facts(row))
+        if rows.size:
+            self._start(rows)
+
+    def _facts(self, row: int) -> dict[str, Any]:
+        """Return the entries of ``final_info`` of a finished game."""
+        raise NotImplementedError
+
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         given = np.asarray(actions)
         if given.dtype.kind not in "iu" or given.shape != (self.num_envs,):
