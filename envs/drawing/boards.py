@@ -96,18 +96,29 @@ def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Exte
         extent: extent of the picture without labels.
     """
     centers = cell_centers(grid)
-    shown = shown.reshape(grid.height, grid.width)
-    labels, ticks = [], []
-    for row in np.flatnonzero(shown.any(axis=1)).tolist():
-        left_end = centers[row * grid.width + int(np.argmax(shown[row]))]
-        labels.append((str(row + 1), _from(left_end, WEST, ROW_LABEL_DISTANCE)))
-    for column in np.flatnonzero(shown.any(axis=0)).tolist():
-        top_row = grid.height - 1 - int(np.argmax(shown[::-1, column]))
-        top_end = centers[top_row * grid.width + column]
-        labels.append((column_name(column), _from(top_end, NORTH_EAST, COLUMN_LABEL_DISTANCE)))
-        ticks.append((_from(top_end, NORTH_EAST, TICK[0]), _from(top_end, NORTH_EAST, TICK[1])))
+    labels = row_and_column_texts(grid, shown, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
+    ticks = []
+    for _, cell in _top_ends(grid, shown):
+        ticks.append((_from(centers[cell], NORTH_EAST, TICK[0]), _from(centers[cell], NORTH_EAST, TICK[1])))
     tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round")
     return tick_path + pieces.labels(labels), with_labels(extent, labels)
+
+
+def row_and_column_texts(
+    grid: Grid, shown: npt.NDArray[np.bool_], centers: Sequence[Point], row_distance: float, column_distance: float
+) -> list[tuple[str, Point]]:
+    """Return the labels of :func:`row_and_column_labels` and their positions, at distances from the ``centers`` of cells."""
+    cells = np.flatnonzero(shown).tolist()
+    left_ends = {cell // grid.width: cell for cell in reversed(cells)}
+    labels = [(str(row + 1), _from(centers[cell], WEST, row_distance)) for row, cell in sorted(left_ends.items())]
+    for column, cell in _top_ends(grid, shown):
+        labels.append((column_name(column), _from(centers[cell], NORTH_EAST, column_distance)))
+    return labels
+
+
+def _top_ends(grid: Grid, shown: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return each column that is shown, and its uppermost cell."""
+    return sorted({cell % grid.width: cell for cell in np.flatnonzero(shown).tolist()}.items())
 
 
 def with_labels(extent: Extent, labels: Iterable[tuple[str, Point]]) -> Extent:

@@ -11,7 +11,7 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import Grid, column_name
+from stoneworks.envs.rules.grid import Grid
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
 from stoneworks.envs.rules.trugo.position import TrugoPosition
@@ -135,7 +135,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     )
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
-        labels = _labels(grid, centers, shown)
+        inside = np.isin(np.arange(grid.num_cells), shown)
+        labels = boards.row_and_column_texts(grid, inside, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
         elements.append(pieces.labels(labels))
         extent = boards.with_labels(extent, labels)
     return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
@@ -285,23 +286,3 @@ def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
     neighbors = grid.neighbors[used].ravel()
     cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
     return np.flatnonzero(boards.hexagon_around(grid, cells)).tolist()
-
-
-def _labels(grid: Grid, centers: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
-    """Return labels and their positions: rows at their left ends, columns at their upper ends."""
-    left_ends: dict[int, int] = {}
-    upper_ends: dict[int, int] = {}
-    for cell in shown:
-        row, column = divmod(cell, grid.width)
-        left_ends.setdefault(row, cell)
-        upper_ends[column] = cell
-    labels = []
-    for row, cell in left_ends.items():
-        x, y = centers[cell]
-        labels.append((str(row + 1), (x - ROW_LABEL_DISTANCE, y)))
-    for column, cell in upper_ends.items():
-        x, y = centers[cell]
-        # Columns lean to the right by 30 degrees from upright.
-        place = (x + COLUMN_LABEL_DISTANCE / 2, y - COLUMN_LABEL_DISTANCE * float(np.sqrt(3)) / 2)
-        labels.append((column_name(column), place))
-    return labels
