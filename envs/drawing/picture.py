@@ -54,11 +54,13 @@ class Drawing:
         """Return the bytes of a PNG file with transparent corners. Raises like ``rgb_array``."""
         return self._png(width_pixels)
 
-    def _png(self, width_pixels: int, **options: str) -> bytes:
+    def _png(self, width_pixels: int, background: str | None = None) -> bytes:
         import resvg_py
 
         width = check_integer("width_pixels", width_pixels, 1, LARGEST_WIDTH_PIXELS)
-        return bytes(resvg_py.svg_to_bytes(svg_string=self.svg, width=width, skip_system_fonts=True, **options))
+        return bytes(
+            resvg_py.svg_to_bytes(svg_string=self.svg, width=width, background=background, skip_system_fonts=True)
+        )
 
     def save(self, path: str | os.PathLike[str], *, width_pixels: int = WIDTH_PIXELS) -> None:
         """Write the picture to a file, atomically. ``width_pixels`` applies to PNG.
