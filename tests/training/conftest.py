@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from pathlib import Path
 
 import pytest
-import torch
 
-torch.set_num_threads(1)
+if importlib.util.find_spec("torch"):
+    import torch
+
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

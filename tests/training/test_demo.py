@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
+
+pytest.importorskip("torch")
 
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.training import demo

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models.bots import search_bot

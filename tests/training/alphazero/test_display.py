@@ -17,6 +17,8 @@ import pytest
 import yaml
 from rich.console import Console
 
+pytest.importorskip("torch")
+
 from stoneworks.training.alphazero.learner import Losses
 from stoneworks.training.alphazero.metrics import METRICS, tensorboard_scalars
 from stoneworks.training.alphazero.run import AlphaZeroStatus

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import choix
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -20,6 +19,8 @@ from stoneworks.training.arena import (
 from stoneworks.training.arena.match import MatchResult
 from stoneworks.training.arena.ratings import ELO_PER_UNIT, expected_score
 from stoneworks.training.arena.results import rate_summaries
+
+choix = pytest.importorskip("choix")
 
 WIDE = 1e6  # a prior that does not matter
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.alphazero.run import train
 from stoneworks.training.runs.config import parse_config

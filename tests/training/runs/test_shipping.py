@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
 from stoneworks.models.bots import search_bot
