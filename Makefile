@@ -3,7 +3,7 @@
 VENV ?= .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
-PACKAGES := envs models training configs integrations web
+PACKAGES := envs models evaluation training configs integrations web
 
 .PHONY: help setup demo test lint links types pytest test-integrations test-cluster test-browser test-lowest test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
 
@@ -29,7 +29,7 @@ lint: setup
 links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
 	@mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in stoneworks/*.py stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
 
 types: setup links
 	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
@@ -101,17 +101,17 @@ test-bounds: setup  ## the games of the test suite with numba's bounds checks in
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
-	$(VENV)/bin/stoneworks bench
+	$(PYTHON) -m benchmarks.speed
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
 	$(PYTHON) docs/ruling_pictures.py
 
 ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
-	$(PYTHON) -m stoneworks.training.arena.page docs/arena.md
+	$(PYTHON) -m tools.ladder_tables docs/arena.md
 
 checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
-	$(PYTHON) -m stoneworks.training.runs.shipped_tables README.md docs/alphazero.md
+	$(PYTHON) -m tools.checkpoint_tables README.md docs/alphazero.md
 
 results: setup images ladder-tables checkpoint-tables  ## pictures and tables that are made from files in the repository
 	$(PYTHON) -m pytest --quiet tests/test_docs.py

@@ -16,9 +16,9 @@ from torch import nn
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 NUM_ENVS, LEARN_STEP = 64, 4096
 

@@ -15,9 +15,9 @@ from torch import nn
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 NUM_ENVS, NUM_STEPS, NUM_EPOCHS, NUM_BATCHES = 64, 64, 3, 8
 

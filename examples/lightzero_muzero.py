@@ -15,9 +15,9 @@ from easydict import EasyDict
 from lzero.entry import train_muzero
 
 from stoneworks.envs.rules import State, load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.lightzero import LightZeroEnv
 from stoneworks.models import Bot, load_bot
-from stoneworks.training.arena.match import play_match
 
 NUM_ENVS = 4
 

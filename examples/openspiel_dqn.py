@@ -16,10 +16,10 @@ from open_spiel.python.algorithms.random_agent import RandomAgent
 from open_spiel.python.pytorch.dqn import DQN
 
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.openspiel import register_games
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> rl_environment.Environment:

@@ -16,9 +16,9 @@ from torch import nn
 
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 GAMES_PER_UPDATE = 64
 

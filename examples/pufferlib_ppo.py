@@ -16,10 +16,10 @@ from pufferlib.pufferl import PuffeRL
 from torch import nn
 
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.pufferlib import PufferVectorEnv, split
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 NUM_ENVS, HORIZON = 64, 64
 CONFIG = {

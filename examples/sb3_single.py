@@ -14,9 +14,9 @@ from sb3_contrib import MaskablePPO
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> gymnasium.Env:

@@ -12,10 +12,10 @@ import torch
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.integrations.sb3 import SB3VecEnv, SelfPlayMaskablePPO
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 
 def make_env(game: str) -> SB3VecEnv:

@@ -19,9 +19,9 @@ from torchrl.objectives.value import GAE
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
-from stoneworks.training.arena.match import play_match
 
 NUM_ENVS, FRAMES_PER_BATCH, NUM_EPOCHS, BATCH_SIZE = 64, 4096, 3, 512
 

@@ -1,5 +1,5 @@
 """Entry point of ``python -m stoneworks``, equivalent to the command ``stoneworks``."""
 
-from stoneworks.training.cli.main import main
+from stoneworks.cli.main import main
 
 main()

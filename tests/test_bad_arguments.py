@@ -12,6 +12,8 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation import ArenaSettings, play_arena, rate
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
@@ -19,8 +21,6 @@ from stoneworks.models.bots.random_bot import RandomBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.arena import ArenaSettings, play_arena, rate
-from stoneworks.training.arena.match import play_match
 from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.web import Replay
 

@@ -328,7 +328,7 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
     """Return the command of a command line, and its arguments."""
     import typer
 
-    from stoneworks.training.cli.main import app
+    from stoneworks.cli.main import app
 
     command: Any = typer.main.get_command(app)
     assert words.pop(0) == "stoneworks"

@@ -31,7 +31,7 @@ class Blocked:
         if name.partition(".")[0] in ("torch", "safetensors", "tensorboard", "matplotlib", "stable_baselines3", "sb3_contrib"):
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 sys.meta_path.insert(0, Blocked())
-from stoneworks.training.cli.main import main
+from stoneworks.cli.main import main
 main()
 """
 

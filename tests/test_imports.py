@@ -11,7 +11,7 @@ import pytest
 #: Folder of each package in the repository.
 PACKAGES = {
     "stoneworks": "stoneworks",
-    **{f"stoneworks.{name}": name for name in ("envs", "models", "training", "integrations", "web")},
+    **{f"stoneworks.{name}": name for name in ("envs", "models", "evaluation", "training", "integrations", "web")},
 }
 
 #: A game makes states, and a state belongs to a game.

@@ -1,13 +1,10 @@
-"""Training and evaluation: algorithms, matches, the arena, benchmarks and the command line. Names are imported on first use."""
+"""Training: runs of AlphaZero, PPO and registered algorithms. Names are imported on first use."""
 
 from typing import TYPE_CHECKING
 
 from stoneworks.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from stoneworks.training.arena.match import play_match
-    from stoneworks.training.arena.play import play_arena
-    from stoneworks.training.arena.settings import ArenaSettings
     from stoneworks.training.runs.algorithms import AlgorithmEntry, algorithm_names, register_algorithm
     from stoneworks.training.runs.config import config_names, load_config
     from stoneworks.training.runs.display import train_with_display
@@ -15,14 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlgorithmEntry",
-    "ArenaSettings",
     "TrainingResult",
     "TrainingStatus",
     "algorithm_names",
     "config_names",
     "load_config",
-    "play_arena",
-    "play_match",
     "register_algorithm",
     "train_with_display",
 ]
@@ -31,14 +25,11 @@ __getattr__ = lazy_names(
     __name__,
     {
         "AlgorithmEntry": "runs.algorithms",
-        "ArenaSettings": "arena.settings",
         "TrainingResult": "runs.status",
         "TrainingStatus": "runs.status",
         "algorithm_names": "runs.algorithms",
         "config_names": "runs.config",
         "load_config": "runs.config",
-        "play_arena": "arena.play",
-        "play_match": "arena.match",
         "register_algorithm": "runs.algorithms",
         "train_with_display": "runs.display",
     },

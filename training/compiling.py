@@ -17,7 +17,7 @@ from stoneworks.models.processors import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.processes import exit_with_parent, interrupts_blocked
+from stoneworks.processes import exit_with_parent, interrupts_blocked
 
 
 @dataclass(frozen=True)

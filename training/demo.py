@@ -16,13 +16,13 @@ from rich.table import Table
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import MatchResult, play_match
+from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.models import load_bot
-from stoneworks.training.arena.match import MatchResult, play_match
-from stoneworks.training.arena.records import GameRecord, write_records
+from stoneworks.text import percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config import load_config
 from stoneworks.training.runs.display import train_with_display
-from stoneworks.training.text import percent
 
 CONFIG = "vadus-5-demo"
 NUM_PAIRS = 100

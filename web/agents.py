@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from stoneworks.envs.rules import Game
+from stoneworks.evaluation.ladder import LadderError, load_ladder
+from stoneworks.evaluation.results import rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
 from stoneworks.reading import read_json
-from stoneworks.training.arena.ladder import LadderError, load_ladder
-from stoneworks.training.arena.results import rate_summaries
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
 

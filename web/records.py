@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stoneworks.envs.rules import Game
-from stoneworks.training.arena.records import GameRecord, RecordError
+from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.web.errors import RequestError
 from stoneworks.web.fields import check_text
 from stoneworks.web.limits import Limits

@@ -16,8 +16,8 @@ from typing import Any
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
+from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.files import write_whole
-from stoneworks.training.arena.records import GameRecord, read_records
 
 #: Pattern at which an SVG is split into parts; consecutive frames share most parts.
 _CUT = re.compile(r"(?=<)|(?=M-?[0-9])")

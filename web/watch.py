@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stoneworks.evaluation.errors import ArenaFolderError
+from stoneworks.evaluation.play import load_arena
+from stoneworks.evaluation.ratings import RatingError
+from stoneworks.evaluation.records import GameRecord, RecordError
+from stoneworks.evaluation.results import results_of
 from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import check_shape, read_bytes, read_json, read_json_lines
-from stoneworks.training.arena.errors import ArenaFolderError
-from stoneworks.training.arena.play import load_arena
-from stoneworks.training.arena.ratings import RatingError
-from stoneworks.training.arena.records import GameRecord, RecordError
-from stoneworks.training.arena.results import results_of
 from stoneworks.web.errors import RequestError
 from stoneworks.web.limits import Limits
 

@@ -15,7 +15,7 @@ from typing import Any
 from numba.core import event
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
-from stoneworks.training.processes import interrupts_blocked
+from stoneworks.processes import interrupts_blocked
 from stoneworks.web.errors import RequestError
 
 #: Grace period of a canceled job before its process is killed.

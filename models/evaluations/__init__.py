@@ -46,7 +46,7 @@ def may_win_kernel(game: Game) -> Callable[..., Any] | None:
 def evaluation_scale(game: Game) -> float:
     """Return the scale of the evaluation of ``game``: ``tanh(evaluation / scale)`` is the expected result in [-1, 1].
 
-    The scale is ``SCALE`` in the evaluation's module, fitted by :mod:`stoneworks.training.evaluation_scale`.
+    The scale is ``SCALE`` in the evaluation's module, fitted by :mod:`tools.evaluation_scale`.
 
     Raises:
         MissingEvaluationError: if the game has no evaluation.

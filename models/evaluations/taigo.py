@@ -14,7 +14,7 @@ from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int64s, Record, kernel
 from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, LIGHT, kind_of, makes_five
 
-#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+#: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 165.0
 #: Value of an open window with 0 to 5 hexes of its color.
 WINDOW_VALUES = (0.0, 1.0, 5.0, 25.0, 60.0, 5000.0)

@@ -34,7 +34,7 @@ from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.search.best_actions import insert_best
 
-#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+#: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 310.0
 #: Number of turns of each player that are played out.
 NUM_TURNS_TRIED = 16

@@ -30,7 +30,7 @@ from stoneworks.envs.rules.trugo.plane import (
     tiles_around,
 )
 
-#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+#: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 15.0
 # In units of an unpinned piece on the board.
 PINNED_BY_ENEMY = 0.5

@@ -6,7 +6,7 @@ from stoneworks.envs.rules.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Record, kernel
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 
-#: Fitted (see :mod:`stoneworks.training.evaluation_scale`).
+#: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 2.6
 
 

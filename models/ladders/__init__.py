@@ -1,1 +1,1 @@
-"""The ladders that come with stoneworks: one JSON file per game (see ``stoneworks.training.arena.ladder``)."""
+"""The ladders that come with stoneworks: one JSON file per game (see ``stoneworks.evaluation.ladder``)."""

@@ -18,14 +18,14 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from stoneworks import load_bot, load_game
+from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.evaluation.ladder import ANCHORS
+from stoneworks.evaluation.play import play_arena
+from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
-from stoneworks.training.arena.ladder import ANCHORS
-from stoneworks.training.arena.play import play_arena
-from stoneworks.training.arena.settings import ArenaSettings
-from stoneworks.training.cli.main import main
 from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config import parse_config
 

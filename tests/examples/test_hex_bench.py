@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stoneworks.training.bench import ours
-from stoneworks.training.bench.example_games import HEX, is_available
-from stoneworks.training.bench.report import chosen_comparisons
-from stoneworks.training.bench.suite import all_comparisons
+from benchmarks.speed import ours
+from benchmarks.speed.example_games import HEX, is_available
+from benchmarks.speed.report import chosen_comparisons
+from benchmarks.speed.suite import all_comparisons
 
 
 def test_hex_is_compared_in_every_respect_in_which_others_have_it():

@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 
 from stoneworks import load_bot, load_game
+from stoneworks.cli.main import main
 from stoneworks.models.checkpoint import load_checkpoint
-from stoneworks.training.cli.main import main
 
 
 def test_the_command_line_trains_with_it(

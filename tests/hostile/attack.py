@@ -190,7 +190,19 @@ def attack_files(number: int, seed: int) -> Counts:
     import torch
     from torch.utils.tensorboard import SummaryWriter
 
+    from benchmarks.speed.contestant import Spread
+    from benchmarks.speed.report import Report, Row, load_report, save_report
     from stoneworks.envs.rules import load_game
+    from stoneworks.evaluation import (
+        ArenaFolderError,
+        ArenaSettings,
+        LadderError,
+        load_arena,
+        load_ladder,
+        play_arena,
+    )
+    from stoneworks.evaluation.ladder import shipped_ladders
+    from stoneworks.evaluation.records import RecordError, read_records
     from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
@@ -199,18 +211,6 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.arena import (
-        ArenaFolderError,
-        ArenaSettings,
-        LadderError,
-        load_arena,
-        load_ladder,
-        play_arena,
-    )
-    from stoneworks.training.arena.ladder import shipped_ladders
-    from stoneworks.training.arena.records import RecordError, read_records
-    from stoneworks.training.bench.contestant import Spread
-    from stoneworks.training.bench.report import Report, Row, load_report, save_report
     from stoneworks.training.runs.config import config_names, dump_config, load_config
     from stoneworks.training.runs.config_reading import ConfigError
     from stoneworks.training.runs.metrics import read_metrics, truncate_events
@@ -392,11 +392,11 @@ def attack_arguments(number: int, seed: int) -> Counts:
     from stoneworks.envs.rules import Batch, State, load_game
     from stoneworks.envs.single_agent import SingleAgentEnv
     from stoneworks.envs.vector import VectorEnv
+    from stoneworks.evaluation import ArenaSettings, load_ladder
+    from stoneworks.evaluation.match import play_match, wilson_interval
+    from stoneworks.evaluation.records import GameRecord
+    from stoneworks.evaluation.sprt import Sprt
     from stoneworks.models import load_bot
-    from stoneworks.training.arena import ArenaSettings, load_ladder
-    from stoneworks.training.arena.match import play_match, wilson_interval
-    from stoneworks.training.arena.records import GameRecord
-    from stoneworks.training.arena.sprt import Sprt
     from stoneworks.training.runs.config import load_config, parse_config
 
     random = np.random.default_rng(seed)
@@ -594,10 +594,10 @@ def attack_two_starts(number: int, seed: int) -> Counts:
 def attack_full_disk(number: int, seed: int) -> Counts:
     """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
     from stoneworks.envs.rules import kernel_cache, load_game
+    from stoneworks.evaluation.ladder import shipped_ladders
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
     from stoneworks.models.network import make_network
-    from stoneworks.training.arena.ladder import shipped_ladders
 
     counts = Counts()
     random = np.random.default_rng(seed)

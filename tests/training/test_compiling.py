@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
-from stoneworks.training.cli.main import main
 from stoneworks.training.compiling import PARTS, compile_games
 
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 pytest.importorskip("torch")
 
+from stoneworks.evaluation.records import read_records
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.training import demo
-from stoneworks.training.arena.records import read_records
 
 
 def test_the_demonstration_leaves_an_agent_a_picture_and_records(tmp_path: Path) -> None:

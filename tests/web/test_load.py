@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stoneworks.training.arena.records import GameRecord
+from stoneworks.evaluation.records import GameRecord
 
 
 class _Connection:

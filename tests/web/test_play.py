@@ -12,7 +12,7 @@ import pytest
 
 from stoneworks import load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.training.arena.records import GameRecord
+from stoneworks.evaluation.records import GameRecord
 
 SMALL_GAMES = small_games()
 
@@ -141,8 +141,8 @@ def test_a_bot_named_by_the_user_plays(post: Any, client: Any) -> None:
 
 
 def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
+    from stoneworks.evaluation.ladder import load_ladder
     from stoneworks.models import shipped
-    from stoneworks.training.arena.ladder import load_ladder
     from stoneworks.web.agents import bots_for
 
     rated = 0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stoneworks import load_game
-from stoneworks.training.arena.records import GameRecord
+from stoneworks.evaluation.records import GameRecord
 
 
 def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:

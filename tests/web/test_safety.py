@@ -116,9 +116,9 @@ def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
-    from stoneworks.training.arena.play import play_arena
-    from stoneworks.training.arena.schedule import round_robin
-    from stoneworks.training.arena.settings import ArenaSettings
+    from stoneworks.evaluation.play import play_arena
+    from stoneworks.evaluation.schedule import round_robin
+    from stoneworks.evaluation.settings import ArenaSettings
     from stoneworks.web.errors import RequestError
     from stoneworks.web.limits import Limits
     from stoneworks.web.watch import Watch
@@ -538,7 +538,7 @@ def test_files_of_records_that_have_not_changed_are_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from stoneworks.envs.rules import load_game
-    from stoneworks.training.arena.records import GameRecord, write_records
+    from stoneworks.evaluation.records import GameRecord, write_records
     from stoneworks.web.limits import Limits
     from stoneworks.web.watch import Watch
 

@@ -11,13 +11,13 @@ from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray, UInt64s
 from stoneworks.envs.rules.random_numbers import random_legal_action
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
+from stoneworks.evaluation.match import random_opening
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER, final_board, has_final_board
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.alphazero.teacher import Teacher
-from stoneworks.training.arena.match import random_opening
 
 #: Value of the weak player in games without one.
 NO_PLAYER = -1

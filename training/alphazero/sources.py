@@ -20,11 +20,11 @@ from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.processes import exit_with_parent, interrupts_blocked
 from stoneworks.training.runs.config_reading import ConfigError
 
 with require_extra("train", "training runs"):

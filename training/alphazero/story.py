@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from stoneworks.text import percent
 from stoneworks.training.runs.story import Plot, Row, RunStory, Section
-from stoneworks.training.text import percent
 
 if TYPE_CHECKING:
     from stoneworks.training.alphazero.run import AlphaZeroStatus

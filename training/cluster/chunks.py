@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
+from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
+from stoneworks.evaluation.errors import ArenaPlayError
+from stoneworks.evaluation.records import GameRecord
+from stoneworks.evaluation.schedule import Chunk
+from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.workers import Player, play_chunk, use_one_thread
 from stoneworks.extras import require_extra
-from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
-from stoneworks.training.arena.errors import ArenaPlayError
-from stoneworks.training.arena.records import GameRecord
-from stoneworks.training.arena.schedule import Chunk
-from stoneworks.training.arena.settings import ArenaSettings
-from stoneworks.training.arena.workers import Player, play_chunk, use_one_thread
 from stoneworks.training.cluster.connection import alive_nodes, connected
 from stoneworks.training.cluster.errors import ClusterError
 from stoneworks.training.cluster.identity import Identity, check_nodes, difference, identity_of, this_node

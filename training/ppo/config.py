@@ -44,7 +44,7 @@ class OpponentsConfig:
 
 @dataclass(frozen=True)
 class MatchesConfig:
-    """Paired matches during training (see :func:`stoneworks.training.arena.match.play_match`).
+    """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
 
     Attributes:
         frames: frames between matches.

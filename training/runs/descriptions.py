@@ -8,7 +8,7 @@ from typing import Any
 
 from stoneworks.models.checkpoint import Checkpoint
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.text import duration, percent
+from stoneworks.text import duration, percent
 
 
 def hardware_in_words(hardware: Mapping[str, Any]) -> str:
@@ -38,7 +38,7 @@ def network_in_words(network: BoardNetwork) -> str:
 
 
 def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.training.arena.match`."""
+    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.evaluation.match`."""
     lines = [
         "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
         "|---|---|---|---|---|---|---|",

@@ -13,16 +13,16 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.checks import check_integer
+from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
+from stoneworks.evaluation.folder import date_of_games, folder_name
+from stoneworks.evaluation.ladder import shipped_ladders
+from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
+from stoneworks.evaluation.play import ArenaResult, play_arena
+from stoneworks.evaluation.results import rate_summaries
+from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint, library_versions
-from stoneworks.training.arena.checkpoint_hashes import checkpoint_hashes
-from stoneworks.training.arena.folder import date_of_games, folder_name
-from stoneworks.training.arena.ladder import shipped_ladders
-from stoneworks.training.arena.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.training.arena.play import ArenaResult, play_arena
-from stoneworks.training.arena.results import rate_summaries
-from stoneworks.training.arena.settings import ArenaSettings
 from stoneworks.training.runs.hardware import describe_hardware
 
 POLICY_OPPONENTS = ("random", "greedy")
@@ -96,7 +96,7 @@ def play_final_matches(
         matches: the final matches.
         folder: folder of the games, with one folder for each game and its settings. Games that are there, from an
             interrupted call with equal settings, checkpoints, hardware and libraries, are not played again.
-        workers: number of worker processes (see :func:`~stoneworks.training.arena.play.play_arena`).
+        workers: number of worker processes (see :func:`~stoneworks.evaluation.play.play_arena`).
         progress: called after each chunk of games with a description, the number of finished games and the total.
 
     Raises:

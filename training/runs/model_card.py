@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint
+from stoneworks.text import duration, percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.descriptions import (
     extent_in_words,
@@ -19,7 +20,6 @@ from stoneworks.training.runs.descriptions import (
     score_table,
 )
 from stoneworks.training.runs.training_information import AVERAGED, algorithm_of
-from stoneworks.training.text import duration, percent
 
 _MOST_CURVE_ROWS = 12
 

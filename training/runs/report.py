@@ -13,14 +13,15 @@ import yaml
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State
+from stoneworks.evaluation.match import random_opening
+from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.training.arena.match import random_opening
-from stoneworks.training.arena.records import GameRecord, read_records
+from stoneworks.text import duration, percent
 from stoneworks.training.runs import plots
 from stoneworks.training.runs.descriptions import (
     hardware_in_words,
@@ -29,7 +30,6 @@ from stoneworks.training.runs.descriptions import (
     policy_in_words,
 )
 from stoneworks.training.runs.finished_run import FinishedRun, read_run
-from stoneworks.training.text import duration, percent
 
 with require_extra("train", "reports"):
     import torch

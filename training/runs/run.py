@@ -20,6 +20,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match, summarize
+from stoneworks.evaluation.records import write_records
 from stoneworks.extras import require_extra
 from stoneworks.files import append_json_line, remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
@@ -28,8 +30,6 @@ from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, recover
 from stoneworks.models.checkpoint import save_checkpoint as write_checkpoint
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.arena.match import play_match, summarize
-from stoneworks.training.arena.records import write_records
 from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.initial_network import load_initial_checkpoint

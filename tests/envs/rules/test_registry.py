@@ -255,13 +255,13 @@ assert draw(game.new_initial_state()).svg.startswith("<svg")
 """
     run_python(code, twins)
     arena = f"""
-from stoneworks.training.cli.main import main
+from stoneworks.cli.main import main
 words = "arena last random --game twin(size=2) --pairs 4 --workers 2 --folder".split()
 main([*words, {str(tmp_path / "arena")!r}])
 """
     assert "last" in run_python(arena, twins)
-    assert "twin" in run_python("from stoneworks.training.cli.main import main; main(['games'])", twins)
-    assert "last" in run_python("from stoneworks.training.cli.main import main; main(['bots'])", twins)
+    assert "twin" in run_python("from stoneworks.cli.main import main; main(['games'])", twins)
+    assert "last" in run_python("from stoneworks.cli.main import main; main(['bots'])", twins)
 
 
 def test_a_broken_package_has_no_effect_until_its_game_is_loaded(
@@ -290,7 +290,7 @@ for name in ("broken", "nobody"):
         stoneworks.load_bot(name, "vadus")
     except ValueError as error:
         print("ERROR", type(error).__name__, error)
-from stoneworks.training.cli.main import main
+from stoneworks.cli.main import main
 main(["games"])
 """
     out = run_python(code, folder, twins, claimant)

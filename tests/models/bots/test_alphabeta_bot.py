@@ -11,6 +11,7 @@ import pytest
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, StateArray
 from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
@@ -18,7 +19,6 @@ from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROV
 from stoneworks.models.search.best_actions import insert_best
 from stoneworks.models.search.transposition_table import hash_bytes
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
-from stoneworks.training.arena.match import play_match
 
 WIDE = 10**6
 #: Boards on which a plain minimax sees a lot, and how many turns it can look ahead near the end of a game.

@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.training.arena.match import play_match
 
 GAMES = (
     "vadus(size=4)",

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, load_game
+from stoneworks.evaluation.match import play_match
+from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.models import Bot, BotForfeit, BotStartError, UnknownBotError, load_bot
 from stoneworks.models.bots.external_bot import ExternalBot
-from stoneworks.training.arena.match import play_match
-from stoneworks.training.arena.records import GameRecord, RecordError
 
 GAME = "vadus(size=2)"
 OURS = f"{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_program"

@@ -15,11 +15,11 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, StateArray
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
-from stoneworks.training.arena.match import play_match
 
 SMALL_GAMES = ("vadus(size=2)", "vadus(size=3)", "laido(size=2)", "laido(size=3)", "laido(pie_rule=False,size=2)")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from stoneworks.envs.rules import Batch, State, load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
-from stoneworks.training.arena.match import play_match
 
 GAME = load_game("taigo")
 

@@ -9,8 +9,8 @@ import pytest
 
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.trugo.plane import plane_hexes
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
-from stoneworks.training.arena.match import play_match
 
 WHITE, BLUE = 0, 1
 #: The hexes at most two steps from e5.

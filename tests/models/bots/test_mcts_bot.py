@@ -11,14 +11,14 @@ import pytest
 
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import Bot, UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.errors import MissingEvaluationError
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, SearchTree
-from stoneworks.training.arena.match import play_match
-from stoneworks.training.evaluation_scale import evaluate_states
+from tools.evaluation_scale import evaluate_states
 
 
 def make_tree(game: Game, max_nodes: int = 5000, max_edges: int = 200_000) -> SearchTree:

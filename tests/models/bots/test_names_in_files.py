@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import yaml
 
+from stoneworks.cli.main import main
+from stoneworks.evaluation import load_ladder, rate
 from stoneworks.models import load_bot
 from stoneworks.models.bots.names_in_files import check_name_in_file
 from stoneworks.models.errors import UnknownBotError, UntrustedNameError
-from stoneworks.training.arena import load_ladder, rate
-from stoneworks.training.cli.main import main
 from stoneworks.training.runs.config import load_config
 
 GAME = "vadus(size=5)"

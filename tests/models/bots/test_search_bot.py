@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import (
     FIRST_SIMULATIONS,
@@ -26,7 +27,6 @@ from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.arena.match import play_match
 
 
 class Dice:

@@ -12,10 +12,10 @@ import pytest
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, StateArray
 from stoneworks.envs.rules.taugo.lines import NONE
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
-from stoneworks.training.arena.match import play_match
 
 
 def played(moves: str, size: int = 5) -> State:

@@ -22,7 +22,7 @@ from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy,
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import exponentials
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
-from stoneworks.training.evaluation_scale import evaluate_states
+from tools.evaluation_scale import evaluate_states
 
 Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 

@@ -19,11 +19,11 @@ from rich.console import Console
 
 pytest.importorskip("torch")
 
+from stoneworks.cli.main import main
 from stoneworks.training.alphazero.learner import Losses
 from stoneworks.training.alphazero.metrics import METRICS, tensorboard_scalars
 from stoneworks.training.alphazero.run import AlphaZeroStatus
 from stoneworks.training.alphazero.story import lines_of
-from stoneworks.training.cli.main import main
 from stoneworks.training.runs.config import load_config
 from stoneworks.training.runs.display import TrainingBar, train_with_display
 from stoneworks.training.runs.metrics import read_metrics, truncate_metrics
@@ -146,7 +146,7 @@ class Blocked:
         if name.partition(".")[0] in ("stable_baselines3", "sb3_contrib", "pettingzoo", "gymnasium"):
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 sys.meta_path.insert(0, Blocked())
-from stoneworks.training.cli.main import main
+from stoneworks.cli.main import main
 main()
 """
 

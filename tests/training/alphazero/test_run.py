@@ -25,6 +25,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.records import read_records
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
@@ -33,7 +34,6 @@ from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
-from stoneworks.training.arena.records import read_records
 from stoneworks.training.runs.config import parse_config
 from stoneworks.training.runs.config_reading import ConfigError
 

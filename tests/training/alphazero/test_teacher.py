@@ -9,13 +9,13 @@ pytest.importorskip("torch")
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import SelfPlay
 from stoneworks.training.alphazero.teacher import Teacher
-from stoneworks.training.arena.match import random_opening
 from stoneworks.training.runs.config import parse_config
 
 GAMES = [game for game in small_games() if has_evaluation(load_game(game))]

@@ -111,7 +111,7 @@ def tiny(cluster: LocalCluster) -> Callable[..., AlphaZeroConfig]:
 @pytest.fixture
 def command() -> list[str]:
     """The command line ``stoneworks``."""
-    return [sys.executable, "-c", "from stoneworks.training.cli.main import main; main()"]
+    return [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:

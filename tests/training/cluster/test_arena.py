@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.training.arena import ArenaPlayError, ArenaResult, ArenaSettings, Sprt, play_arena, rate, round_robin
+from stoneworks.evaluation import ArenaPlayError, ArenaResult, ArenaSettings, Sprt, play_arena, rate, round_robin
 
 from .conftest import LocalCluster, all_cores_free, wait_until
 

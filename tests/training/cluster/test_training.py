@@ -23,12 +23,12 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from stoneworks.envs.rules import State, load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError
-from stoneworks.training.arena.match import play_match
 from stoneworks.training.runs.config import dump_config
 from stoneworks.training.runs.metrics import read_metrics
 

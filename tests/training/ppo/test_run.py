@@ -25,13 +25,13 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.shipped import find
-from stoneworks.training.arena.match import play_match
 from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent

@@ -13,16 +13,16 @@ pytest.importorskip("torch")
 
 import torch
 
+from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot, shipped
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
-from stoneworks.training.arena.match import play_match
-from stoneworks.training.cli.main import main
 from stoneworks.training.runs.averaging import average_checkpoints
 from stoneworks.training.runs.final_matches import FinalMatches
-from stoneworks.training.runs.shipped_tables import shipped_tables
 from stoneworks.training.runs.shipping import ship
 from stoneworks.training.runs.training_information import runs_before
+from tools.checkpoint_tables import shipped_tables
 
 
 def continued(run: Path, folder: Path, seconds: float) -> Path:

@@ -12,14 +12,14 @@ import pytest
 
 pytest.importorskip("torch")
 
+from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.training.cli.main import main
+from stoneworks.text import duration, percent
 from stoneworks.training.runs.finished_run import read_run
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.text import duration, percent
 
 
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:

@@ -12,20 +12,20 @@ import pytest
 
 pytest.importorskip("torch")
 
+from stoneworks.cli.main import main
 from stoneworks.envs.rules import Game, load_game
+from stoneworks.evaluation import workers
+from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
 from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.search.guides import PlayoutGuide
-from stoneworks.training.arena import workers
-from stoneworks.training.arena.match import MatchResult, play_match, wilson_interval
-from stoneworks.training.cli.main import main
 from stoneworks.training.runs import final_matches, shipping
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
-from stoneworks.training.runs.shipped_tables import page_with_tables, shipped_tables
 from stoneworks.training.runs.shipping import ship
 from stoneworks.training.runs.training_information import runs_before
+from tools.checkpoint_tables import page_with_tables, shipped_tables
 
 GAME = load_game("vadus(size=2)")
 MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)

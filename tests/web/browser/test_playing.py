@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from stoneworks.training.arena.records import GameRecord
+from stoneworks.evaluation.records import GameRecord
 
 
 @pytest.fixture(scope="session")

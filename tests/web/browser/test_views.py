@@ -14,10 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from stoneworks import load_game
-from stoneworks.training.arena.play import play_arena
-from stoneworks.training.arena.records import GameRecord, write_records
-from stoneworks.training.arena.schedule import round_robin
-from stoneworks.training.arena.settings import ArenaSettings
+from stoneworks.evaluation.play import play_arena
+from stoneworks.evaluation.records import GameRecord, write_records
+from stoneworks.evaluation.schedule import round_robin
+from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.web import Replay
 
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"

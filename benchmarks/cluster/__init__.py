@@ -1,0 +1,1 @@
+"""Overhead and capacity of training on a Ray cluster."""

@@ -1,0 +1,98 @@
+"""Command line of the speed benchmarks: ``python -m benchmarks.speed --help``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from stoneworks.files import check_output_file
+
+#: Width of the table if the output is not a terminal: enough for every row on one line.
+WIDTH_OF_FILES = 240
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; medians and spreads are over the rounds.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.5,
+    only: Annotated[
+        str | None, typer.Option(metavar="PATTERN", help="Measure only rows that match this regular expression.")
+    ] = None,
+    training: Annotated[bool, typer.Option(help="Also measure PPO, which takes half a minute per round.")] = True,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results to a JSON file.")
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OLD.json", help="Mark rows that are slower than in an earlier --json file, beyond the spread."
+        ),
+    ] = None,
+    growth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="IMAGE",
+            help="Measure how cost grows with board size instead, and plot it to this .svg or .png file.",
+        ),
+    ] = None,
+    capacity: Annotated[
+        bool,
+        typer.Option(help="Measure instead how many self-play cores of a cluster one learner serves (extra cluster)."),
+    ] = False,
+) -> None:
+    """Measure speed relative to other environments and engines in the same run.
+
+    OpenSpiel, pgx and mctx are included if they are installed (the extra bench).
+    """
+    from benchmarks.speed.report import load_report, run_bench, save_report, table_of
+
+    if json is not None:
+        check_output_file("json", json)
+    if capacity:
+        _measure_capacity(json)
+        return
+    if growth is not None:
+        _measure_growth(growth, json, rounds, seconds)
+        return
+    earlier = None if compare is None else load_report(compare)
+    with Console(stderr=True).status("measuring") as status:
+        report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
+    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+    Console(width=width).print(table_of(report, earlier))
+    if json is not None:
+        save_report(report, json)
+
+
+def _measure_growth(image: Path, json: Path | None, rounds: int, seconds: float) -> None:
+    from benchmarks.speed.growth import check_image, draw_growth, measure_growth, save_growth
+
+    check_image(image)
+    with Console(stderr=True).status("measuring") as status:
+        results = measure_growth(rounds=rounds, seconds=seconds, tell=status.update)
+    draw_growth(results, image)
+    print(f"the figure is {image}")
+    if json is not None:
+        save_growth(results, json)
+
+
+def _measure_capacity(json: Path | None) -> None:
+    from benchmarks.cluster.capacity import measure_capacity, save_capacity, table_of
+
+    with Console(stderr=True).status("measuring") as status:
+        transport, results = measure_capacity(tell=status.update)
+    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
+    console = Console(width=width)
+    console.print(table_of(results))
+    console.print(
+        f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
+        f"{transport.bytes_per_second / 1e6:,.0f} MB/s of games, {transport.weights_bytes_per_second / 1e6:,.0f} MB/s of weights"
+    )
+    if json is not None:
+        save_capacity(transport, results, json)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,264 @@
+"""Measurement of the comparisons, and the report: write, read, compare and display."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from benchmarks.speed.contestant import Measured, Spread, ratio, take_turns
+from benchmarks.speed.suite import Comparison, all_comparisons
+from stoneworks.files import write_whole
+from stoneworks.models.processors import processor_name
+from stoneworks.reading import check_shape, read_json
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table; rates are per second. Without a reference the last three fields are None."""
+
+    measure: str
+    name: str
+    rate: Spread
+    reference: str | None
+    reference_rate: Spread | None
+    ratio: Spread | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The rows of one run.
+
+    Attributes:
+        rows: the rows.
+        missing: requirements that are not installed; contestants that need them were not measured.
+        circumstances: ``processor``, ``date`` (UTC), ``rounds``, ``seconds``, and ``load``, the load average before the run.
+    """
+
+    rows: list[Row]
+    missing: list[str]
+    circumstances: dict[str, Any]
+
+    def caption(self) -> str:
+        """Return a description of the measurement, in a few lines."""
+        facts = self.circumstances
+        lines = [
+            f"Units per second of CPU time on one core of {facts['processor']}, {facts['date']}: medians of {facts['rounds']} "
+            f"rounds of about {facts['seconds']} s. Ratios: median, least and greatest over the rounds.",
+            "Rows with two threads use wall-clock time and two cores, and are meaningful only on an idle machine "
+            f"(load average before the run: {facts['load']}).",
+        ]
+        if self.missing:
+            lines.append(
+                f"Not installed, so not compared: {', '.join(self.missing)}; see pip install 'stoneworks[bench]'."
+            )
+        return "\n".join(lines)
+
+
+def run_bench(
+    *,
+    rounds: int = 5,
+    seconds: float = 0.5,
+    only: str | None = None,
+    with_training: bool = True,
+    tell: Callable[[str], None] = lambda message: None,
+) -> Report:
+    """Measure the comparisons and return the report.
+
+    Args:
+        rounds: number of measurements per contestant; medians and spreads are over the rounds.
+        seconds: approximate duration of each measurement.
+        only: regular expression, case-insensitive; only comparisons with a match in the measure or the names are measured.
+        with_training: whether to measure PPO, which takes half a minute per round.
+        tell: called with a description of the current measurement.
+
+    Raises:
+        ValueError: ``only`` is not a valid regular expression, or matches no comparison.
+    """
+    comparisons = chosen_comparisons(all_comparisons(with_training=with_training), only)
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    for num_cores in sorted({comparison.num_cores for comparison in comparisons}):
+        contestants = _contestants(comparison for comparison in comparisons if comparison.num_cores == num_cores)
+        with _cores(num_cores):
+            take_turns(contestants, rounds, seconds, tell)
+    circumstances = {
+        "processor": processor_name(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "rounds": rounds,
+        "seconds": seconds,
+        "load": load,
+    }
+    return Report(rows_of(comparisons), _missing(comparisons), circumstances)
+
+
+def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[Comparison]:
+    """Return the comparisons that match the regular expression ``only``. Raises ``ValueError`` if there are none."""
+    if only is None:
+        return comparisons
+    try:
+        pattern = re.compile(only, re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"only must be a regular expression, got {only!r} ({error})") from None
+    chosen = [comparison for comparison in comparisons if pattern.search(comparison.text())]
+    if not chosen:
+        measures = ", ".join(dict.fromkeys(comparison.measure for comparison in comparisons))
+        raise ValueError(f"only must match a row, got {only!r}; measures are {measures}")
+    return chosen
+
+
+def rows_of(comparisons: list[Comparison]) -> list[Row]:
+    """Return the rows of the measured comparisons."""
+    return [_row(comparison) for comparison in comparisons if comparison.ours.rates_per_second]
+
+
+def _row(comparison: Comparison) -> Row:
+    one, other = comparison.ours, comparison.reference
+    rate = Spread.of(one.rates_per_second)
+    if other is None:
+        return Row(comparison.measure, one.name, rate, None, None, None)
+    if not other.rates_per_second:
+        return Row(comparison.measure, one.name, rate, other.name, None, None)
+    return Row(comparison.measure, one.name, rate, other.name, Spread.of(other.rates_per_second), ratio(one, other))
+
+
+def _contestants(comparisons: Iterable[Comparison]) -> list[Measured]:
+    """Return the distinct contestants of the comparisons whose requirements are installed."""
+    all_of_them = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
+    return [one for one in {id(one): one for one in all_of_them}.values() if not one.missing()]
+
+
+def _missing(comparisons: list[Comparison]) -> list[str]:
+    both = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
+    return sorted({module for one in both for module in one.missing()})
+
+
+@contextmanager
+def _cores(number: int) -> Iterator[None]:
+    """Restrict this thread and the threads that it starts to ``number`` cores, on systems that support this."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[-number:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+# -- Files -----------------------------------------------------------------------------------------------------------
+
+
+def save_report(report: Report, path: Path) -> None:
+    """Write a report as JSON, atomically."""
+    write_whole(path, json.dumps(asdict(report), indent=2) + "\n")
+
+
+_SPREAD = {"median": float, "least": float, "greatest": float}
+#: Required fields of a report. Those that may also be null are checked by ``_spread_or_text``.
+_SHAPE = {
+    "rows": [
+        {"measure": str, "name": str, "rate": _SPREAD, "reference": None, "reference_rate": None, "ratio": None},
+    ],
+    "missing": [str],
+    "circumstances": {"processor": str, "date": str, "rounds": int, "seconds": float, "load": str},
+}
+
+
+def load_report(path: Path) -> Report:
+    """Read a report written by ``save_report``.
+
+    Raises:
+        ValueError: the file cannot be read or is not a valid report; the error names the file.
+    """
+    try:
+        content = read_json(path, ValueError)
+        check_shape(content, _SHAPE, ValueError, f"{path}: the report")
+        rows = [Row(**{key: _spread_or_text(value) for key, value in row.items()}) for row in content["rows"]]
+        return Report(rows, list(content["missing"]), dict(content["circumstances"]))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not a report that `python -m benchmarks.speed --json` wrote: {error}") from None
+
+
+def _spread_or_text(value: Any) -> Any:
+    if isinstance(value, dict):
+        check_shape(value, _SPREAD, ValueError, "a spread")
+        if min(value.values()) <= 0:
+            raise ValueError(f"a spread must have rates > 0, got {value}")
+        return Spread(**value)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"a row must have texts and spreads, got {value!r}")
+    return value
+
+
+# -- Comparison with an earlier report -------------------------------------------------------------------------------
+
+SLOWER, FASTER, UNCHANGED, NEW = "slower", "faster", "unchanged", "new"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Change of a row relative to an earlier report.
+
+    Attributes:
+        verdict: ``SLOWER`` or ``FASTER`` if all rounds of one run are below all rounds of the other, ``UNCHANGED`` if the
+            spreads overlap, ``NEW`` if the earlier report does not contain the row.
+        factor: the median divided by the earlier median; None for a new row.
+    """
+
+    verdict: str
+    factor: float | None
+
+
+def compare_rows(rows: list[Row], earlier: list[Row]) -> list[Change]:
+    """Return the change of each row. Ratios are compared if both rows have one, since rates depend on the machine."""
+    by_name = {(row.measure, row.name, row.reference): row for row in earlier}
+    return [_change(row, by_name.get((row.measure, row.name, row.reference))) for row in rows]
+
+
+def _change(row: Row, earlier: Row | None) -> Change:
+    if earlier is None:
+        return Change(NEW, None)
+    now, before = (row.ratio, earlier.ratio) if row.ratio and earlier.ratio else (row.rate, earlier.rate)
+    verdict = SLOWER if now.greatest < before.least else FASTER if now.least > before.greatest else UNCHANGED
+    return Change(verdict, now.median / before.median)
+
+
+# -- The table -------------------------------------------------------------------------------------------------------
+
+
+def table_of(report: Report, earlier: Report | None = None) -> Table:
+    """Return the report as a table for the terminal, with changes since ``earlier`` if it is given."""
+    table = Table("measure", "stoneworks", "per second", "compared with", "per second", "ratio", "least to greatest")
+    table.caption = report.caption()
+    table.caption_justify = "left"
+    changes: list[Change | None] = [None] * len(report.rows)
+    if earlier is not None:
+        table.add_column("change")
+        changes = list(compare_rows(report.rows, earlier.rows))
+    for row, change in zip(report.rows, changes, strict=True):
+        cells = [row.measure, row.name, rounded(row.rate.median), row.reference or "", "", "", ""]
+        if row.reference is not None and (row.reference_rate is None or row.ratio is None):
+            cells[4] = "not installed"
+        elif row.reference_rate is not None and row.ratio is not None:
+            spread = f"{row.ratio.least:.2f} to {row.ratio.greatest:.2f}"
+            cells[4:] = [rounded(row.reference_rate.median), f"{row.ratio.median:.2f}", spread]
+        if change is not None:
+            cells.append(change.verdict if change.factor is None else f"{change.verdict} (x {change.factor:.2f})")
+        style = "red" if change is not None and change.verdict == SLOWER else None
+        table.add_row(*cells, style=style)
+    return table
+
+
+def rounded(rate: float) -> str:
+    """Return a rate rounded to three significant digits."""
+    figure = float(f"{rate:.3g}")
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:g}"

@@ -1,0 +1,201 @@
+"""The folder of an arena: ``arena.json`` with its settings, and one file of games per finished chunk.
+
+Files are written atomically, so an arena that was interrupted at any time resumes from its finished chunks.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+from stoneworks.evaluation.errors import ArenaFolderError
+from stoneworks.evaluation.match import MatchResult
+from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
+from stoneworks.evaluation.schedule import Chunk
+from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.files import write_whole
+from stoneworks.locks import LOCK_FILES
+from stoneworks.reading import read_json
+
+_SETTINGS = "arena.json"
+_GAMES = "games"
+
+
+def write_json(path: Path, fields: dict[str, Any]) -> None:
+    """Write an object as JSON, atomically."""
+    write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def file_stem(game: Game | str) -> str:
+    """Return the game string in the form that is used in file names, such as ``vadus-size-5``."""
+    return re.sub(r"[^a-z0-9]+", "-", str(game).lower()).strip("-")
+
+
+def folder_name(game: Game | str, inputs: object) -> str:
+    """Return a name for the folder of an arena: the game, and a digest of ``inputs``, which must be JSON-serializable."""
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{file_stem(game)}-{digest}"
+
+
+def date_of_games(path: str | os.PathLike[str]) -> datetime.date:
+    """Return the day, in UTC, on which the last games in the folder of an arena were written."""
+    newest = max(file.stat().st_mtime for file in (Path(path) / _GAMES).iterdir())
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
+
+
+def _is_left_over(file: Path) -> bool:
+    """Return whether a file may be in the folder of a process that was killed before it wrote the settings."""
+    return file.name in LOCK_FILES or (file.name.startswith(".") and file.suffix == ".tmp")
+
+
+class ArenaFolder:
+    """The folder with the games of an arena."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: ArenaSettings,
+        checkpoints: Mapping[str, str] | None = None,
+    ) -> None:
+        """Create the folder, or open the folder of an arena with equal settings.
+
+        Args:
+            path: the folder.
+            settings: the arena's settings.
+            checkpoints: a hash of each player that is a checkpoint; None to skip the comparison.
+
+        Raises:
+            ArenaFolderError: the folder contains a different arena, or something else. Nothing is changed.
+        """
+        self.path = Path(path)
+        self.settings = settings
+        self.check(path, settings, checkpoints)
+        file = self.path / _SETTINGS
+        if not file.exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
+        self._games = self.path / _GAMES
+        self._games.mkdir(exist_ok=True)
+
+    @staticmethod
+    def check(
+        path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
+    ) -> None:
+        """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
+        folder, file = Path(path), Path(path) / _SETTINGS
+        if file.exists():
+            there, here = _read_fields(file), settings.to_fields()
+            if checkpoints is not None:
+                here["checkpoints"] = dict(checkpoints)
+            for name, value in here.items():
+                if there.get(name) != value:
+                    raise ArenaFolderError(
+                        f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
+                    )
+        elif folder.exists() and (not folder.is_dir() or not all(map(_is_left_over, folder.iterdir()))):
+            raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
+
+    def file_of(self, chunk: Chunk) -> Path:
+        """Return the path of the file with the games of a chunk."""
+        return self._games / f"pairing-{chunk.pairing:03d}-chunk-{chunk.number:05d}.jsonl"
+
+    def write(self, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+        """Write the games of a chunk (see :func:`records_of_chunk`)."""
+        write_records(self.file_of(chunk), records)
+
+    def remove(self, chunk: Chunk) -> None:
+        """Delete the games of a chunk, if there are any."""
+        self.file_of(chunk).unlink(missing_ok=True)
+
+    def read(self) -> dict[Chunk, tuple[GameRecord, ...]]:
+        """Return the games of all finished chunks.
+
+        Raises:
+            ArenaFolderError: a file does not contain the expected games.
+        """
+        found = {}
+        for chunk in self.settings.chunks:
+            file = self.file_of(chunk)
+            if file.exists():
+                try:
+                    records = tuple(read_records(file))
+                except RecordError as error:
+                    raise ArenaFolderError(str(error)) from None
+                _check_chunk(file, self.settings, chunk, records)
+                found[chunk] = records
+        return found
+
+
+def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
+    """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` if there is none."""
+    file = Path(path) / _SETTINGS
+    fields = _read_fields(file)
+    fields.pop("checkpoints", None)
+    try:
+        return ArenaSettings.from_fields(fields)
+    except ValueError as error:
+        raise ArenaFolderError(f"{file}: {error}") from None
+
+
+def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
+    """Return the games of a chunk as they are stored: with the player names of the arena, and their place in it.
+
+    Their metadata contains ``pairing``, ``chunk`` (the number of the chunk), ``pair`` (within the pairing) and
+    ``score``, that of player 0.
+    """
+    names = settings.pairings[chunk.pairing]
+    kept = []
+    for index, record in enumerate(result.records):
+        pair, seat = divmod(index, 2)
+        score = float(result.scores[pair, seat])
+        place = {
+            "pairing": chunk.pairing,
+            "chunk": chunk.number,
+            "pair": chunk.number * settings.chunk_pairs + pair,
+            "score": score if seat == 0 else 1 - score,
+        }
+        players = names if seat == 0 else (names[1], names[0])
+        kept.append(replace(record, players=players, metadata={**record.metadata, **place}))
+    return tuple(kept)
+
+
+def match_of(settings: ArenaSettings, pairing: int, records: Sequence[GameRecord]) -> MatchResult:
+    """Return the result of a pairing from its stored games, in their order."""
+    return MatchResult(settings.game, settings.pairings[pairing], _scores_of_first(records), tuple(records))
+
+
+def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
+    scores = np.array([record.metadata["score"] for record in records], np.float64).reshape(-1, 2)
+    scores[:, 1] = 1 - scores[:, 1]
+    return scores
+
+
+def _read_fields(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        raise ArenaFolderError(f"{file.parent} is not the folder of an arena: {_SETTINGS} is missing")
+    return read_json(file, ArenaFolderError)
+
+
+def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:
+    if len(records) != 2 * chunk.num_pairs:
+        raise ArenaFolderError(f"{file} must contain {2 * chunk.num_pairs} games, got {len(records)}")
+    first, second = settings.pairings[chunk.pairing]
+    for index, record in enumerate(records):
+        players = (second, first) if index % 2 else (first, second)
+        if record.players != players or record.game != settings.game or record.metadata.get("score") not in (0, 0.5, 1):
+            raise ArenaFolderError(
+                f"{file}, line {index + 1} is a game of {record.game} between {record.players[0]!r} and {record.players[1]!r} "
+                f"with score {record.metadata.get('score')!r}; expected a game of {settings.game} between {players[0]!r} and "
+                f"{players[1]!r} with score 0, 0.5 or 1"
+            )

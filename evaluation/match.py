@@ -1,0 +1,350 @@
+"""Matches of paired games between two bots.
+
+Both games of a pair start from the same random opening, with seats swapped, so that neither the luck of the opening
+nor the first move favors a player. Deterministic bots play equal games from equal openings, so results include the
+number of distinct games.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
+from stoneworks.envs.rules.checks import check_integer, check_seed
+from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord
+from stoneworks.models import Bot, BotForfeit
+from stoneworks.text import percent
+
+#: Pairs of games that are played concurrently.
+MAX_PAIRS_AT_ONCE = 100_000
+#: More than the number of actions of any game.
+MAX_OPENING_ACTIONS = 1_000_000
+#: Quantile of the normal distribution for a two-sided 95 % interval.
+Z_95_PERCENT = 1.959963984540054
+
+
+class BotPlayError(ValueError):
+    """Raised when a bot does not return a legal action. The message names the bot, the answer and the position."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """Result of a match, from the perspective of ``names[0]``, bot A.
+
+    Attributes:
+        game: the game string.
+        names: the names of bots A and B.
+        scores: ``float64[num_pairs, 2]``: A's score, 1, 0.5 or 0, in both games of each pair: in seat 0, then in seat
+            1.
+        records: every game, in the order of ``scores``.
+    """
+
+    game: str
+    names: tuple[str, str]
+    scores: npt.NDArray[np.float64]
+    records: tuple[GameRecord, ...]
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return self.scores.size
+
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of distinct action sequences among the games."""
+        return len({record.actions for record in self.records})
+
+    @property
+    def wins(self) -> int:
+        """Number of games that A won."""
+        return self._tally(self.scores)[0]
+
+    @property
+    def draws(self) -> int:
+        """Number of draws, including truncated games."""
+        return self._tally(self.scores)[1]
+
+    @property
+    def losses(self) -> int:
+        """Number of games that A lost."""
+        return self._tally(self.scores)[2]
+
+    @property
+    def num_forfeits(self) -> tuple[int, int]:
+        """Numbers of games that A and B forfeited."""
+        by_a = [
+            record.winner != number % 2  # A's seat
+            for number, record in enumerate(self.records)
+            if record.reason in FORFEIT_REASONS
+        ]
+        return by_a.count(True), by_a.count(False)
+
+    @property
+    def by_seat(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """A's wins, draws and losses as player 0, and as player 1."""
+        return self._tally(self.scores[:, 0]), self._tally(self.scores[:, 1])
+
+    @property
+    def by_pair(self) -> npt.NDArray[np.int64]:
+        """Numbers of pairs, ``int64[3, 3]``, by A's result as player 0 and as player 1: won, drawn, lost."""
+        counts = np.zeros((3, 3), np.int64)
+        as_player_0, as_player_1 = (2 - 2 * self.scores).astype(np.int64).T
+        np.add.at(counts, (as_player_0, as_player_1), 1)
+        return counts
+
+    @property
+    def score(self) -> float:
+        """A's mean score; a draw counts as half a win."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson score interval of :attr:`score` over the games.
+
+        It assumes independent games, which does not hold if some are not distinct. Draws make it slightly too wide.
+        """
+        return wilson_interval(float(self.scores.sum()), self.num_games)
+
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        """Return the result as rows of a table, each a heading and a text."""
+        first, second = self.by_seat
+        rows = [
+            ("score of A", percent(self.score)),
+            ("95 % interval", percent(*self.interval)),
+            ("won / drawn / lost", _tally_text(self.wins, self.draws, self.losses)),
+            ("as player 0", _tally_text(*first)),
+            ("as player 1", _tally_text(*second)),
+            ("games", f"{self.num_games}, {self.num_distinct_games} distinct"),
+        ]
+        if any(self.num_forfeits):
+            rows.append(("forfeited by A / by B", " / ".join(map(str, self.num_forfeits))))
+        return tuple(rows)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.game}: {self.names[0]} scores {percent(self.score)} against {self.names[1]} "
+            f"(95 % interval {percent(*self.interval)}; {_tally_text(self.wins, self.draws, self.losses)} won / drawn / lost; "
+            f"{self.num_games} games, {self.num_distinct_games} distinct)"
+        )
+
+    @staticmethod
+    def _tally(scores: npt.NDArray[np.float64]) -> tuple[int, int, int]:
+        return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def _tally_text(wins: int, draws: int, losses: int) -> str:
+    return f"{wins} / {draws} / {losses}"
+
+
+def join_matches(matches: Sequence[MatchResult]) -> MatchResult:
+    """Return the match with the games of all ``matches``, at least one, which must have equal games and names."""
+    first = matches[0]
+    return MatchResult(
+        first.game,
+        first.names,
+        np.concatenate([match.scores for match in matches]),
+        tuple(record for match in matches for record in match.records),
+    )
+
+
+def summarize(result: MatchResult, opponent: str) -> dict[str, Any]:
+    """Return the summary of a match that is stored in checkpoints."""
+    return {
+        "opponent": opponent,
+        "score": result.score,
+        "interval": list(result.interval),
+        "games": result.num_games,
+        "distinct_games": result.num_distinct_games,
+        "wins": result.wins,
+        "draws": result.draws,
+        "losses": result.losses,
+    }
+
+
+def wilson_interval(score: float, num_games: int, z: float = Z_95_PERCENT) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion: ``score`` successes, halves allowed, in ``num_games`` trials.
+
+    With p = score / n: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n), from E. B. Wilson, Probable inference, the
+    law of succession, and statistical inference, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    Raises:
+        ValueError: no games, or a score outside 0 to ``num_games``.
+    """
+    if num_games < 1 or not 0 <= score <= num_games:
+        raise ValueError(f"score must be from 0 to the number of games (at least 1), got {score} in {num_games} games")
+    proportion = score / num_games
+    shrinkage = z * z / num_games
+    center = proportion + shrinkage / 2
+    half_width = z * math.sqrt(proportion * (1 - proportion) / num_games + shrinkage / (4 * num_games))
+    # At 0 and at n the formula gives 0 and 1, except for rounding errors.
+    low = 0.0 if score == 0 else (center - half_width) / (1 + shrinkage)
+    high = 1.0 if score == num_games else (center + half_width) / (1 + shrinkage)
+    return low, high
+
+
+def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
+    """Return the position after up to ``num_actions`` random actions, none of which ends the game.
+
+    Each action is uniform among the legal ones that do not end the game; if there is none, the opening is shorter.
+    """
+    state = game.new_initial_state()
+    for _ in range(num_actions):
+        for action in generator.permutation(state.legal_actions()):
+            child = state.child(int(action))
+            if not child.is_terminal():
+                state = child
+                break
+        else:
+            break
+    return state
+
+
+def play_match(
+    game: Game | str,
+    bot_a: Bot,
+    bot_b: Bot,
+    *,
+    num_pairs: int,
+    opening_actions: int = 3,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MatchResult:
+    """Play ``num_pairs`` pairs of games: concurrently, or one after another if a bot requires it.
+
+    A bot that raises ``BotForfeit`` loses the game in question.
+
+    Args:
+        game: a game or a game string.
+        bot_a: bot A.
+        bot_b: its opponent.
+        num_pairs: number of pairs of games, at least 1.
+        opening_actions: number of random actions before the bots take over, equal in both games of a pair.
+        seed: seed of the openings; None draws a random one. Bots have their own seeds.
+        progress: called after each step with the number of finished games and of all games.
+
+    Raises:
+        BotPlayError: a bot did not return one legal action for each of its games.
+        BotStartError: an external program did not get ready to play.
+        ValueError: an argument is invalid.
+    """
+    loaded = load_game(game) if isinstance(game, str) else game
+    if not isinstance(loaded, Game):
+        raise ValueError(f"game must be a Game or a game string, got {game!r}")
+    for name, bot in (("bot_a", bot_a), ("bot_b", bot_b)):
+        if not isinstance(bot, Bot):
+            raise ValueError(f"{name} must be a Bot, got {bot!r}")
+    num_pairs = check_integer("num_pairs", num_pairs, 1, MAX_PAIRS_AT_ONCE)
+    opening_actions = check_integer("opening_actions", opening_actions, 0, MAX_OPENING_ACTIONS)
+    seed = check_seed(seed)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    generator = np.random.default_rng(seed)
+    openings = [random_opening(loaded, opening_actions, generator) for _ in range(num_pairs)]
+    games = _Games(loaded, (bot_a, bot_b), openings)
+    everyone = np.arange(2 * num_pairs)
+    one_by_one = bot_a.one_game_at_a_time or bot_b.one_game_at_a_time
+    for rows in everyone[:, None] if one_by_one else everyone[None, :]:
+        games.play(rows, progress)
+    return games.result(seed)
+
+
+class _Games:
+    """The games of a match: two for each opening, with bot A in seat 0 and then in seat 1."""
+
+    def __init__(self, game: Game, bots: tuple[Bot, Bot], openings: Sequence[State]) -> None:
+        self._game = game
+        self._bots = bots
+        self._num_games = 2 * len(openings)
+        rows = np.arange(self._num_games)
+        self._openings = [openings[row // 2] for row in rows.tolist()]
+        self._seat_of_a = rows % 2
+        self._batch = Batch(game, self._num_games)
+        self._batch.load(rows, np.array([opening.record for opening in self._openings], game.state_dtype), trusted=True)
+        self._histories = [opening.history() for opening in self._openings]
+        self._over = np.zeros(self._num_games, np.bool_)
+        self._forfeits: dict[int, tuple[Outcome, str]] = {}
+
+    def play(self, rows: npt.NDArray[np.int64], progress: Callable[[int, int], None] | None) -> None:
+        """Play the games ``rows`` to their ends, all of them concurrently."""
+        for bot in self._bots:
+            bot.restart()
+        while True:
+            if progress is not None:
+                progress(int(self._over.sum()), self._num_games)
+            playing = rows[~self._over[rows]]
+            if not playing.size:
+                return
+            actions = np.full(self._num_games, NO_ACTION, np.int64)
+            of_a = self._batch.current_players[playing] == self._seat_of_a[playing]
+            for bot, its_rows in zip(self._bots, (playing[of_a], playing[~of_a]), strict=True):
+                if its_rows.size:
+                    actions[its_rows] = self._answers(bot, its_rows)
+            self._batch.step(actions)
+            for moved in np.flatnonzero(actions != NO_ACTION):
+                self._histories[moved].append(int(actions[moved]))
+            self._over |= self._batch.current_players < 0
+
+    def _answers(self, bot: Bot, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the actions of a bot in the games ``rows``; ``NO_ACTION`` for a game that it forfeits."""
+        if not bot.one_game_at_a_time:
+            try:
+                answers = bot.step_batch(self._batch, rows)
+            except IllegalActionError as error:
+                raise BotPlayError(f"{bot.name}, a game of the match: {error}") from error
+            return _checked(bot, answers, self._batch, rows)
+        row = int(rows[0])
+        try:
+            answer = bot.step(_replayed(self._game, self._histories[row]))
+        except BotForfeit as forfeit:
+            winner = 1 - int(self._batch.current_players[row])
+            self._forfeits[row] = Outcome(winner, f"forfeit: {forfeit.reason}"), forfeit.details
+            self._over[row] = True
+            return np.array([NO_ACTION])
+        return _checked(bot, np.array([answer]), self._batch, rows)
+
+    def result(self, seed: int) -> MatchResult:
+        """Return the result of the finished games."""
+        names = self._bots[0].name, self._bots[1].name
+        records = []
+        scores = np.empty(self._num_games)
+        for row, (history, opening, seat) in enumerate(
+            zip(self._histories, self._openings, self._seat_of_a.tolist(), strict=True)
+        ):
+            outcome = self._batch.state(row).outcome()
+            metadata: dict[str, object] = {"pair": row // 2, "opening_actions": len(opening.history())}
+            if row in self._forfeits:
+                outcome, metadata["forfeit"] = self._forfeits[row]
+            assert outcome is not None
+            players = names if seat == 0 else (names[1], names[0])
+            records.append(GameRecord.of_game(self._game, history, outcome, players, seed, metadata))
+            scores[row] = 0.5 if outcome.winner is None else float(outcome.winner == seat)
+        return MatchResult(str(self._game), names, scores.reshape(-1, 2), tuple(records))
+
+
+def _replayed(game: Game, history: list[int]) -> State:
+    state = game.new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
+
+
+def _checked(
+    bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the actions of a bot for the games ``rows``, or raise :class:`BotPlayError` if they are invalid."""
+    actions = np.asarray(answer)
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise BotPlayError(f"{bot.name} must return {len(rows)} integers, got {actions.dtype} of shape {actions.shape}")
+    inside = (actions >= 0) & (actions < batch.game.num_distinct_actions())
+    legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
+    if not legal.all():
+        first = int(np.flatnonzero(~legal)[0])
+        row, action = int(rows[first]), int(actions[first])
+        raise BotPlayError(f"{bot.name}, game {row} of the match: {batch.state(row).why_illegal(action)}")
+    return actions.astype(np.int64)

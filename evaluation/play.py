@@ -1,0 +1,236 @@
+"""``play_arena``: plays the missing games of an arena, stores them, and rates the players."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.rules.checks import check_integer
+from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
+from stoneworks.evaluation.folder import ArenaFolder, match_of, read_settings
+from stoneworks.evaluation.match import MatchResult
+from stoneworks.evaluation.ratings import Ratings, rate_players
+from stoneworks.evaluation.records import GameRecord
+from stoneworks.evaluation.schedule import Chunk
+from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.sprt import SprtDecision, pentanomial
+from stoneworks.evaluation.workers import Player, make_bot, play_chunks
+from stoneworks.files import remove_temporary_files
+from stoneworks.locks import lock_folder
+from stoneworks.models import Bot
+
+
+@dataclass(frozen=True)
+class ArenaResult:
+    """Current result of an arena.
+
+    Attributes:
+        settings: the settings.
+        matches: the results of the pairings with games, in the order of the pairings.
+        decision: decision of the sequential test; None if there is no test.
+    """
+
+    settings: ArenaSettings
+    matches: tuple[MatchResult, ...]
+    decision: SprtDecision | None
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return sum(match.num_games for match in self.matches)
+
+    @property
+    def num_distinct_games(self) -> int:
+        """Number of games that differ from all others of the same pairing."""
+        return sum(match.num_distinct_games for match in self.matches)
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of finished pairs of games."""
+        return self.num_games // 2
+
+    @property
+    def finished(self) -> bool:
+        """Whether all games have been played."""
+        if self.decision in (SprtDecision.ACCEPT_0, SprtDecision.ACCEPT_1):
+            return True
+        return self.num_pairs == len(self.settings.pairings) * self.settings.num_pairs
+
+    @property
+    def log_likelihood_ratio(self) -> float | None:
+        """The log-likelihood ratio of the sequential test; None if there is no test."""
+        if self.settings.sprt is None:
+            return None
+        counts = pentanomial(self.matches[0].scores) if self.matches else np.zeros(5, np.int64)
+        return self.settings.sprt.log_likelihood_ratio(counts)
+
+    @property
+    def records(self) -> tuple[GameRecord, ...]:
+        """All games."""
+        return tuple(record for match in self.matches for record in match.records)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The ratings, relative to random or else to the first player. Raises :class:`RatingError` without games."""
+        return rate_players(self.matches)
+
+
+def play_arena(
+    settings: ArenaSettings,
+    folder: str | os.PathLike[str],
+    players: Mapping[str, Player] | None = None,
+    *,
+    workers: int = 1,
+    cluster: str = "",
+    progress: Callable[[ArenaResult], None] | None = None,
+) -> ArenaResult:
+    """Play the missing games of an arena.
+
+    Finished chunks are stored immediately. After an interruption or an error, the same call continues and produces the
+    same games as an uninterrupted call, with any number of workers. (A ``Bot`` object continues with its own random
+    numbers; pass a function of the game and a seed for reproducible games.)
+
+    Args:
+        settings: the settings.
+        folder: folder for the games: a new one, or that of an arena with equal settings.
+        players: players by name; a name that is missing here is a bot name.
+        workers: number of processes; more than one requires that all players are bot names.
+        cluster: Ray cluster to play on instead: ``auto``, or ``HOST:PORT`` of its head node. It also requires bot names.
+        progress: called with the current result at the start and after each chunk.
+
+    Raises:
+        ArenaFolderError: the folder contains something else; the difference is named.
+        InUseError: another process uses the folder.
+        ArenaPlayError: a player failed or returned an invalid answer. Finished chunks are kept.
+        ClusterError: the cluster cannot be used. Finished chunks are kept.
+        ValueError: an argument is invalid, or a bot name is unknown.
+        KeyboardInterrupt: the call was interrupted. Finished chunks are kept.
+    """
+    check_integer("workers", workers, 1)
+    given = dict(players or {})
+    for name in given:
+        if name not in settings.players:
+            raise ValueError(f"player {name!r} is in no pairing; players are {', '.join(map(repr, settings.players))}")
+    everyone: dict[str, Player] = {name: given.get(name, name) for name in settings.players}
+    game = load_game(settings.game)
+    for name, player in everyone.items():
+        if not isinstance(player, (str, Bot)) and not callable(player):
+            raise ValueError(
+                f"player {name!r} must be a bot name, a Bot, or a function of a game and a seed, got {player!r}"
+            )
+        if isinstance(player, str):
+            make_bot(player, game, 0)  # report invalid names before anything is played
+        elif cluster:
+            raise ValueError(f"all players must be bot names on a cluster, got {player!r} for {name!r}")
+        elif workers > 1:
+            raise ValueError(f"workers must be 1 if a player (here {name!r}) is not given by a bot name, got {workers}")
+    checkpoints = checkpoint_hashes(everyone)
+    ArenaFolder.check(folder, settings, checkpoints)  # before the lock, which writes to the folder
+    with lock_folder(Path(folder)):
+        return _play(ArenaFolder(folder, settings, checkpoints), everyone, int(workers), cluster, progress)
+
+
+def _play(
+    kept: ArenaFolder,
+    everyone: Mapping[str, Player],
+    workers: int,
+    cluster: str,
+    progress: Callable[[ArenaResult], None] | None,
+) -> ArenaResult:
+    """Play the missing games of the arena in ``kept``."""
+    settings = kept.settings
+    remove_temporary_files(kept.path)
+    standing = _Standing(settings, kept.read())
+    result = standing.result()
+    if progress is not None:
+        progress(result)
+    if not result.finished:
+        with closing(_chunks(settings, everyone, standing.missing(), workers, cluster)) as chunks:
+            for chunk, records in chunks:
+                kept.write(chunk, records)
+                standing.add(chunk, records)
+                result = standing.result()
+                if progress is not None:
+                    progress(result)
+                if result.finished:
+                    break
+    for chunk in standing.uncounted() if result.finished else ():
+        kept.remove(chunk)  # workers were ahead of the decision of the test
+    return result
+
+
+def _chunks(
+    settings: ArenaSettings, everyone: Mapping[str, Player], missing: Sequence[Chunk], workers: int, cluster: str
+) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
+    if not cluster:
+        return play_chunks(settings, everyone, missing, workers)
+    from stoneworks.training.cluster.chunks import play_chunks_on_cluster
+
+    return play_chunks_on_cluster(settings, everyone, missing, cluster)
+
+
+def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
+    """Return the current result of the arena in a folder, with all its games.
+
+    Raises:
+        ArenaFolderError: there is no arena, or a file does not contain the expected games.
+    """
+    settings = read_settings(folder)
+    return _Standing(settings, ArenaFolder(folder, settings).read()).result()
+
+
+class _Standing:
+    """The finished chunks and their result."""
+
+    def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:
+        self._settings = settings
+        self._played = dict(played)
+        # With a sequential test, only chunks up to its decision and without gaps count.
+        self._counted: list[Chunk] = []
+        self._counts = np.zeros(5, np.int64)
+        self._decision = SprtDecision.GOING_ON if settings.sprt is not None else None
+        self._count()
+
+    def add(self, chunk: Chunk, records: tuple[GameRecord, ...]) -> None:
+        """Add the games of a chunk."""
+        self._played[chunk] = records
+        self._count()
+
+    def missing(self) -> list[Chunk]:
+        """Return the missing chunks."""
+        return [chunk for chunk in self._settings.chunks if chunk not in self._played]
+
+    def uncounted(self) -> set[Chunk]:
+        """Return the finished chunks that do not count."""
+        return self._played.keys() - set(self._counting())
+
+    def result(self) -> ArenaResult:
+        """Return the current result of the arena."""
+        games: dict[int, list[GameRecord]] = {}
+        for chunk in self._counting():
+            games.setdefault(chunk.pairing, []).extend(self._played[chunk])
+        matches = tuple(match_of(self._settings, pairing, records) for pairing, records in sorted(games.items()))
+        return ArenaResult(self._settings, matches, self._decision)
+
+    def _counting(self) -> list[Chunk]:
+        if self._settings.sprt is not None:
+            return self._counted
+        return [chunk for chunk in self._settings.chunks if chunk in self._played]
+
+    def _count(self) -> None:
+        test = self._settings.sprt
+        if test is None:
+            return
+        for chunk in self._settings.chunks[len(self._counted) :]:
+            if chunk not in self._played or self._decision is not SprtDecision.GOING_ON:
+                break
+            self._counted.append(chunk)
+            self._counts += pentanomial(match_of(self._settings, 0, self._played[chunk]).scores)
+            self._decision = test.decide(self._counts)

@@ -1,0 +1,358 @@
+"""Elo ratings from the results of paired games: maximum a posteriori estimates of a Bradley-Terry model with a seat term.
+
+With strengths r in natural units and a seat term s, the expected score of player A against B is
+
+    p = 1 / (1 + exp(-(r_A - r_B + s)))   from seat 0, and with -s in place of s from seat 1.
+
+A draw counts as half a win and half a loss. Each strength has a Gaussian prior with mean 0 and standard deviation
+:data:`PRIOR_ELO`, and the seat term one with :data:`PRIOR_SEAT_ELO`, so a clean sweep has a finite rating. Reported ratings are
+differences of strengths to an anchor at 0. The posterior is strictly log-concave; Newton's method with the full Hessian finds
+its mode. One natural unit is 400 / ln 10 = 173.7 Elo.
+
+The covariance of the estimate is the sandwich estimator H⁻¹ M H⁻¹, where M is the covariance of the gradient. M is clustered by
+pairs, since both games of a pair share an opening: the sum of g gᵀ over pairs, where g is the gradient of a pair, plus the
+precision of the prior. The pairs of a near sweep carry little information on their spread, so the contribution of each pairing
+to M is shrunk toward the model's value (independent games), with the weight of :data:`MODEL_PAIRS` pairs of even games.
+Different pairs are assumed to be independent.
+
+Sources: R. A. Bradley and M. E. Terry, Rank analysis of incomplete block designs, Biometrika 39 (1952), 324-345; D. R. Hunter,
+MM algorithms for generalized Bradley-Terry models, Annals of Statistics 32 (2004), 384-406 (the seat term is his home-field
+advantage); R. Coulom, BayesElo (a prior, likelihood of superiority); H. White, Maximum likelihood estimation of misspecified
+models, Econometrica 50 (1982), 1-25 (the covariance).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules.checks import check_positive
+
+#: Elo points per natural unit of strength.
+ELO_PER_UNIT = 400 / math.log(10)
+#: Standard deviation of the prior of each strength, in Elo points: wide, so that it only matters for sweeps.
+PRIOR_ELO = 1000.0
+#: Standard deviation of the prior of the seat term, in Elo points: a few losses in the same seat are mostly chance.
+PRIOR_SEAT_ELO = 200.0
+#: Weight of the model's variance in each pairing, as a number of pairs of even games.
+MODEL_PAIRS = 4
+
+#: Variance of a pair of independent games between even players: two games of variance 1/4.
+_VARIANCE_OF_EVEN_PAIR = 0.5
+_Floats = npt.NDArray[np.float64]
+
+
+class RatingError(ValueError):
+    """Raised for results that cannot be rated. The message names them and the reason."""
+
+
+class DisconnectedPlayersError(RatingError):
+    """Raised when no chain of games connects players with the anchor. The message names the players."""
+
+
+class PairedScores(Protocol):
+    """The scores of a pairing; :class:`stoneworks.evaluation.match.MatchResult` is one."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of players A and B."""
+
+    @property
+    def scores(self) -> _Floats:
+        """``float64[num_pairs, 2]``: A's scores (1, 0.5 or 0) in the two games of each pair, in seat 0 and in seat 1."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The scores of a pairing (see :class:`PairedScores`)."""
+
+    names: tuple[str, str]
+    scores: _Floats
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings in Elo points.
+
+    Attributes:
+        names: the players.
+        anchor: the player whose rating is 0.
+        elo: ``float64[num_players]``, ratings relative to the anchor.
+        seat_elo: advantage of seat 0; 0 without a seat term.
+        covariance: ``float64[num_players + 1, num_players + 1]`` in Elo², covariance of ``elo`` followed by ``seat_elo``. The
+            row and the column of the anchor are 0.
+    """
+
+    names: tuple[str, ...]
+    anchor: str
+    elo: _Floats
+    seat_elo: float
+    covariance: _Floats
+
+    @property
+    def errors(self) -> _Floats:
+        """``float64[num_players]``: standard errors of the ratings, relative to the anchor."""
+        return np.sqrt(np.diagonal(self.covariance)[:-1])
+
+    @property
+    def seat_error(self) -> float:
+        """Standard error of ``seat_elo``."""
+        return math.sqrt(self.covariance[-1, -1])
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Players by decreasing rating; players with equal ratings are in the order of ``names``."""
+        return tuple(self.names[index] for index in np.argsort(-self.elo, kind="stable"))
+
+    def rating(self, name: str) -> tuple[float, float]:
+        """Return the rating of a player and its standard error. Raises :class:`RatingError` for an unknown name."""
+        return self.difference(name, self.anchor)
+
+    def difference(self, name: str, other: str) -> tuple[float, float]:
+        """Return the rating difference of ``name`` and ``other``, and its standard error.
+
+        Raises:
+            RatingError: a name is unknown.
+        """
+        first, second = (self._index(text) for text in (name, other))
+        contrast = np.zeros(len(self.covariance))
+        contrast[first] += 1
+        contrast[second] -= 1
+        variance = float(contrast @ self.covariance @ contrast)
+        return float(self.elo[first] - self.elo[second]), math.sqrt(max(variance, 0.0))
+
+    def likelihood_of_superiority(self, name: str, other: str) -> float:
+        """Return the probability, by a normal approximation, that ``name`` is stronger than ``other``.
+
+        It is Φ(difference / standard error), with the full covariance. Raises :class:`RatingError` for an unknown name.
+        """
+        difference, error = self.difference(name, other)
+        if error == 0:
+            return 0.5 if difference == 0 else float(difference > 0)
+        return 0.5 * (1 + math.erf(difference / error / math.sqrt(2)))
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise RatingError(f"unknown player {name!r}; players: {', '.join(map(repr, self.names))}")
+        return self.names.index(name)
+
+
+def expected_score(elo_difference: float) -> float:
+    """Return the expected score at a rating difference in Elo points: 1 / (1 + 10^(-elo_difference / 400))."""
+    return 0.5 * (1 + math.tanh(elo_difference / ELO_PER_UNIT / 2))
+
+
+def rate_players(
+    pairings: Iterable[PairedScores],
+    *,
+    anchor: str | None = None,
+    prior_elo: float = PRIOR_ELO,
+    prior_seat_elo: float = PRIOR_SEAT_ELO,
+    seat_term: bool = True,
+) -> Ratings:
+    """Return the ratings of all players of ``pairings``.
+
+    Args:
+        pairings: the results; two players may have more than one pairing.
+        anchor: the player with rating 0; by default ``"random"`` if it is one of the players, else the first player.
+        prior_elo: standard deviation of the Gaussian prior of each strength, in Elo points, > 0.
+        prior_seat_elo: standard deviation of the Gaussian prior of the seat term, in Elo points, > 0.
+        seat_term: whether to fit the advantage of seat 0; if False, it is 0.
+
+    Raises:
+        DisconnectedPlayersError: no chain of games connects some players with the anchor.
+        RatingError: there are no games, scores are invalid, or a player is its own opponent.
+        ValueError: ``prior_elo`` or ``prior_seat_elo`` is invalid.
+    """
+    results = list(pairings)
+    for result in results:
+        _check(result)
+    results = [result for result in results if len(result.scores)]
+    names = tuple(dict.fromkeys(name for result in results for name in result.names))
+    if not names:
+        raise RatingError("at least one game is required to estimate ratings")
+    if anchor is None:
+        anchor = "random" if "random" in names else names[0]
+    if anchor not in names:
+        raise RatingError(f"anchor must be one of {', '.join(map(repr, names))}, got {anchor!r}")
+    _check_connected(results, names, anchor)
+    num_parameters = len(names) + seat_term
+    precisions = np.full(num_parameters, _precision("prior_elo", prior_elo))
+    precision_of_seat = _precision("prior_seat_elo", prior_seat_elo)
+    if seat_term:
+        precisions[-1] = precision_of_seat
+
+    designs = []
+    for result in results:
+        design = np.zeros((2, num_parameters))
+        design[:, names.index(result.names[0])] = 1
+        design[:, names.index(result.names[1])] = -1
+        if seat_term:
+            design[:, -1] = 1, -1
+        designs.append(_Observed(design, np.zeros(2), *_tallies(result.scores)))
+    strengths, covariance = _fit(designs, np.zeros(num_parameters), precisions)
+
+    to_anchor = np.eye(len(names) + 1, num_parameters)
+    to_anchor[: len(names), names.index(anchor)] -= 1
+    values = ELO_PER_UNIT * to_anchor @ strengths
+    return Ratings(
+        names, anchor, values[:-1], float(values[-1]), ELO_PER_UNIT**2 * to_anchor @ covariance @ to_anchor.T
+    )
+
+
+def rate_against(
+    ratings: Ratings, name: str, pairings: Sequence[PairedScores], *, prior_elo: float = PRIOR_ELO
+) -> tuple[float, float]:
+    """Return the rating of a new player against players with fixed ratings, and its standard error.
+
+    The standard error includes the errors of the fixed ratings and of the seat term: with the new rating r and the fixed
+    ratings f, the variance is that of r given f plus (dr/df) C (dr/df)ᵀ, where C is the covariance of ``ratings``.
+
+    Args:
+        ratings: the fixed ratings and seat term.
+        name: the new player, player A of each pairing.
+        pairings: its games against players of ``ratings``.
+        prior_elo: standard deviation of the Gaussian prior of the new rating, in Elo points, > 0. The mean is the midpoint of
+            the highest and the lowest fixed rating.
+
+    Raises:
+        RatingError: there are no games, scores are invalid, or an opponent is not rated.
+        ValueError: ``prior_elo`` is invalid.
+    """
+    precisions = np.array([_precision("prior_elo", prior_elo)])
+    designs = []
+    sensitivities = []
+    for result in pairings:
+        _check(result)
+        if result.names[0] != name:
+            raise RatingError(f"the first player of a pairing must be {name!r}, got {result.names[0]!r}")
+        opponent = ratings._index(result.names[1])
+        sensitivity = np.zeros((2, len(ratings.names) + 1))
+        sensitivity[:, opponent] = -1
+        sensitivity[:, -1] = 1, -1
+        fixed = sensitivity @ np.append(ratings.elo, ratings.seat_elo) / ELO_PER_UNIT
+        designs.append(_Observed(np.ones((2, 1)), fixed, *_tallies(result.scores)))
+        sensitivities.append(sensitivity)
+    if not sum(design.counts.sum() for design in designs):
+        raise RatingError(f"at least one game of {name!r} is required to estimate its rating")
+    center = np.array([ratings.elo.max() + ratings.elo.min()]) / 2 / ELO_PER_UNIT
+    strength, variance = _fit(designs, center, precisions)
+    information = precisions[0] + sum(design.variances(strength).sum() for design in designs)
+    derivative = (
+        -sum(design.variances(strength) @ fixed for design, fixed in zip(designs, sensitivities, strict=True))
+        / information
+    )
+    total = ELO_PER_UNIT**2 * variance[0, 0] + derivative @ ratings.covariance @ derivative
+    return ELO_PER_UNIT * float(strength[0]), math.sqrt(total)
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """A pairing as input of the fit; row 0 is player A in seat 0, row 1 in seat 1.
+
+    Attributes:
+        design: ``float64[2, num_parameters]``; the logit of A's expected score is ``design @ parameters + fixed``.
+        fixed: ``float64[2]``, constant part of the logit.
+        scores: ``float64[n, 2]``, the distinct scores of pairs.
+        counts: ``float64[n]``, the number of pairs with each of these scores.
+    """
+
+    design: _Floats
+    fixed: _Floats
+    scores: _Floats
+    counts: _Floats
+
+    def log_likelihood(self, parameters: _Floats) -> float:
+        logits = self.design @ parameters + self.fixed
+        return float(self.counts @ (self.scores * logits - np.logaddexp(0, logits)).sum(axis=1))
+
+    def residuals(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[n, 2]``: scores minus expected scores."""
+        return self.scores - 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+
+    def variances(self, parameters: _Floats) -> _Floats:
+        """Return ``float64[2]``: the model's variance of the scores, summed over the games of each seat."""
+        expected = 1 / (1 + np.exp(-(self.design @ parameters + self.fixed)))
+        return self.counts.sum() * expected * (1 - expected)
+
+
+def _fit(observed: list[_Observed], center: _Floats, precisions: _Floats) -> tuple[_Floats, _Floats]:
+    """Return the mode of the posterior and the covariance of this estimate, in natural units.
+
+    ``center`` and ``precisions`` are the means and the precisions of the prior of each parameter.
+    """
+
+    def log_posterior(parameters: _Floats) -> float:
+        prior = -0.5 * float(precisions @ (parameters - center) ** 2)
+        return prior + sum(each.log_likelihood(parameters) for each in observed)
+
+    def gradient_and_hessian(parameters: _Floats) -> tuple[_Floats, _Floats]:
+        gradient = -precisions * (parameters - center)
+        hessian = np.diag(precisions)
+        for each in observed:
+            gradient += (each.counts @ each.residuals(parameters)) @ each.design
+            hessian += each.design.T * each.variances(parameters) @ each.design
+        return gradient, hessian
+
+    parameters = center.copy()
+    value = log_posterior(parameters)
+    for _ in range(200):
+        gradient, hessian = gradient_and_hessian(parameters)
+        step = np.linalg.solve(hessian, gradient)
+        scale = 1.0
+        while scale > 1e-12 and log_posterior(parameters + scale * step) < value:
+            scale /= 2
+        if scale <= 1e-12:
+            break
+        parameters = parameters + scale * step
+        value = log_posterior(parameters)
+        if np.abs(step).max() < 1e-10:
+            break
+    _, hessian = gradient_and_hessian(parameters)
+    bread = np.linalg.inv(hessian)
+    meat = np.diag(precisions) + sum(_gradient_covariance(each, parameters) for each in observed)
+    return parameters, bread @ meat @ bread
+
+
+def _gradient_covariance(observed: _Observed, parameters: _Floats) -> _Floats:
+    """Return the covariance of a pairing's gradient, shrunk toward the model's (see the module docstring)."""
+    variances = observed.variances(parameters)
+    by_model = observed.design.T * variances @ observed.design
+    gradients = observed.residuals(parameters) @ observed.design
+    by_pairs = gradients.T * observed.counts @ gradients
+    weight = variances.sum() / (variances.sum() + MODEL_PAIRS * _VARIANCE_OF_EVEN_PAIR)
+    return weight * by_pairs + (1 - weight) * by_model
+
+
+def _tallies(scores: _Floats) -> tuple[_Floats, _Floats]:
+    different, counts = np.unique(np.asarray(scores, np.float64), axis=0, return_counts=True)
+    return different, counts.astype(np.float64)
+
+
+def _precision(name: str, width: float) -> float:
+    return (ELO_PER_UNIT / check_positive(name, width)) ** 2
+
+
+def _check(result: PairedScores) -> None:
+    first, second = result.names
+    if first == second:
+        raise RatingError(f"a pairing must have two different players, got {first!r} twice")
+    scores = np.asarray(result.scores)
+    if scores.ndim != 2 or scores.shape[1] != 2 or not np.isin(scores, (0, 0.5, 1)).all():
+        raise RatingError(
+            f"the scores of {first!r} against {second!r} are {scores.dtype} of shape {scores.shape}; "
+            "expected float64[num_pairs, 2] with values 0, 0.5 or 1"
+        )
+
+
+def _check_connected(results: Sequence[PairedScores], names: tuple[str, ...], anchor: str) -> None:
+    reached = {anchor}
+    while grown := {name for result in results if reached & set(result.names) for name in result.names} - reached:
+        reached |= grown
+    if missing := [name for name in names if name not in reached]:
+        raise DisconnectedPlayersError(f"no chain of games connects {', '.join(map(repr, missing))} with {anchor!r}")

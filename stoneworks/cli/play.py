@@ -1,0 +1,142 @@
+"""The commands ``games``, ``bots``, ``play`` and ``match``."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stoneworks.envs.rules import RegistrationError, game_names, load_game
+from stoneworks.files import check_output_file
+
+
+def games() -> None:
+    """List the games with their options and their number of actions."""
+    table = Table("game", "version", "options and defaults", "actions", "observation")
+    for name in game_names():
+        try:
+            game = load_game(name)
+        except RegistrationError as error:  # a broken game of another package must not hide the others
+            print(f"stoneworks: {error}", file=sys.stderr)
+            continue
+        options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
+        table.add_row(
+            name,
+            str(game.version),
+            options,
+            str(game.num_distinct_actions()),
+            " x ".join(map(str, game.observation_tensor_shape())),
+        )
+    Console().print(table)
+
+
+def bots() -> None:
+    """List the kinds of bots and the shipped checkpoints, which are bots as well."""
+    from stoneworks.models import shipped
+    from stoneworks.models.bots.registry import BOTS
+
+    table = Table("bot", "plays")
+    for entry in BOTS.loadable():
+        table.add_row(entry.usage, "games with an evaluation" if entry.needs_evaluation else "all games")
+    for name in shipped.names():
+        table.add_row(f"{name}, {name}@<simulations>", f"{name.partition('-')[0]}, as a checkpoint")
+    Console(markup=False).print(table)
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="A game name, or a game string such as 'vadus(size=5)'.")],
+    option: Annotated[list[str] | None, typer.Option(help="A game option, name=value; can be repeated.")] = None,
+    size: Annotated[int | None, typer.Option(help="Short for --option size=...")] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help="A bot, e.g. random, greedy, vadus@64 or a checkpoint folder (default: greedy, or mcts:100 if the game "
+            "has no evaluation)."
+        ),
+    ] = None,
+    seat: Annotated[int, typer.Option(min=0, max=1, help="Your seat; player 0 moves first.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the opponent.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
+) -> None:
+    """Play against a bot in the terminal, with undo and hint."""
+    from stoneworks.cli.terminal_play import TerminalGame
+    from stoneworks.evaluation.records import GameRecord, write_records
+    from stoneworks.models import load_bot
+    from stoneworks.models.bots.loading import default_bot
+
+    if save is not None:
+        check_output_file("save", save)
+    given = [*(option or []), *([f"size={size}"] if size is not None else [])]
+    loaded = load_game(game, **_game_options(given))
+    bot = load_bot(default_bot(loaded) if opponent is None else opponent, loaded, seed)
+    adviser = load_bot(default_bot(loaded), loaded, seed)
+    if sys.stdin is None:  # closed by who started this process
+        raise ValueError("play needs a standard input to read actions from")
+    state = TerminalGame(loaded, bot, adviser, seat=seat, source=sys.stdin, target=sys.stdout).play()
+    if save is not None:
+        players = ("human", bot.name) if seat == 0 else (bot.name, "human")
+        write_records(save, [GameRecord.of_state(state, players, seed)])
+
+
+def match(
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot, e.g. random, greedy, vadus@64 or a checkpoint folder.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The opponent.")],
+    game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: same opening, seats swapped.")] = 100,
+    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the openings and both bots.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Write the records of all games to this file (JSON lines).")] = None,
+) -> None:
+    """Play a match of paired games between two bots and print the result with its 95 % confidence interval.
+
+    Both games of a pair start from the same random opening, with seats swapped.
+    """
+    import numpy as np
+
+    from stoneworks.cli.progress import progress_bar
+    from stoneworks.evaluation.match import play_match
+    from stoneworks.evaluation.records import write_records
+    from stoneworks.models import load_bot
+
+    if save is not None:
+        check_output_file("save", save)
+    loaded = load_game(game)
+    seed_a, seed_b, seed_of_openings = map(int, np.random.SeedSequence(seed).generate_state(3))
+    bots = load_bot(a, loaded, seed_a), load_bot(b, loaded, seed_b)
+    with progress_bar() as show:
+        result = play_match(
+            loaded,
+            *bots,
+            num_pairs=pairs,
+            opening_actions=opening_actions,
+            seed=seed_of_openings,
+            progress=lambda over, total: show("games over", over, total),
+        )
+    if save is not None:
+        write_records(save, result.records)
+    table = Table(title=f"{a} (A) against {b} (B) in {loaded}", show_header=False)
+    for row in result.summary():
+        table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+
+
+def _game_options(given: list[str]) -> dict[str, object]:
+    """Return the options of ``name=value`` texts. Raises ``ValueError`` for any other text or a duplicate name."""
+    options: dict[str, object] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            if not equals or not name.isidentifier():
+                raise ValueError
+            parsed = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise ValueError(f"option must be name=value, such as size=5 or pie_rule=False, got {text!r}") from None
+        if name in options:
+            raise ValueError(f"duplicate option {name}")
+        options[name] = parsed
+    return options

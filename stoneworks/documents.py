@@ -1,0 +1,95 @@
+"""``Document``: base class of everything that is read from or written to a file, and of configurations and requests.
+
+A document describes its fields once, by types and bounds; pydantic checks them wherever one is constructed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+
+T = TypeVar("T")
+
+#: A tuple that may be written as a list, as in YAML and JSON.
+Tuple = Annotated[tuple[T, ...], Strict(False)]
+
+_BOUNDS = {
+    "greater_than_equal": ">= {ge:g}",
+    "greater_than": "> {gt:g}",
+    "less_than_equal": "<= {le:g}",
+    "less_than": "< {lt:g}",
+}
+_MAX_CHARACTERS = 100
+
+
+class DocumentError(ValueError):
+    """Raised for an invalid document. The message names its source, the key, the value and the allowed values."""
+
+
+class _TypedErrors(type(BaseModel)):  # type: ignore[misc] # the metaclass of BaseModel has no public name
+    """Metaclass that converts pydantic's error to the class's own where a document is constructed in Python."""
+
+    def __call__(cls, **values: Any) -> Any:
+        try:
+            return super().__call__(**values)
+        except ValidationError as error:
+            raise cls.error(f"{cls.__name__}: {describe(error, cls)}") from None
+
+
+class Document(BaseModel, metaclass=_TypedErrors):
+    """Base class of documents: immutable; types are not converted, except integers to floats; unknown keys are errors.
+
+    Attributes:
+        error: exception class raised for invalid values.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+    error: ClassVar[type[ValueError]] = DocumentError
+
+    @classmethod
+    def parse(cls, values: Any, source: str) -> Any:
+        """Return the document with ``values``, a mapping from YAML or JSON. ``source`` is its name in errors.
+
+        Raises:
+            error: the exception class of the document; the message is one line that starts with ``source``.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise cls.error(f"{source}: {describe(error, cls)}") from None
+
+
+def describe(error: ValidationError, document: type[BaseModel]) -> str:
+    """Return the first problem of a validation error in one line: the key, the constraint and the value."""
+    problem = error.errors(include_url=False)[0]
+    kind, key, value = problem["type"], ".".join(map(str, problem["loc"])), problem["input"]
+    if kind == "missing":
+        return f"the key {key} is missing"
+    if kind == "extra_forbidden":
+        valid = _fields_at(document, problem["loc"][:-1])
+        return f"unknown key {key[:_MAX_CHARACTERS]}" + (f"; valid keys: {', '.join(valid)}" if valid else "")
+    if kind in ("value_error", "assertion_error"):  # raised by a validator of ours, whose message names the value
+        return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
+    bound = _BOUNDS.get(kind)
+    words = bound.format(**problem["ctx"]) if bound else problem["msg"].removeprefix("Input should be ")
+    return f"{key or 'it'} must be {words}, got {shown(value)}"
+
+
+def shown(value: Any) -> str:
+    """Return the representation of a value for an error message, truncated if it is long."""
+    try:
+        words = repr(value)
+    except (ValueError, RecursionError):  # an integer with thousands of digits, or a container that contains itself
+        return f"a very large {type(value).__name__}"
+    return words if len(words) <= _MAX_CHARACTERS else f"{words[:_MAX_CHARACTERS]}..."
+
+
+def _fields_at(document: Any, path: tuple[int | str, ...]) -> Mapping[str, Any]:
+    """Return the fields of the document that ``path`` leads to; empty if it cannot be told."""
+    for key in path:
+        field = getattr(document, "model_fields", {}).get(key)
+        document = None if field is None else field.annotation
+    return getattr(document, "model_fields", {})

@@ -1,0 +1,155 @@
+"""Contestants are measured in turns, by the clock that they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.speed import ours, references
+from benchmarks.speed.contestant import Contestant, Spread, ratio, take_turns
+from benchmarks.speed.ppo import BothSidesEnv
+from benchmarks.speed.random_play import play_aec_at_random
+from benchmarks.speed.self_play import (
+    NUM_GAMES,
+    PARTS,
+    SelfPlayAndLearning,
+    ShareOfTime,
+    self_play_simulations,
+)
+from stoneworks.envs.aec import BoardGameEnv
+from stoneworks.envs.rules import load_game
+
+
+def no_work():
+    raise AssertionError("not to be prepared")
+
+
+def test_a_spread_has_median_minimum_and_maximum():
+    assert Spread.of([3.0, 1.0, 10.0]) == Spread(3.0, 1.0, 10.0)
+
+
+def test_ratios_are_taken_round_by_round():
+    one = Contestant("one", prepare=no_work, rates_per_second=[10.0, 20.0, 90.0])
+    other = Contestant("other", prepare=no_work, rates_per_second=[5.0, 5.0, 30.0])
+    assert ratio(one, other) == Spread(3.0, 2.0, 4.0)
+
+
+def test_contestants_take_turns_and_each_has_a_rate_per_round():
+    now = [0.0]
+    prepared = []
+
+    def worker(name, units_at_once, rate):
+        def prepare():
+            prepared.append(name)
+
+            def play(amount):
+                done = -(-amount // units_at_once) * units_at_once
+                now[0] += done / rate
+                return done
+
+            return play
+
+        return Contestant(name, prepare=prepare, clock=lambda: now[0])
+
+    fast, slow = worker("fast", 1, 1000.0), worker("slow", 64, 100.0)
+    told = []
+    take_turns([fast, slow], rounds=3, seconds=2.0, tell=told.append)
+    assert [text.split(": ")[1] for text in told] == ["fast", "slow"] * 3
+    assert fast.rates_per_second == pytest.approx([1000.0] * 3)
+    assert slow.rates_per_second == pytest.approx([100.0] * 3)
+    assert prepared == ["fast", "slow"]
+
+
+def test_a_contestant_names_the_modules_that_are_not_installed():
+    assert Contestant("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
+
+
+@pytest.mark.parametrize(
+    "contestant",
+    [
+        ours.state_steps("vadus(size=3)"),
+        ours.aec_steps("vadus(size=3)"),
+        ours.batch_steps("vadus(size=3)", 8),
+        ours.batch_steps("vadus(size=3)", 8, 2, wall_clock=True),
+        ours.playout_actions("vadus(size=3)"),
+        ours.mcts_simulations("vadus(size=3)", 30),
+        ours.network_search_simulations("vadus(size=3)", 4, 8),
+        ours.moves("vadus(size=3)", "greedy"),
+    ],
+    ids=lambda contestant: contestant.name,
+)
+def test_our_contestants_do_at_least_the_requested_amount(contestant):
+    assert contestant.play(100) >= 100
+    assert "vadus(size=3)" in contestant.name
+
+
+def test_players_are_measured_in_positions_in_which_the_game_goes_on():
+    for name in ("vadus(size=2)", "trugo(tiles=6)"):
+        game = load_game(name)
+        states = ours.positions_of_random_games(game)
+        assert len(states) == len(ours.PLACES_IN_GAME)
+        assert not any(state.is_terminal() for state in states)
+        again = ours.positions_of_random_games(game)
+        assert [state.history() for state in states] == [state.history() for state in again]
+
+
+def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
+    config = tmp_path / "tiny.yaml"
+    config.write_text(
+        "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\nnetwork: {channels: 8, blocks: 1}\n"
+        "self_play: {num_games: 8}\nlearner: {batch_size: 16}\nsearch: {simulations: 4, fast_simulations: 2}\n"
+    )
+    run = SelfPlayAndLearning(str(config))
+    shares = [ShareOfTime(run, part) for part in PARTS]
+    for share in shares:
+        share.measure(0.01)
+    assert run.play(20) >= 20
+    percentages = [share.rates_per_second[0] for share in shares]
+    assert min(percentages) > 0
+    assert sum(percentages) < 100
+
+
+def test_simulations_of_self_play_are_counted():
+    assert self_play_simulations("vadus(size=3)", 4).play(10) == 4 * NUM_GAMES
+
+
+def test_random_play_of_an_environment_counts_its_steps():
+    env = BoardGameEnv("vadus(size=2)")
+    steps = []
+    step = env.step
+    env.step = lambda action: (steps.append(action), step(action))
+    assert play_aec_at_random(env)(50) == len(steps) >= 50
+
+
+def test_the_environment_that_does_nothing_has_the_shapes_it_is_given_and_ends():
+    contestant = references.do_nothing_steps((2, 3, 3), 7, num_steps=5)
+    assert contestant.play(12) == 15
+    env = references.DoNothingEnv((2, 3, 3), 7, num_steps=5)
+    env.reset()
+    observation, *_ = env.last()
+    assert observation["observation"].shape == (2, 3, 3)
+    assert observation["action_mask"].shape == (7,)
+
+
+def test_the_usual_setup_gives_rewards_to_the_mover():
+    env = BothSidesEnv()
+    observation, _ = env.reset(seed=0)
+    assert env.observation_space.contains(observation)
+    for column in (0, 1, 0, 1, 0, 1):
+        assert env.action_masks().all()
+        *_, over, _, _ = env.step(column)
+        assert not over
+    _, reward, over, _, _ = env.step(0)
+    assert (reward, over) == (1, True)
+
+
+def test_references_do_at_least_the_requested_amount():
+    contestants = [
+        references.connect_four_steps(),
+        references.openspiel_state_steps(),
+        references.openspiel_playout_actions(),
+        references.openspiel_search_simulations("tic_tac_toe", 20),
+        references.openspiel_alphazero_simulations(3, 4, 1, 4),
+    ]
+    for contestant in contestants:
+        if not contestant.missing():
+            assert contestant.play(50) >= 0.9 * 50  # rollouts are counted by their mean length

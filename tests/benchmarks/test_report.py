@@ -1,0 +1,202 @@
+"""Rows are chosen, measured, written, read again, compared and shown."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from benchmarks.speed.contestant import Contestant, Spread
+from benchmarks.speed.report import (
+    FASTER,
+    NEW,
+    SLOWER,
+    UNCHANGED,
+    Report,
+    Row,
+    chosen_comparisons,
+    compare_rows,
+    load_report,
+    rounded,
+    run_bench,
+    save_report,
+    table_of,
+)
+from benchmarks.speed.suite import Comparison, all_comparisons
+from stoneworks.cli.main import main
+
+CIRCUMSTANCES = {"processor": "a processor", "date": "2026-01-02", "rounds": 3, "seconds": 0.5, "load": "0.1"}
+
+
+def row(name, rate, reference=None, reference_rate=None, ratio=None):
+    spreads = (None if figures is None else Spread(*figures) for figures in (reference_rate, ratio))
+    return Row("steps", name, Spread(*rate), reference, *spreads)
+
+
+def report(*rows, missing=()):
+    return Report(list(rows), list(missing), CIRCUMSTANCES)
+
+
+def text_of(table, width=240):
+    target = io.StringIO()
+    Console(width=width, file=target).print(table)
+    return target.getvalue()
+
+
+def no_work():
+    raise AssertionError("not to be prepared")
+
+
+def test_rows_are_chosen_by_a_regular_expression_over_measure_and_names():
+    comparisons = [
+        Comparison("steps", Contestant("ours", no_work), Contestant("theirs", no_work)),
+        Comparison("simulations", Contestant("ours (size=9)", no_work)),
+    ]
+    assert chosen_comparisons(comparisons, None) == comparisons
+    for pattern, chosen in (("THEIRS", [0]), (r"\(size=9\)", [1]), ("ours", [0, 1]), ("^sim", [1])):
+        assert chosen_comparisons(comparisons, pattern) == [comparisons[index] for index in chosen]
+    with pytest.raises(ValueError, match=r"'\('"):
+        chosen_comparisons(comparisons, "(")
+    with pytest.raises(ValueError, match=r"'nothing'.*steps, simulations"):
+        chosen_comparisons(comparisons, "nothing")
+
+
+def test_every_row_has_a_name_of_its_own():
+    texts = [comparison.text() for comparison in all_comparisons()]
+    assert len(set(texts)) == len(texts)
+    without = [comparison.measure for comparison in all_comparisons(with_training=False)]
+    assert set(without) < {comparison.measure for comparison in all_comparisons()}
+
+
+def test_ratios_are_compared_where_there_are_any_and_rates_otherwise():
+    earlier = [
+        row("ratio fell", (10, 9, 11), "other", (5, 5, 5), (2.0, 1.9, 2.1)),
+        row("rate fell but ratio did not", (10, 9, 11), "other", (5, 5, 5), (2.0, 1.9, 2.1)),
+        row("alone and slower", (10, 9, 11)),
+        row("alone and overlapping", (10, 9, 11)),
+        row("alone and faster", (10, 9, 11)),
+        row("no longer measured", (10, 9, 11)),
+    ]
+    now = [
+        row("ratio fell", (10, 9, 11), "other", (8, 8, 8), (1.25, 1.2, 1.3)),
+        row("rate fell but ratio did not", (5, 4, 6), "other", (2.5, 2, 3), (2.0, 1.95, 2.2)),
+        row("alone and slower", (5, 4, 8.9)),
+        row("alone and overlapping", (5, 4, 9.1)),
+        row("alone and faster", (20, 11.1, 30)),
+        row("of today", (1, 1, 1)),
+    ]
+    changes = compare_rows(now, earlier)
+    assert [change.verdict for change in changes] == [SLOWER, UNCHANGED, SLOWER, UNCHANGED, FASTER, NEW]
+    assert [change.factor for change in changes] == [0.625, 1.0, 0.5, 0.5, 2.0, None]
+
+
+def test_the_table_marks_what_became_slower():
+    now = report(row("one", (5, 4, 6)), row("two", (10, 9, 11)))
+    lines = text_of(table_of(now, report(row("one", (10, 9, 11)), row("two", (10, 9, 11))))).splitlines()
+    assert [("slower (x 0.50)" in line) for line in lines if "one" in line and "steps" in line] == [True]
+    assert [("unchanged (x 1.00)" in line) for line in lines if "two" in line and "steps" in line] == [True]
+    assert "slower" not in text_of(table_of(now))
+
+
+def test_the_table_lists_missing_libraries_and_the_method():
+    text = text_of(table_of(report(row("one", (1234.5, 1, 2), "theirs"), missing=["pgx", "pyspiel"])))
+    assert "1,230" in text
+    assert "not installed" in text
+    assert "pgx, pyspiel" in text
+    for value in ("a processor", "2026-01-02", "CPU time"):
+        assert value in text
+    assert "Not installed" not in text_of(table_of(report(row("one", (1, 1, 1)))))
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(1234567.0, "1,230,000"), (100.4, "100"), (99.96, "100"), (5.018, "5.02"), (0.123456, "0.123")]
+)
+def test_rates_are_shown_with_three_digits(rate, text):
+    assert rounded(rate) == text
+
+
+def test_a_report_is_read_as_it_was_written(tmp_path):
+    written = report(row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4)), row("two", (1, 1, 1)), missing=["jax"])
+    save_report(written, tmp_path / "bench.json")
+    assert load_report(tmp_path / "bench.json") == written
+    assert [path.name for path in tmp_path.iterdir()] == ["bench.json"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80", "[" * 100_000, '{"rows": ' + "9" * 10_000 + "}"],
+)
+def test_another_file_is_not_a_report(tmp_path, content):
+    (tmp_path / "other.json").write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=r"other\.json"):
+        load_report(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["rows"][0].update(rate=None),
+        lambda fields: fields["rows"][0].update(rate={"median": 1, "least": 1, "greatest": 1, "mean": 1}),
+        lambda fields: fields["rows"][0]["rate"].update(median="fast"),
+        lambda fields: fields["rows"][0]["rate"].update(median=0),
+        lambda fields: fields["rows"][0].update(ratio=3),
+        lambda fields: fields["rows"][0].update(name=[]),
+        lambda fields: fields.update(missing="jax"),
+        lambda fields: fields["circumstances"].pop("load"),
+    ],
+)
+def test_a_report_with_a_part_of_another_shape_is_refused(tmp_path, change):
+    file = tmp_path / "bench.json"
+    save_report(report(row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4))), file)
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    change(fields)
+    file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"bench\.json is not a report"):
+        load_report(file)
+
+
+def test_a_short_run_measures_what_is_installed():
+    measured = run_bench(
+        rounds=2, seconds=0.01, with_training=False, only=r"AEC|vadus\(size=5\), 1024|State|size=5.*Open"
+    )
+    text = text_of(table_of(measured))
+    for expected in ("AEC do-nothing", "State of vadus(size=9)", "Batch(vadus(size=5), 1024)"):
+        assert expected in text
+    for one in measured.rows:
+        assert one.rate.least > 0
+        if one.ratio is not None:
+            assert one.ratio.least <= one.ratio.median <= one.ratio.greatest
+            assert np.isclose(one.ratio.median, one.rate.median / one.reference_rate.median, rtol=1)
+    assert measured.circumstances["rounds"] == 2
+
+
+def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, capsys):
+    def bench(*arguments):
+        with pytest.raises(SystemExit) as leaving:
+            main(["bench", "--rounds", "1", "--seconds", "0.01", "--no-training", *arguments])
+        return leaving.value.code, *capsys.readouterr()
+
+    file = tmp_path / "bench.json"
+    only = ("--only", "do-nothing")
+    code, out, _ = bench(*only, "--json", str(file))
+    assert code == 0
+    line = next(line for line in out.splitlines() if "AEC vadus(size=9)" in line)
+    assert "AEC do-nothing" in line
+    assert "AEC steps, random play" in line
+    content = json.loads(file.read_text())
+    content["rows"][0]["ratio"] = {"median": 1e6, "least": 1e6, "greatest": 1e6}
+    file.write_text(json.dumps(content))
+    code, out, _ = bench(*only, "--compare", str(file))
+    assert code == 0
+    assert "slower (x 0.00)" in out
+    for arguments, named in (
+        (("--only", "no such row"), "no such row"),
+        ((*only, "--compare", str(tmp_path / "none.json")), "none.json"),
+        ((*only, "--json", str(tmp_path / "none" / "b.json")), "b.json"),
+    ):
+        code, _, err = bench(*arguments)
+        assert code == 2
+        assert named in err

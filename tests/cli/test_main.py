@@ -1,0 +1,356 @@
+"""The commands games, play and match: output, errors for bad input, and exit codes."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from stoneworks.cli.main import main
+from stoneworks.cli.terminal_play import TerminalGame
+from stoneworks.envs.rules import game_names, load_game
+from stoneworks.evaluation.records import read_records
+from stoneworks.models import load_bot
+from stoneworks.training.alphazero.sources import SelfPlayError
+
+COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
+
+
+def with_note(error: Exception, note: str) -> Exception:
+    error.add_note(note)
+    return error
+
+
+class Run:
+    """What a run of the command line came to: its exit code and what it wrote."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str, typed: str = "") -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        written = self._capsys.readouterr()
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, written.out, written.err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return Run(capsys, monkeypatch)
+
+
+def test_games_lists_every_game_with_its_options(run: Run) -> None:
+    code, out, err = run("games")
+    assert (code, err) == (0, "")
+    for name in game_names():
+        assert name in out
+        for option in load_game(name).options:
+            assert option in out
+
+
+@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report", "ship"])
+def test_every_command_has_a_help_text(run: Run, command: str) -> None:
+    code, out, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    assert "Usage" in out
+    assert command in run("--help")[1]
+
+
+def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    command = (
+        "match",
+        "greedy",
+        "random",
+        "--game",
+        "vadus(size=3)",
+        "--pairs",
+        "5",
+        "--seed",
+        "4",
+        "--save",
+        str(path),
+    )
+    code, out, err = run(*command)
+    assert code == 0
+    records = read_records(path)
+    assert len(records) == 10
+    for record in records:
+        record.replay()
+    won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in records)
+    for text in ("greedy", "random", "vadus(size=3)", "95 % interval", f"{won} /", "10 distinct"):
+        assert text in out
+    assert "10/10" in err, "the progress bar stands on standard error"
+    assert run(*command)[1] == out, "equal seeds give equal results"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nothing"], "nothing"),
+        (["games", "--color"], "--color"),
+        (["match", "greedy"], "'B'"),
+        (["match", "greedy", "random"], "--game"),
+        (
+            ["match", "nobody", "random", "--game", "vadus(size=2)"],
+            "unknown bot 'nobody'; valid names: 'random', 'greedy'",
+        ),
+        (["match", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "'--pairs'"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "got '-1'"),
+        (
+            ["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
+            "save must be a file in an existing folder, got '/no/such/folder/x'",
+        ),
+        (["play", "vadus", "--option", "size"], r"got 'size'"),
+        (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
+        (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
+        (["play", "vadus", "--option", "size=3", "--size", "4"], "duplicate option size"),
+        (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
+        (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
+        (["play", "vadus", "--seat", "2"], "got '2'"),
+        (["play", "vadus", "--seat=2"], "got '2'"),
+        (["play", "vadus", "--opponent", ""], "unknown bot ''"),
+        (["play", "vadus", "--opponent", "random:"], "nothing follows the colon"),
+        (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
+        (["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "."], "save must be a file"),
+        (["replay", "no.jsonl", "--html", "."], "html must be a file"),
+        (["arena", "random", "nobody", "--game", "vadus(size=2)"], "unknown bot 'nobody'"),
+        (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
+        (["ship", "nowhere", "--as", "vadus"], "nowhere"),
+        (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
+    run: Run, arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("stoneworks: ")
+    assert complaint in err
+    assert err.count("\n") == 1
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_game_is_played_to_its_end_and_saved(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    passes = "b2\n" + "pass\n" * 20
+    code, out, err = run("play", "vadus", "--size", "2", "--seed", "1", "--save", str(path), typed=passes)
+    assert (code, err) == (0, "")
+    (record,) = read_records(path)
+    state = record.replay()
+    assert record.players == ("human", "greedy")
+    assert record.reason is not None
+    assert record.actions[0] == "b2"
+    assert str(state) in out
+    assert "greedy plays" in out
+
+
+def test_the_bot_moves_first_where_the_person_is_player_1(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    arguments = ("play", "laido(size=2)", "--opponent", "random", "--seat", "1", "--seed", "0", "--save", str(path))
+    code, out, _ = run(*arguments, typed="quit\n")
+    assert code == 0
+    (record,) = read_records(path)
+    assert record.players == ("random", "human")
+    assert len(record.actions) == 1
+    assert out.index("random plays") < out.index("> ")
+
+
+def test_options_of_the_game_are_given_by_name(run: Run) -> None:
+    code, out, _ = run("play", "laido", "--option", "pie_rule=False", "--option", "size=2", typed="quit\n")
+    assert code == 0
+    assert "laido(pie_rule=False,size=2)" in out
+
+
+@pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])
+def test_quit_and_the_end_of_input_end_the_game(run: Run, typed: str) -> None:
+    code, out, err = run("play", "vadus(size=3)", "--opponent", "random", typed=typed)
+    assert (code, err) == (0, "")
+    assert out.endswith("The game is unfinished.\n")
+
+
+def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tuple[TerminalGame, str]:
+    target = io.StringIO()
+    loaded = load_game(game)
+    opponent, adviser = load_bot("greedy", loaded, seed=1), load_bot("greedy", loaded, seed=2)
+    terminal = TerminalGame(loaded, opponent, adviser, seat=seat, source=io.StringIO(typed), target=target)
+    terminal.play()
+    return terminal, target.getvalue()
+
+
+def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
+    terminal, out = play_typed("zz\n\npass\n c3 \n")
+    assert "'zz' is not a valid action" in out
+    assert "pass is illegal here" in out, "V1: no pass on the first turn"
+    assert terminal.state.action_to_string(terminal.state.history()[0]) == "c3"
+    complaints = out[: out.index("greedy plays")].split("> ")[1:]
+    # After the two lines and the empty one it asks again at once, without the board.
+    assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
+
+
+def test_undo_goes_back_to_the_last_decision_of_the_person() -> None:
+    terminal, out = play_typed("undo\nc3\nundo\na3\n")
+    assert "There is nothing to undo." in out
+    assert terminal.state.action_to_string(terminal.state.history()[0]) == "a3"
+    assert len(terminal.state.history()) == 3, "the bot has answered with two stones"
+
+
+def test_undo_within_a_turn_takes_back_one_stone_and_then_the_turn_before() -> None:
+    before = play_typed("c3\n")[0].state
+    first_free, second_free = (before.action_to_string(action) for action in before.legal_actions()[:2])
+    once = play_typed(f"c3\n{first_free}\nundo\n")[0].state
+    assert once == before
+    again = play_typed(f"c3\n{first_free}\n{second_free}\nundo\nundo\n")[0].state
+    assert again == before
+    start = play_typed(f"c3\n{first_free}\nundo\nundo\n")[0].state
+    assert start.is_initial_state()
+
+
+def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
+    terminal, out = play_typed("hint\n")
+    state = load_game("vadus(size=3)").new_initial_state()
+    values = load_bot("greedy", state.get_game()).action_values(state)  # type: ignore[attr-defined]
+    best = {state.action_to_string(int(action)) for action in (values == values.max()).nonzero()[0]}
+    (hint,) = [line for line in out.splitlines() if "greedy would play" in line]
+    assert hint.split()[-1] in best
+    assert terminal.state.is_initial_state()
+
+
+def test_help_names_the_actions_and_the_commands() -> None:
+    _, out = play_typed("help\n")
+    after = out.split("> ", 1)[1]
+    assert load_game("vadus").action_help in after
+    for command in ("hint", "undo", "help", "quit"):
+        assert command in after
+
+
+def test_an_invalid_seat_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"seat must be .*got 2"):
+        play_typed("", seat=2)
+
+
+def test_the_installed_command_reads_a_pipe_and_leaves_no_traceback() -> None:
+    done = subprocess.run(
+        [*COMMAND, "play", "vadus(size=2)", "--seed", "0"],
+        input="b2\nnonsense\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "'nonsense' is not a valid action" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interruption_is_exit_code_130() -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "play", "vadus(size=2)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    written = ""
+    while not written.endswith("\n> "):
+        written += process.stdout.read(1)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "stoneworks: interrupted"
+
+
+def test_an_ascii_terminal_shows_the_table_of_an_arena(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "stoneworks", "arena", "random", "greedy", "--game", "vadus(size=2)"),
+            *("--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")),
+        ],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"greedy" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes standard input")
+def test_play_without_standard_input_is_an_error_in_one_line() -> None:
+    command = shlex.join([sys.executable, "-m", "stoneworks", "play", "vadus(size=2)", "--opponent", "random"])
+    done = subprocess.run(["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard input" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        with_note(
+            SelfPlayError("a self-play process failed: ValueError: no"), "Traceback (most recent call last): ..."
+        ),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nSee documentation"),
+        RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
+        MemoryError(),
+        OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_training_or_of_the_machine_is_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(**arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("stoneworks.cli.main.app", fail)
+    code, out, err = run("train", "vadus-5")
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert (str(error).splitlines() or ["memory"])[0] in err
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**arguments: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("stoneworks.cli.main.app", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        main(["train", "vadus-5"])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_an_unavailable_device_is_a_one_line_error(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
+    assert (code, out.strip()) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "device must be available on this machine, got 'cuda'" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+def test_a_game_that_cannot_be_saved_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    command = shlex.join([*COMMAND, "play", "vadus(size=2)", "--seed", "0", "--save", str(file)])
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {command}"], input="quit\n", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"stoneworks: [Errno 27] File too large: '{file}'"
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

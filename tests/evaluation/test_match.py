@@ -1,0 +1,265 @@
+"""Paired matches: same openings, seats swapped, distinct games counted, and the interval of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.envs.rules import Batch, State, load_game
+from stoneworks.evaluation.match import (
+    BotPlayError,
+    MatchResult,
+    play_match,
+    random_opening,
+    wilson_interval,
+)
+from stoneworks.models import Bot, load_bot
+
+
+class NthBot(Bot):
+    """Plays the n-th of its legal actions, without chance."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    @property
+    def name(self) -> str:
+        return f"nth({self._number})"
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        legal = state.legal_actions()
+        action = legal[self._number % len(legal)]
+        return [(action, 1.0)], action
+
+
+class AnsweringBot(NthBot):
+    """Answers a batch with something given."""
+
+    def __init__(self, answer: Sequence[float] | npt.NDArray[np.float64]) -> None:
+        super().__init__(0)
+        self._answer = answer
+
+    @property
+    def name(self) -> str:
+        return "the culprit"
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return np.asarray(self._answer)
+
+
+def recount(result: MatchResult) -> tuple[int, int, int]:
+    """Return the wins, draws and losses of A by replaying the records."""
+    tally = [0, 0, 0]
+    for number, record in enumerate(result.records):
+        reward = record.replay().returns()[number % 2]
+        tally[1 - int(reward)] += 1
+    return tally[0], tally[1], tally[2]
+
+
+@pytest.mark.parametrize("game", ["vadus(size=2)", "laido(size=2)", "laido(size=3)"])
+def test_the_result_is_that_of_its_records(game: str) -> None:
+    result = play_match(game, load_bot("greedy", game, seed=0), load_bot("random", game, seed=1), num_pairs=30, seed=2)
+    wins, draws, losses = recount(result)
+    assert (result.wins, result.draws, result.losses) == (wins, draws, losses)
+    assert result.num_games == len(result.records) == wins + draws + losses == 60
+    assert result.score == pytest.approx((wins + draws / 2) / 60)
+    assert np.sum(result.by_seat, axis=0).tolist() == [wins, draws, losses]
+    assert result.interval == wilson_interval(wins + draws / 2, 60)
+    assert result.num_distinct_games == len({record.actions for record in result.records})
+
+
+def test_some_games_of_small_boards_are_drawn_and_count_half() -> None:
+    game = "vadus(size=2)"
+    result = play_match(game, load_bot("random", game, seed=0), load_bot("random", game, seed=1), num_pairs=50, seed=0)
+    assert result.draws > 0
+    assert result.score == (result.wins + result.draws / 2) / 100
+
+
+@pytest.mark.parametrize("game", ["vadus(size=4)", "laido(size=4)", "laido(pie_rule=False,size=3)"])
+@pytest.mark.parametrize("opening_actions", [1, 2, 3, 5])
+def test_both_games_of_a_pair_have_the_same_opening_and_seats_swapped(game: str, opening_actions: int) -> None:
+    bots = load_bot("random", game, seed=0), NthBot(0)
+    result = play_match(game, *bots, num_pairs=12, opening_actions=opening_actions, seed=4)
+    openings = set()
+    for pair in range(12):
+        first, second = result.records[2 * pair : 2 * pair + 2]
+        assert first.players == ("random", "nth(0)")
+        assert second.players == ("nth(0)", "random")
+        assert first.actions[:opening_actions] == second.actions[:opening_actions]
+        assert first.metadata == second.metadata == {"pair": pair, "opening_actions": opening_actions}
+        openings.add(first.actions[:opening_actions])
+    assert len(openings) > 1
+
+
+def test_seats_are_those_of_the_players_also_after_a_swap() -> None:
+    """After the opening and the swap, player 0 is to move: in even games that is bot A."""
+
+    class SwappingBot(NthBot):
+        def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+            swap = state.string_to_action("swap")
+            action = swap if swap in state.legal_actions() else state.legal_actions()[self._number]
+            return [(action, 1.0)], action
+
+    game = "laido(size=3)"
+    result = play_match(game, SwappingBot(0), SwappingBot(0), num_pairs=3, opening_actions=1, seed=0)
+    for record in result.records:
+        assert record.actions[1] == "swap"
+        record.replay()
+    assert [row.sum() for row in result.scores] == [1, 1, 1]
+
+
+def test_bots_without_chance_play_as_many_distinct_games_as_there_are_openings_for_each_seat() -> None:
+    game = "vadus(size=3)"
+    result = play_match(game, NthBot(0), NthBot(1), num_pairs=20, opening_actions=0, seed=0)
+    assert result.num_games == 40
+    assert result.num_distinct_games == 2
+    assert "2 distinct" in str(result)
+    itself = play_match(game, NthBot(2), NthBot(2), num_pairs=20, opening_actions=0, seed=0)
+    assert itself.num_distinct_games == 1
+
+
+def test_a_bot_without_chance_scores_half_of_each_pair_against_itself() -> None:
+    result = play_match("laido(size=3)", NthBot(3), NthBot(3), num_pairs=15, seed=1)
+    assert result.scores.sum(axis=1).tolist() == [1] * 15
+    assert result.score == 0.5
+
+
+def test_a_bot_may_play_against_itself() -> None:
+    bot = load_bot("random", "vadus(size=3)", seed=0)
+    assert play_match("vadus(size=3)", bot, bot, num_pairs=3, seed=1).num_games == 6
+
+
+def test_bots_are_called_only_where_they_are_to_move() -> None:
+    class WatchingBot(NthBot):
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.seats: dict[int, set[int]] = {}
+
+        def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+            for row in rows:
+                self.seats.setdefault(int(row), set()).add(int(batch.current_players[row]))
+            return super().step_batch(batch, rows)
+
+    bot = WatchingBot()
+    play_match("vadus(size=3)", bot, NthBot(1), num_pairs=4, seed=0)
+    assert bot.seats == {row: {row % 2} for row in range(8)}
+
+
+def test_equal_seeds_give_equal_matches() -> None:
+    game = "vadus(size=3)"
+    matches = [
+        play_match(game, load_bot("random", game, seed=1), load_bot("greedy", game, seed=2), num_pairs=5, seed=seed)
+        for seed in (7, 7, 8)
+    ]
+    assert matches[0].records == matches[1].records
+    assert matches[0].records != matches[2].records
+
+
+def test_progress_goes_up_to_all_games() -> None:
+    calls: list[tuple[int, int]] = []
+    play_match("vadus(size=2)", NthBot(0), NthBot(1), num_pairs=4, seed=0, progress=lambda *call: calls.append(call))
+    over = [number for number, _ in calls]
+    assert over == sorted(over)
+    assert calls[0] == (0, 8)
+    assert calls[-1] == (8, 8)
+
+
+@pytest.mark.parametrize("game", ["vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)"])
+def test_an_opening_never_ends_the_game(game: str) -> None:
+    generator = np.random.default_rng(0)
+    lengths = set()
+    for _ in range(60):
+        opening = random_opening(load_game(game), 30, generator)
+        assert not opening.is_terminal()
+        lengths.add(len(opening.history()))
+    # On a full board the second pass would end the game, so openings stop there.
+    assert max(lengths) < 30
+    assert {len(random_opening(load_game(game), 4, generator).history()) for _ in range(20)} == {4}
+
+
+def test_openings_are_uniform_among_the_first_actions() -> None:
+    generator = np.random.default_rng(1)
+    game = load_game("vadus(size=2)")
+    counts = np.bincount([random_opening(game, 1, generator).history()[0] for _ in range(3500)])
+    # 3500 draws of probability 1/7 have a standard deviation of 20.7.
+    assert abs(counts[game.grid.on_board[: len(counts)]] - 500).max() < 5 * 20.7
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ([0, 0], "the culprit, game 0 of the match: .* action 0 .* is illegal"),
+        ([-1, -1], "the culprit, game 0 of the match: .* got -1"),
+        ([4, 99], "the culprit, game 2 of the match: .* got 99"),
+        ([4], r"the culprit must return 2 integers, got int64 of shape \(1,\)"),
+        ([4.0, 4.0], "the culprit must return 2 integers, got float64"),
+    ],
+)
+def test_an_illegal_answer_is_an_error_that_names_the_bot(answer: list[float], complaint: str) -> None:
+    with pytest.raises(BotPlayError, match=complaint):
+        play_match("vadus(size=2)", AnsweringBot(answer), NthBot(0), num_pairs=2, opening_actions=0, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("num_pairs", 0), ("num_pairs", 1.5), ("opening_actions", -1), ("opening_actions", True)]
+)
+def test_a_number_that_is_not_allowed_is_an_error_that_names_it(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be an integer .*got {value!r}"):
+        play_match("vadus(size=2)", NthBot(0), NthBot(0), **{"num_pairs": 1, name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        # R. G. Newcombe, Two-sided confidence intervals for the single proportion: comparison of seven methods,
+        # Statistics in Medicine 17 (1998), 857-872, table I, method 3.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_the_wilson_interval_has_its_published_values(successes: int, trials: int, low: float, high: float) -> None:
+    assert wilson_interval(successes, trials) == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize(("score", "trials"), [(0.5, 1), (3, 10), (9.5, 10), (199, 200), (500, 1000)])
+def test_at_the_ends_of_the_interval_the_score_is_z_standard_deviations_away(score: float, trials: int) -> None:
+    """What defines the interval: |p - p0| = z sqrt(p0 (1 - p0) / n) at both ends p0."""
+    for end in wilson_interval(score, trials):
+        assert abs(score / trials - end) == pytest.approx(1.959964 * (end * (1 - end) / trials) ** 0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("trials", [1, 7, 400])
+def test_the_interval_of_the_opponent_is_the_mirror_image(trials: int) -> None:
+    for score in range(trials + 1):
+        low, high = wilson_interval(score, trials)
+        assert 0 <= low <= score / trials <= high <= 1
+        assert wilson_interval(trials - score, trials) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(("score", "trials"), [(0, 0), (-1, 5), (6, 5)])
+def test_the_interval_of_an_impossible_score_is_an_error(score: float, trials: int) -> None:
+    with pytest.raises(ValueError, match=f"got {score} in {trials} games"):
+        wilson_interval(score, trials)
+
+
+def test_a_result_prints_as_one_line_with_interval_and_distinct_games() -> None:
+    game = "vadus(size=3)"
+    result = play_match(game, load_bot("greedy", game, seed=1), load_bot("random", game, seed=2), num_pairs=10, seed=3)
+    text = str(result)
+    assert "\n" not in text
+    low, high = result.interval
+    for part in (
+        game,
+        "greedy",
+        "random",
+        f"{100 * result.score:.1f} %",
+        f"{100 * low:.1f} to {100 * high:.1f} %",
+        "20 games",
+    ):
+        assert part in text
+    assert dict(result.summary())["won / drawn / lost"] == f"{result.wins} / {result.draws} / {result.losses}"

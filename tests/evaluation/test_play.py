@@ -1,0 +1,811 @@
+"""The arena: schedules, games that depend on the settings alone, resuming, ladders, and the commands."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.cli.main import main
+from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.evaluation import (
+    ArenaFolderError,
+    ArenaPlayError,
+    ArenaResult,
+    ArenaSettings,
+    Ladder,
+    LadderError,
+    RateResult,
+    Sprt,
+    SprtDecision,
+    gauntlet,
+    load_arena,
+    load_ladder,
+    neighbors,
+    play_arena,
+    rate,
+    results_of,
+    round_robin,
+    shipped_ladders,
+)
+from stoneworks.evaluation.ladder import file_name_of, ladder_table_markdown
+from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
+from stoneworks.evaluation.report import pairings_table_of, save_picture
+from stoneworks.evaluation.workers import play_chunks
+from stoneworks.locks import lock_file
+from stoneworks.models import Bot, load_bot
+from stoneworks.models.checkpoint import save_checkpoint
+from stoneworks.models.network import Architecture, make_network
+from tools.ladder_tables import page_with_ladders
+
+COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
+GAME = "vadus(size=3)"
+
+
+class WeakenedBot(Bot):
+    """Plays greedily, but at random with a probability of ``weakness``."""
+
+    def __init__(self, game: Game, seed: int, weakness: float) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._weakness = weakness
+        self._bots = load_bot("greedy", game, seed), load_bot("random", game, seed)
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        return self._bots[int(self._generator.random() < self._weakness)].step_with_policy(state)
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        good, bad = (bot.step_batch(batch, rows) for bot in self._bots)
+        return np.where(self._generator.random(len(rows)) < self._weakness, bad, good)
+
+
+def weakened(weakness: float) -> Callable[[Game, int], Bot]:
+    return lambda game, seed: WeakenedBot(game, seed, weakness)
+
+
+def match(num_pairs: int = 12, **options: object) -> ArenaSettings:
+    options = {"chunk_pairs": 4, **options}
+    return ArenaSettings(GAME, (("greedy", "random"),), num_pairs, **options)  # type: ignore[arg-type]
+
+
+def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
+    def progress(result: ArenaResult) -> None:
+        if result.num_pairs >= num_pairs:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+# -- Schedules -----------------------------------------------------------------------------------------------------------
+
+
+def test_schedules_have_the_expected_pairings() -> None:
+    assert round_robin("abc") == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert gauntlet("b", "abc") == (("b", "a"), ("b", "c"))
+    assert neighbors("abcd", 1) == (("a", "b"), ("b", "c"), ("c", "d"))
+    assert neighbors("abcd", 2) == (("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: round_robin(["a"]), r"at least two players are required, got 1"),
+        (lambda: round_robin(["a", "b", "a"]), "duplicate player 'a'"),
+        (lambda: gauntlet("x", ["a", "b"]), r"gauntlet must be .*got 'x'"),
+        (lambda: neighbors(["a", "b"], 0), "neighbors must be .* got 0"),
+        (lambda: match(0), "num_pairs must be .* got 0"),
+        (lambda: match(chunk_pairs=0), "chunk_pairs must be .* got 0"),
+        (lambda: match(seed=-1), "seed must be .* got -1"),
+        (lambda: match(opening_actions=True), "opening_actions must be .* got True"),
+        (lambda: ArenaSettings("chess", (("a", "b"),)), "unknown game 'chess'"),
+        (lambda: ArenaSettings(GAME, ()), "at least one pairing"),
+        (lambda: ArenaSettings(GAME, (("a", "a"),)), "two different players, got 'a'"),
+        (lambda: ArenaSettings(GAME, round_robin("abc"), sprt=Sprt()), "sprt requires a single pairing, got 3"),
+    ],
+)
+def test_invalid_settings_are_errors_with_the_reason(make: Callable[[], object], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        make()
+
+
+# -- Games ---------------------------------------------------------------------------------------------------------------
+
+
+def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(tmp_path: Path) -> None:
+    settings = match(10)
+    result = play_arena(settings, tmp_path / "arena")
+    assert result.finished
+    assert (result.num_pairs, result.num_games) == (10, 20)
+    for first, second in zip(result.records[::2], result.records[1::2], strict=True):
+        assert first.players == ("greedy", "random")
+        assert second.players == ("random", "greedy")
+        assert first.actions[:3] == second.actions[:3]
+        assert first.metadata["pair"] == second.metadata["pair"]
+    openings = {record.actions[:3] for record in result.records}
+    assert len(openings) > 5
+    for record in result.records:
+        winner = record.replay().outcome().winner  # type: ignore[union-attr]
+        assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[winner]
+    points = sum(
+        record.metadata["score"] if record.players[0] == "greedy" else 1 - record.metadata["score"]
+        for record in result.records
+    )
+    assert result.matches[0].scores.sum() == points
+    assert result.num_distinct_games == len({record.actions for record in result.records})
+
+
+def test_stored_games_are_read_unchanged(tmp_path: Path) -> None:
+    result = play_arena(match(), tmp_path)
+    again = load_arena(tmp_path)
+    assert again.settings == result.settings
+    assert again.records == result.records
+    assert results_of(again) == results_of(result)
+
+
+def test_more_workers_play_the_same_games(tmp_path: Path) -> None:
+    settings = ArenaSettings(GAME, (("greedy", "random"), ("random", "greedy")), 10, chunk_pairs=4)
+    alone = play_arena(settings, tmp_path / "alone")
+    together = play_arena(settings, tmp_path / "together", workers=2)
+    assert together.records == alone.records
+    files = [sorted(path.name for path in (tmp_path / name / "games").iterdir()) for name in ("alone", "together")]
+    assert files[0] == files[1]
+    assert len(files[0]) == 6
+
+
+def test_another_seed_plays_other_games(tmp_path: Path) -> None:
+    one, other = (play_arena(match(4, seed=seed), tmp_path / str(seed)) for seed in (0, 1))
+    assert {record.actions for record in one.records}.isdisjoint(record.actions for record in other.records)
+
+
+def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> None:
+    settings = match(14)
+    whole = play_arena(settings, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        play_arena(settings, tmp_path / "broken", progress=interrupt_after(8))
+    kept = load_arena(tmp_path / "broken")
+    assert (kept.num_pairs, kept.finished) == (8, False)
+    assert kept.records == whole.records[:16]
+    seen: list[int] = []
+    result = play_arena(settings, tmp_path / "broken", progress=lambda result: seen.append(result.num_pairs))
+    assert seen == [8, 12, 14]
+    assert result.records == whole.records
+    seen.clear()
+    play_arena(settings, tmp_path / "broken", progress=lambda result: seen.append(result.num_pairs))
+    assert seen == [14], "what is finished is not played again"
+
+
+def test_the_chunk_of_a_truncated_file_is_played_again(tmp_path: Path) -> None:
+    settings = match(8)
+    whole = play_arena(settings, tmp_path)
+    file = sorted((tmp_path / "games").iterdir())[1]
+    text = file.read_text(encoding="utf-8")
+    file.unlink()
+    (tmp_path / "games" / f".{file.name}.x7f").write_text(text[:-40], encoding="utf-8")
+    assert load_arena(tmp_path).num_pairs == 4
+    assert play_arena(settings, tmp_path).records == whole.records
+
+
+def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Path) -> None:
+    settings = match(200, sprt=Sprt(0, 200))
+    results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
+    for result in results:
+        assert result.finished
+        assert result.decision is SprtDecision.ACCEPT_1
+        assert result.log_likelihood_ratio is not None
+        assert result.log_likelihood_ratio >= Sprt(0, 200).upper_bound
+        assert result.num_pairs < 200
+    assert results[0].records == results[1].records
+    assert load_arena(tmp_path / "2").records == results[0].records
+    counts = [len(list((tmp_path / str(workers) / "games").iterdir())) for workers in (1, 2)]
+    assert counts[0] == counts[1]
+    assert results_of(results[0])["sprt"]["decision"] == "elo1 accepted"
+
+
+def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
+    players = {"half": weakened(0.5), "tenth": weakened(0.1)}
+    settings = ArenaSettings(GAME, round_robin(["random", "half", "tenth"]), 40)
+    result = play_arena(settings, tmp_path, players)
+    assert result.ratings.order == ("tenth", "half", "random")
+    assert result.ratings.rating("random") == (0, 0)
+    assert result.ratings.likelihood_of_superiority("half", "random") > 0.95
+    again = play_arena(settings, tmp_path.with_name("again"), players)
+    assert again.records == result.records
+
+
+def test_a_bot_object_can_be_a_player(tmp_path: Path) -> None:
+    bot = WeakenedBot(load_game(GAME), 3, 0.2)
+    result = play_arena(ArenaSettings(GAME, (("mine", "random"),), 8), tmp_path, {"mine": bot})
+    assert result.num_games == 16
+    assert {player for record in result.records for player in record.players} == {"mine", "random"}
+
+
+# -- Errors --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_path: Path) -> None:
+    play_arena(match(4), tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for settings, difference in (
+        (match(8), "num_pairs is 4 in .* and 8 here"),
+        (match(4, seed=1), "seed is 0 in .* and 1 here"),
+        (match(4, sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
+        (ArenaSettings("vadus(size=4)", (("greedy", "random"),), 4), "game is 'vadus\\(size=3\\)' in"),
+        (ArenaSettings(GAME, (("random", "greedy"),), 4, chunk_pairs=4), "pairings is"),
+    ):
+        with pytest.raises(ArenaFolderError, match=difference):
+            play_arena(settings, tmp_path)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("search", ["", "@2"])
+def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_path: Path) -> None:
+    game = load_game(GAME)
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    agent = tmp_path / "agent"
+    settings = ArenaSettings(GAME, ((f"{agent}{search}", "random"),), 2)
+    save_checkpoint(agent, game=game, network=network, training={"frames": 1})
+    result = play_arena(settings, tmp_path / "arena")
+    assert play_arena(settings, tmp_path / "arena").records == result.records
+    save_checkpoint(agent, game=game, network=network, training={"frames": 2})
+    with pytest.raises(ArenaFolderError, match="checkpoints is"):
+        play_arena(settings, tmp_path / "arena")
+    assert load_arena(tmp_path / "arena").records == result.records
+
+
+def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
+        play_arena(match(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    with pytest.raises(ArenaFolderError, match=r"arena\.json is missing"):
+        load_arena(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"game": "chess"}'])
+def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "arena.json").write_text(text)
+    with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+        load_arena(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("sprt", 5), ("pairings", 5), ("pairings", [["a"]]), ("pairings", [[1, 2]]), ("game", []), ("num_pairs", "9")],
+)
+def test_settings_of_another_type_are_an_error_that_names_the_file(tmp_path: Path, name: str, value: object) -> None:
+    play_arena(match(4), tmp_path / "arena")
+    file = tmp_path / "arena" / "arena.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), name: value}), encoding="utf-8")
+    with pytest.raises(ArenaFolderError, match=r"arena\.json"):
+        load_arena(tmp_path / "arena")
+
+
+def test_games_that_do_not_belong_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    play_arena(match(8), tmp_path)
+    one, other = sorted((tmp_path / "games").iterdir())
+    records = read_records(one)
+    for changed, complaint in (
+        (records[:-1], "must contain 8 games, got 7"),
+        (records[::-1], "line 1 is a game of"),
+    ):
+        write_records(one, changed)
+        with pytest.raises(ArenaFolderError, match=complaint):
+            load_arena(tmp_path)
+    one.write_text(other.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    with pytest.raises(ArenaFolderError, match=f"{one.name}, line 8"):
+        load_arena(tmp_path)
+
+
+class BrokenBot(Bot):
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        raise ZeroDivisionError("the bot's own mistake")
+
+
+class CheatingBot(Bot):
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        return [], -3
+
+
+@pytest.mark.parametrize(
+    ("bot", "complaint"), [(BrokenBot(), "the bot's own mistake"), (CheatingBot(), "BotPlayError")]
+)
+def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path, bot: Bot, complaint: str) -> None:
+    with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
+        play_arena(ArenaSettings(GAME, (("mine", "random"),), 2), tmp_path, {"mine": bot})
+
+
+class HoldingBot(WeakenedBot):
+    """Counts how many of its kind are open."""
+
+    num_open = 0
+
+    def __init__(self, game: Game, seed: int) -> None:
+        super().__init__(game, seed, 0.5)
+        HoldingBot.num_open += 1
+
+    def close(self) -> None:
+        HoldingBot.num_open -= 1
+
+
+def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Path) -> None:
+    settings = ArenaSettings(GAME, (("mine", "random"),), 6, chunk_pairs=2)
+    play_arena(settings, tmp_path / "made", {"mine": HoldingBot})
+    assert HoldingBot.num_open == 0
+    bot = HoldingBot(load_game(GAME), 0)
+    play_arena(settings, tmp_path / "given", {"mine": bot})
+    assert HoldingBot.num_open == 1
+    bot.close()
+
+
+def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
+    for settings, players, workers, complaint in (
+        (ArenaSettings(GAME, (("nobody", "random"),)), {}, 1, "unknown bot 'nobody'"),
+        (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
+        (match(), {"greedy": BrokenBot()}, 2, r"workers must be .*got 2"),
+        (match(), {}, 0, "workers must be .* got 0"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            play_arena(settings, tmp_path / "arena", players, workers=workers)  # type: ignore[arg-type]
+    assert not (tmp_path / "arena").exists()
+
+
+def test_an_error_in_a_worker_is_raised_in_the_caller() -> None:
+    settings = ArenaSettings(GAME, (("nobody", "random"),), 4)
+    with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
+        list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
+    assert not multiprocessing.active_children()
+
+
+def test_a_terminated_worker_is_an_error() -> None:
+    settings = match(4000, chunk_pairs=1000)
+    chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
+    next(chunks)
+    for process in multiprocessing.active_children():
+        process.kill()
+    with pytest.raises(ArenaPlayError, match="the worker process died, exit code -9"):
+        list(chunks)
+    assert not multiprocessing.active_children()
+
+
+# -- Reports -------------------------------------------------------------------------------------------------------------
+
+
+def test_results_agree_with_the_games(tmp_path: Path) -> None:
+    result = play_arena(match(), tmp_path)
+    fields = json.loads(json.dumps(results_of(result)))
+    first, second = fields["players"]
+    assert (first["name"], second["name"], second["elo"], second["error"]) == ("greedy", "random", 0, 0)
+    assert first["points"] + second["points"] == first["games"] == fields["games"] == 24
+    assert first["over_next"]["elo"] == pytest.approx(first["elo"])
+    (pairing,) = fields["pairings"]
+    assert sum(pairing["pentanomial"]) == 12
+    assert sum(pairing["won_drawn_lost_as_player_0"]) == sum(pairing["won_drawn_lost_as_player_1"]) == 12
+    won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in result.records)
+    assert pairing["won_drawn_lost_as_player_0"][0] + pairing["won_drawn_lost_as_player_1"][0] == won
+
+
+def test_forfeits_are_counted_and_shown(tmp_path: Path) -> None:
+    result = play_arena(match(), tmp_path)
+    (played,) = result.matches
+    lost = next(index for index, record in enumerate(played.records) if record.winner == 0 and index % 2 == 0)
+    records = list(played.records)
+    records[lost] = replace(records[lost], reason=FORFEIT_REASONS[0])
+    fields = results_of(replace(result, matches=(replace(played, records=tuple(records)),)))
+    assert fields["pairings"][0]["forfeits"] == [0, 1]
+    assert pairings_table_of(fields).caption == "random has forfeited 1 games of greedy against random"
+    assert pairings_table_of(results_of(result)).caption is None
+
+
+@pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])
+def test_a_picture_is_drawn(tmp_path: Path, name: str, begin: bytes) -> None:
+    result = play_arena(match(4), tmp_path / "arena")
+    save_picture(tmp_path / name, result.ratings, result.matches, "a title")
+    assert (tmp_path / name).read_bytes().startswith(begin)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "arena"])
+
+
+# -- Ladders -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
+    """A ladder of three players."""
+    players = {"half": weakened(0.5)}
+    settings = ArenaSettings(GAME, neighbors(["random", "half", "greedy"], 2), 60)
+    return Ladder.of_result(
+        play_arena(settings, tmp_path_factory.mktemp("ladder"), players), "stoneworks ladder make ..."
+    )
+
+
+def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
+    file = tmp_path / file_name_of(GAME)
+    assert file.name == "vadus-size-3.json"
+    ladder.save(file)
+    again = load_ladder(GAME, file)
+    assert again.fields == ladder.fields
+    assert again.ratings.names == ladder.ratings.names
+    assert again.ratings.elo.tolist() == ladder.ratings.elo.tolist()
+    assert again.ratings.covariance.tolist() == ladder.ratings.covariance.tolist()
+    assert again.opening_actions == 3
+    assert again.fields["made"]["versions"]["numpy"] == np.__version__
+
+
+def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
+    def rated() -> RateResult:
+        anchors = {"half": weakened(0.5)}
+        return rate(
+            weakened(0.2), GAME, tmp_path, name="mine", ladder=ladder, anchors=anchors, num_pairs=20, num_anchors=2
+        )
+
+    result = rated()
+    low, high = ladder.ratings.rating("half")[0], ladder.ratings.rating("greedy")[0]
+    assert low < result.elo < high + 100
+    assert 0 < result.error < 200
+    games = {match.names[1]: match.num_games for match in result.matches}
+    assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
+    assert all(match.names[0] == "mine" for match in result.matches)
+    assert len(load_arena(tmp_path / "rating").records) == 80
+    again = rated()
+    assert (again.elo, again.error) == (result.elo, result.error)
+    assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
+
+
+def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
+    settings = ArenaSettings("vadus(size=3)", (("vadus", "random"), ("greedy", "random")), num_pairs=2)
+    made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
+    assert [fields["name"] for fields in made.fields["checkpoints"]] == ["vadus"]
+    made.save(tmp_path / "ladder.json")
+    assert load_ladder("vadus(size=3)", tmp_path / "ladder.json").changed_players() == ()
+    made.fields["checkpoints"][0]["sha256"] = "0" * 64
+    assert made.changed_players() == ("vadus",)
+    result = rate("mcts:10", "vadus(size=3)", tmp_path / "rated", ladder=made, num_pairs=1, scout_pairs=1)
+    assert {match.names[1] for match in result.matches} == {"random", "greedy"}
+
+
+def test_a_player_of_the_ladder_gets_about_its_own_rating(ladder: Ladder, tmp_path: Path) -> None:
+    half = weakened(0.5)
+    result = rate(half, GAME, tmp_path, name="half", ladder=ladder, anchors={"half": half}, num_pairs=60, num_anchors=2)
+    rating, error = ladder.ratings.rating("half")
+    assert result.name == "half (rated)"
+    assert abs(result.elo - rating) < 3 * np.hypot(result.error, error)
+
+
+def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
+    with pytest.raises(LadderError, match=r"no ladder for vadus\(size=2\); available:") as error:
+        load_ladder("vadus(size=2)")
+    for game in shipped_ladders():
+        assert game in str(error.value)
+
+
+def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path) -> None:
+    file = tmp_path / "ladder.json"
+    ladder.save(file)
+    with pytest.raises(
+        LadderError, match=r"ladder\.json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"
+    ):
+        load_ladder("vadus(size=4)", file)
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    fields["settings"]["game_version"] = 99
+    file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(LadderError, match="is for version 99 of vadus"):
+        load_ladder(GAME, file)
+    for text in ("{", "[]", "{}", json.dumps({**fields, "covariance": [[0]]})):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(
+            LadderError, match=r"ladder\.json (is not a ladder|is not valid JSON|must be a JSON object)"
+        ):
+            load_ladder(GAME, file)
+
+
+def test_the_table_of_a_ladder_shows_its_ratings(ladder: Ladder) -> None:
+    text = ladder_table_markdown([ladder])
+    for name in ladder.ratings.names:
+        assert f"| `{name}` | {ladder.ratings.rating(name)[0]:.0f} |" in text
+    assert "stoneworks ladder make" in text
+    assert GAME in text
+
+
+def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
+    for game, shipped in shipped_ladders().items():
+        assert shipped.ratings.anchor == "random"
+        assert {"random", "greedy"} <= set(shipped.ratings.names)
+        assert (shipped.ratings.covariance[shipped.ratings.names.index("random")] == 0).all()
+        assert np.linalg.eigvalsh(shipped.ratings.covariance).min() > -1e-6
+        assert shipped.fields["made"]["command"].startswith(f"stoneworks ladder make '{game}'")
+        assert sum(2 * pairing["pairs"] for pairing in shipped.fields["pairings"]) == shipped.fields["games"]
+
+
+def test_the_page_shows_the_shipped_ladders(repository: Path) -> None:
+    text = (repository / "docs" / "arena.md").read_text(encoding="utf-8")
+    assert page_with_ladders(text) == text, "`make ladder-tables` writes the tables anew"
+    with pytest.raises(ValueError, match="once each"):
+        page_with_ladders("no marks")
+
+
+# -- Commands ------------------------------------------------------------------------------------------------------------
+
+
+class Run:
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+        monkeypatch.setenv("COLUMNS", "120")
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "stdin", io.StringIO())
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        written = self._capsys.readouterr()
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, written.out, written.err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return Run(capsys, monkeypatch)
+
+
+def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
+    arguments = ["arena", "random", "greedy", "--game", GAME, "--pairs", "12", "--workers", "1", "--picture", "a.png"]
+    code, out, _ = run(*arguments)
+    assert code == 0
+    assert (tmp_path / "a.png").exists()
+    (folder,) = (tmp_path / "runs" / "arena").iterdir()
+    assert folder.relative_to(tmp_path).as_posix() in out
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    for text in ("greedy", "random", f"{results['players'][0]['elo']:.0f}", "24 games", "random = 0"):
+        assert text in out
+    row = next(line for line in out.splitlines() if "random" in line and "greedy" in line)
+    assert [cell.strip() for cell in row.split("│")][3:8] == list(map(str, results["pairings"][0]["pentanomial"]))
+    assert load_arena(folder).finished
+    again = run(*arguments)
+    assert again[:2] == (0, out), "the same command finds all played"
+
+
+def test_the_command_arena_prints_the_decision_of_its_test(run: Run) -> None:
+    code, out, _ = run(
+        "arena", "greedy", "random", "--game", GAME, "--sprt", "elo1=200", "--workers", "1", "--folder", "here"
+    )
+    assert code == 0
+    assert "SPRT of greedy against random, elo0=0,elo1=200,alpha=0.05,beta=0.05: elo1 accepted" in out
+    assert "the games are in here" in out
+
+
+@pytest.mark.parametrize("command", [("arena",), ("rate",), ("ladder",), ("ladder", "show"), ("ladder", "make")])
+def test_every_command_has_a_help_text(run: Run, command: tuple[str, ...]) -> None:
+    code, out, err = run(*command, "--help")
+    assert (code, err) == (0, "")
+    assert "Usage" in out
+    assert command[-1] in run(*command[:-1], "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["arena", "random", "--game", GAME], "at least two players are required, got 1"),
+        (["arena", "random", "random", "--game", GAME], "duplicate player 'random'"),
+        (["arena", "random", "nobody", "--game", GAME], "unknown bot 'nobody'"),
+        (["arena", "random", "greedy"], "--game"),
+        (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "x"], "got 'x'"),
+        (
+            ["arena", "random", "greedy", "--game", GAME, "--gauntlet", "random", "--neighbors", "1"],
+            "cannot be combined",
+        ),
+        (["arena", "random", "greedy", "--game", GAME, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
+        (["arena", "random", "greedy", "--game", GAME, "--picture", "a.txt"], "got 'a.txt'"),
+        (["rate", "greedy", "--game", "vadus(size=2)"], "no ladder for vadus(size=2)"),
+        (["rate", "greedy", "--game", GAME, "--ladder", "none.json"], "none.json"),
+        (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
+        (["ladder", "make", GAME, "random", "greedy"], "output must be an existing folder, got 'models/ladders'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ladders").mkdir()
+    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
+    making += ["--neighbors", "2"]
+    code, out, _ = run(*making)
+    assert code == 0
+    assert "the ladder is ladders/vadus-size-3.json" in out
+    file = "ladders/vadus-size-3.json"
+    made = load_ladder(GAME, file)
+    command = made.fields["made"]["command"]
+    assert command == (
+        "stoneworks ladder make 'vadus(size=3)' random greedy "
+        "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbors 2"
+    )
+
+    code, out, _ = run("ladder", "show", GAME, "--file", file)
+    assert code == 0
+    assert f"{made.ratings.rating('greedy')[0]:.0f}" in out
+    assert command in out
+
+    code, out, _ = run(
+        "rate", "greedy", "--game", GAME, "--ladder", file, "--pairs", "6", "--workers", "1", "--folder", "rated"
+    )
+    assert code == 0
+    results = json.loads((tmp_path / "rated" / "results.json").read_text(encoding="utf-8"))
+    assert f"greedy (rated) is rated {results['elo']:.0f} ± {results['error']:.0f}" in " ".join(out.split())
+    assert load_arena(tmp_path / "rated" / "rating").num_games == 2 * 2 * 6
+    assert run("ladder", "show")[:2] == (0, "".join(f"{game}\n" for game in shipped_ladders()))
+
+
+def start_arena(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a long arena, and wait until it has finished a chunk."""
+    process = subprocess.Popen(
+        long_arena(folder, *options), cwd=folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not list((folder / "games").glob("*.jsonl")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    return process
+
+
+def long_arena(folder: Path, *options: str) -> list[str]:
+    given = ["--game", GAME, "--pairs", "2000", "--chunk-pairs", "50", "--workers", "2", "--folder", str(folder)]
+    return [*COMMAND, "arena", "random", "greedy", *given, *options]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_finished_games_and_the_same_command_resumes(tmp_path: Path, number: signal.Signals) -> None:
+    process = start_arena(tmp_path / "broken")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "stoneworks: interrupted"
+    kept = load_arena(tmp_path / "broken")
+    assert 0 < kept.num_pairs < 2000
+    assert "greedy" in out, "the table shows what there is so far"
+    subprocess.run(long_arena(tmp_path / "broken"), cwd=tmp_path, check=True, capture_output=True)
+    whole = play_arena(kept.settings, tmp_path / "whole")
+    assert load_arena(tmp_path / "broken").records == whole.records
+
+
+DEAF_PROGRAM = """
+import os, sys, time
+from pathlib import Path
+Path(sys.argv[1], str(os.getpid())).touch()
+for line in sys.stdin:
+    if line.split()[0] == "go":
+        time.sleep(600)
+    if line.split()[0] in ("stoneworks", "ready"):
+        print(line, end="", flush=True)
+"""
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, workers: str) -> None:
+    if (number, workers) == (signal.SIGKILL, "1"):
+        pytest.skip("a process that is killed can end nothing")
+    script, started = tmp_path / "program.py", tmp_path / "started"
+    script.write_text(DEAF_PROGRAM, encoding="utf-8")
+    started.mkdir()
+    bot = "exec:seconds=600," + shlex.join([sys.executable, str(script), str(started)])
+    options = ["--game", GAME, "--pairs", "8", "--workers", workers, "--folder", str(tmp_path / "arena")]
+    process = subprocess.Popen(
+        [*COMMAND, "arena", "random", bot, *options, "--chunk-pairs", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(list(started.iterdir())) < int(workers):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert "Traceback" not in process.communicate(timeout=600)[1]
+    deadline = time.monotonic() + 600
+    while any(is_alive(int(file.name)) for file in started.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_alive(int(file.name)) for file in started.iterdir())
+
+
+def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "arena"
+    first = start_arena(folder)
+    try:
+        for options in ([], ["--pairs", "50"]):
+            code, out, err = run(*long_arena(folder, *options)[len(COMMAND) :])
+            assert (code, out) == (2, "")
+            assert f"is in use by process {first.pid}" in err or "num_pairs is 2000" in err
+    finally:
+        first.kill()
+        first.communicate(timeout=600)
+    (folder / "games" / ".half.jsonl.1.tmp").write_text("half")
+    settings = load_arena(folder).settings
+    with pytest.raises(KeyboardInterrupt):
+        play_arena(settings, folder, progress=interrupt_after(0))
+    assert not list(folder.rglob("*.tmp")), "what the killed process has left"
+
+
+def test_a_ladder_is_made_by_one_process_at_a_time(run: Run, tmp_path: Path) -> None:
+    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "4", "--output", ".", "--workers", "1"]
+    with lock_file(tmp_path / file_name_of(GAME)):
+        code, _, err = run(*making)
+        assert code == 2
+        assert f"vadus-size-3.json is in use by process {os.getpid()}" in err
+    assert run(*making)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["players"][0].pop("elo"),
+        lambda fields: fields["players"][0].update(elo=None),
+        lambda fields: fields["players"][1].update(name=["random"]),
+        lambda fields: fields.pop("made"),
+        lambda fields: fields.update(settings=[]),
+        lambda fields: fields["covariance"][0].append("x"),
+        lambda fields: fields["covariance"].pop(),
+        lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
+        lambda fields: fields.update(seat={}),
+        lambda fields: fields.update(game={"x": 1}),
+        lambda fields: fields["seat"].update(elo=10**400),
+    ],
+)
+def test_a_ladder_that_lacks_a_part_is_an_error_that_names_its_file(
+    ladder: Ladder, tmp_path: Path, change: Any
+) -> None:
+    file = tmp_path / "ladder.json"
+    fields = json.loads(json.dumps(dict(ladder.fields)))
+    change(fields)
+    file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(LadderError, match=r"ladder\.json"):
+        load_ladder(GAME, file)
+
+
+@pytest.mark.parametrize("content", [b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"])
+def test_bytes_that_are_not_a_ladder_are_errors_that_name_the_file(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "ladder.json"
+    file.write_bytes(content)
+    with pytest.raises(LadderError, match=r"ladder\.json"):
+        load_ladder(GAME, file)
+    with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
+        load_ladder(GAME, tmp_path / "missing.json")
+
+
+def test_an_arena_that_is_too_large_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(ValueError, match="num_pairs must be an integer from 1 to 10000000, got 1000000000"):
+        match(10**9)
+    with pytest.raises(ValueError, match="num_pairs must give at most 1000000 chunks"):
+        match(10**7, chunk_pairs=1)
+
+
+def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_written(tmp_path: Path) -> None:
+    (tmp_path / ".arena.json.999.tmp").write_text("{")
+    assert play_arena(match(), tmp_path).matches
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "notes.tmp").touch()
+    with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
+        play_arena(match(), tmp_path / "another")

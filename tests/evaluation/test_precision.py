@@ -1,0 +1,128 @@
+"""Arenas with further rounds of games between adjacent players, until the errors of their rating differences are small enough."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoneworks.cli.main import main
+from stoneworks.evaluation import ArenaResult, ArenaSettings, Sprt, load_arena, neighbors, play_arena
+from stoneworks.evaluation.precision import play_to_precision, uncertain_pairings
+
+GAME = "vadus(size=2)"
+PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
+SETTINGS = ArenaSettings(GAME, neighbors(PLAYERS, 2), 10, chunk_pairs=5)
+
+
+def errors(result: ArenaResult) -> list[float]:
+    """The standard errors of the differences of adjacent players."""
+    return [result.ratings.difference(above, below)[1] for above, below in pairwise(result.ratings.order)]
+
+
+def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
+    return {match.names: [record.actions for record in match.records] for match in result.matches}
+
+
+def test_rounds_are_played_until_all_errors_are_small_enough(tmp_path: Path) -> None:
+    first = play_arena(SETTINGS, tmp_path / "plain")
+    assert max(errors(first)) > 45
+    result = play_to_precision(SETTINGS, tmp_path / "precise", max_error=45)
+    assert max(errors(result)) <= 45
+    rounds = sorted(path for path in (tmp_path / "precise").iterdir() if path.name.startswith("round-"))
+    assert [path.name for path in rounds] == [f"round-{number:02d}" for number in range(1, len(rounds) + 1)]
+    assert result.num_pairs == first.num_pairs + sum(load_arena(path).num_pairs for path in rounds)
+    before, after = games(first), games(result)
+    assert all(after[names][: len(played)] == played for names, played in before.items())
+    for names in load_arena(rounds[0]).settings.pairings:
+        above, below = sorted(names, key=first.ratings.order.index)
+        assert first.ratings.order.index(below) == first.ratings.order.index(above) + 1
+        assert first.ratings.difference(above, below)[1] > 45
+    openings = {actions[:3] for played in after.values() for actions in played}
+    assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
+
+
+def test_without_large_errors_no_further_games_are_played(tmp_path: Path) -> None:
+    result = play_to_precision(SETTINGS, tmp_path, max_error=1000)
+    assert games(result) == games(play_arena(SETTINGS, tmp_path))
+    assert not list(tmp_path.glob("round-*"))
+
+
+def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
+    settings = ArenaSettings(GAME, (("random", "greedy"), ("mcts:8", "random")), 10)
+    result = play_arena(settings, tmp_path)
+    assert result.ratings.order[-1] == "random"
+    strongest, middle, _ = result.ratings.order
+    assert uncertain_pairings(result, 1) == (
+        (strongest, middle),
+        ("random", "greedy") if middle == "greedy" else ("mcts:8", "random"),
+    )
+    assert uncertain_pairings(result, 1000) == ()
+
+
+def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
+    result = play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=2)
+    assert sorted(path.name for path in tmp_path.glob("round-*")) == ["round-01", "round-02"]
+    assert min(errors(result)) > 1
+    assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
+
+
+def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> None:
+    def interrupt_at(call: int) -> Callable[[ArenaResult], None]:
+        calls = itertools.count(1)
+
+        def progress(result: ArenaResult) -> None:
+            if next(calls) == call:
+                raise KeyboardInterrupt
+
+        return progress
+
+    whole = play_to_precision(SETTINGS, tmp_path / "whole", max_error=45)
+    num_chunks = len(SETTINGS.chunks)
+    for call in (3, num_chunks - 1, 3):  # in the arena, after its last chunk, and after the first chunk of round 1
+        with pytest.raises(KeyboardInterrupt):
+            play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45, progress=interrupt_at(call))
+    assert len(load_arena(tmp_path / "resumed" / "round-01").records) == 10
+    resumed = play_to_precision(SETTINGS, tmp_path / "resumed", max_error=45)
+    assert games(resumed) == games(whole)
+    assert resumed.ratings.elo.tolist() == whole.ratings.elo.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"max_error": 0}, "max_error must be .* got 0"),
+        ({"max_error": float("nan")}, "max_error must be .* got nan"),
+        ({"max_error": 40, "max_rounds": -1}, "max_rounds must be an integer >= 0, got -1"),
+        (
+            {"max_error": 40, "settings": ArenaSettings(GAME, (("greedy", "random"),), sprt=Sprt())},
+            "sprt must be None, got elo0",
+        ),
+        ({"max_error": 40, "players": {"nobody": "random"}}, "'nobody'"),
+    ],
+)
+def test_invalid_arguments_are_errors_and_nothing_is_written(
+    tmp_path: Path, arguments: dict[str, Any], complaint: str
+) -> None:
+    settings = arguments.pop("settings", SETTINGS)
+    with pytest.raises(ValueError, match=complaint):
+        play_to_precision(settings, tmp_path / "new", **arguments)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from stoneworks.evaluation import load_ladder
+
+    monkeypatch.chdir(tmp_path)
+    making = ["ladder", "make", GAME, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
+    with pytest.raises(SystemExit) as leaving:
+        main([*making, "--max-error", "45"])
+    assert leaving.value.code == 0
+    fields = load_ladder(GAME, "vadus-size-2.json").fields
+    assert fields["made"]["command"].endswith(" --max-error 45.0 --max-rounds 10")
+    assert all(player["over_next"]["error"] <= 45 for player in fields["players"][:-1])
+    assert sum(pairing["pairs"] for pairing in fields["pairings"]) * 2 == fields["games"] > 2 * 10 * 6

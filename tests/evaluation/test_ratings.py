@@ -1,0 +1,276 @@
+"""Ratings: known values, agreement with choix, planted strengths found again, honest errors, and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stoneworks.evaluation import (
+    DisconnectedPlayersError,
+    Pairing,
+    RatingError,
+    Ratings,
+    rate_against,
+    rate_players,
+)
+from stoneworks.evaluation.match import MatchResult
+from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
+from stoneworks.evaluation.results import rate_summaries
+
+choix = pytest.importorskip("choix")
+
+WIDE = 1e6  # a prior that does not matter
+
+
+def pairing(first: str, second: str, *pairs: tuple[float, float], times: int = 1) -> Pairing:
+    return Pairing((first, second), np.tile(np.array(pairs, np.float64), (times, 1)))
+
+
+def simulated(
+    generator: np.random.Generator, elo: dict[str, float], num_pairs: int, *, seat: float = 0, openings: float = 0
+) -> list[Pairing]:
+    """Return the games of everyone with the next two; an opening favors seat 0 by a random number of so many Elo."""
+    names = list(elo)
+    results = []
+    for index, name in enumerate(names):
+        for other in names[index + 1 : index + 3]:
+            favor = (seat + generator.normal(0, openings, num_pairs)) / ELO_PER_UNIT
+            strength = (elo[name] - elo[other]) / ELO_PER_UNIT
+            chances = 1 / (1 + np.exp(-np.stack([strength + favor, strength - favor], axis=1)))
+            results.append(Pairing((name, other), (generator.random((num_pairs, 2)) < chances).astype(np.float64)))
+    return results
+
+
+def test_two_players_have_the_rating_and_the_error_of_the_formulas() -> None:
+    # 150 points of 200 games, seats alike: 400 log10(3) Elo, as Elo's formula has it for a score of 75 %.
+    games = [pairing("strong", "weak", (1, 1), (1, 0), (0, 1), (1, 1), times=25)]
+    ratings = rate_players(games, anchor="weak", prior_elo=WIDE)
+    assert ratings.rating("strong")[0] == pytest.approx(400 * math.log10(3), abs=1e-4)
+    assert ratings.rating("weak") == (0, 0)
+    assert ratings.seat_elo == pytest.approx(0, abs=1e-6)
+    # The pairs have points 2, 1, 1, 2: a variance of 0.25 beside the 2 · 0.75 · 0.25 = 0.375 of independent games. Drawn
+    # towards those with the weight of four pairs of even games, whose variance is 2:
+    variance = 100 * 0.375
+    weight = variance / (variance + 2)
+    spread = weight * 100 * 0.25 + (1 - weight) * variance
+    assert ratings.rating("strong")[1] == pytest.approx(ELO_PER_UNIT * math.sqrt(spread) / variance, rel=1e-6)
+
+
+def test_draws_are_half_wins() -> None:
+    drawn = [pairing("a", "b", (0.5, 1), (1, 0.5), times=10)]
+    won = [pairing("a", "b", (1, 1), (1, 1), (1, 0), (0, 1), times=5)]
+    assert rate_players(drawn, anchor="b").elo == pytest.approx(rate_players(won, anchor="b").elo, abs=1e-6)
+
+
+@pytest.mark.parametrize("prior_elo", [300.0, 1000.0])
+def test_strengths_are_those_of_choix(prior_elo: float) -> None:
+    generator = np.random.default_rng(7)
+    true = {"random": 0.0, "b": 150.0, "c": 420.0, "d": 400.0, "e": 900.0}
+    results = simulated(generator, true, 40)
+    results[0].scores[:20:3, 0] = 0.5
+    names = list(true)
+    # choix knows no draws: a win is two comparisons, a draw one each way, so the prior has to weigh twice. Its penalty is
+    # alpha times the squares, not half of that, so alpha is half the precision of the prior.
+    data = []
+    for result in results:
+        first, second = (names.index(name) for name in result.names)
+        for score in result.scores.ravel():
+            data += [(first, second)] * int(2 * score) + [(second, first)] * int(2 - 2 * score)
+    alpha = 2 * (ELO_PER_UNIT / prior_elo) ** 2 / 2
+    strengths = choix.opt_pairwise(len(names), data, alpha=alpha, tol=1e-12)
+    ratings = rate_players(results, prior_elo=prior_elo, seat_term=False)
+    assert ratings.names == tuple(names)
+    assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
+    assert ratings.seat_elo == 0
+    assert ratings.seat_error == 0
+
+
+def test_without_a_prior_strengths_are_those_of_choix_too() -> None:
+    results = simulated(np.random.default_rng(8), {"a": 0.0, "b": 100.0, "c": 200.0, "d": 150.0}, 60)
+    data = [
+        tuple(map("abcd".index, result.names if score else reversed(result.names)))
+        for result in results
+        for score in result.scores.ravel()
+    ]
+    strengths = choix.ilsr_pairwise(4, data, tol=1e-12)
+    ratings = rate_players(results, prior_elo=WIDE, seat_term=False)
+    assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
+
+
+def test_known_strengths_and_the_seat_are_recovered() -> None:
+    true = {"random": 0.0, "b": 300.0, "c": 500.0, "d": 650.0, "e": 700.0}
+    ratings = rate_players(simulated(np.random.default_rng(3), true, 2000, seat=80))
+    assert ratings.order == ("e", "d", "c", "b", "random")
+    for name, elo in true.items():
+        assert ratings.rating(name)[0] == pytest.approx(elo, abs=30)
+        assert ratings.rating(name)[1] < 12
+    assert ratings.seat_elo == pytest.approx(80, abs=10)
+    assert ratings.seat_error < 4
+
+
+def test_errors_cover_as_often_as_they_say() -> None:
+    generator = np.random.default_rng(11)
+    true = {"random": 0.0, "b": 400.0, "c": 600.0, "d": 900.0}
+    deviations = []
+    for _ in range(200):
+        ratings = rate_players(simulated(generator, true, 40, seat=50))
+        parts = [(rating - true[name]) / error for name in "bcd" for rating, error in [ratings.rating(name)]]
+        difference, error = ratings.difference("d", "c")
+        deviations.append([*parts, (difference - 300) / error, (ratings.seat_elo - 50) / ratings.seat_error])
+    size = np.abs(np.array(deviations))
+    # 200 trials: the standard deviation of a share of 68 % is 3.3 %, of 95 % 1.5 %.
+    assert ((size < 1).mean(axis=0) > 0.58).all()
+    assert ((size < 1).mean(axis=0) < 0.80).all()
+    assert ((size < 1.96).mean(axis=0) > 0.89).all()
+
+
+def test_errors_account_for_the_shared_opening_of_a_pair() -> None:
+    generator = np.random.default_rng(12)
+    estimates, errors = [], []
+    for _ in range(200):
+        ratings = rate_players(simulated(generator, {"random": 0.0, "b": 100.0}, 50, openings=600))
+        estimates.append(ratings.rating("b")[0])
+        errors.append(ratings.rating("b")[1])
+    # An opening that favors a seat favors each player once, so the pairs spread less than independent games would.
+    independent = ELO_PER_UNIT / math.sqrt(100 * 0.25)
+    assert np.std(estimates) < 0.85 * independent
+    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.15)
+
+
+def test_a_clean_sweep_has_a_finite_rating_with_a_large_error() -> None:
+    few, many = (rate_players([pairing("random", "b", (0, 0), times=times)]) for times in (10, 1000))
+    for ratings in (few, many):
+        rating, error = ratings.rating("b")
+        assert 400 < rating < 4000
+        assert 200 < error < 1500
+        assert 0.9 < ratings.likelihood_of_superiority("b", "random") < 1
+    assert few.rating("b")[0] < many.rating("b")[0]
+
+
+def test_errors_grow_along_a_chain_and_differences_use_the_covariance() -> None:
+    even = ((1, 1), (1, 0), (0, 1), (0, 0))
+    ratings = rate_players([pairing(a, b, *even, times=25) for a, b in ("xy", "yz")], anchor="x", prior_elo=WIDE)
+    assert ratings.rating("z")[1] == pytest.approx(math.sqrt(2) * ratings.rating("y")[1], rel=1e-4)
+    assert ratings.difference("z", "y")[1] == pytest.approx(ratings.rating("y")[1], rel=1e-4)
+    assert ratings.likelihood_of_superiority("z", "y") == pytest.approx(0.5)
+
+
+def test_likelihood_of_superiority_is_the_normal_distribution_of_the_difference() -> None:
+    ratings = Ratings(("random", "b"), "random", np.array([0.0, 50.0]), 0.0, np.diag([0.0, 2500.0, 0.0]))
+    assert ratings.likelihood_of_superiority("b", "random") == pytest.approx(0.841345, abs=1e-6)
+    assert ratings.likelihood_of_superiority("random", "b") == pytest.approx(0.158655, abs=1e-6)
+
+
+def test_a_change_of_anchor_moves_all_ratings_alike() -> None:
+    results = simulated(np.random.default_rng(5), {"random": 0.0, "b": 200.0, "c": 100.0}, 30)
+    one, other = rate_players(results), rate_players(results, anchor="c")
+    assert other.elo == pytest.approx(one.elo - one.rating("c")[0], abs=1e-6)
+    assert other.difference("b", "random") == pytest.approx(one.difference("b", "random"))
+
+
+def test_the_order_of_a_pairing_does_not_matter() -> None:
+    scores = np.array([[1, 0], [1, 1], [0.5, 0], [1, 0]])
+    one = rate_players([Pairing(("random", "b"), scores)])
+    other = rate_players([Pairing(("b", "random"), 1 - scores[:, ::-1])])
+    assert other.rating("b") == pytest.approx(one.rating("b"))
+    assert (other.seat_elo, other.seat_error) == pytest.approx((one.seat_elo, one.seat_error))
+
+
+def fixed_ratings(errors: float = 0.0, seat_error: float = 0.0) -> Ratings:
+    covariance = np.diag([0.0, errors**2, errors**2, seat_error**2])
+    return Ratings(("random", "b", "c"), "random", np.array([0.0, 300.0, 600.0]), 40.0, covariance)
+
+
+def games_against(fixed: Ratings, elo: float, num_pairs: int, generator: np.random.Generator) -> list[Pairing]:
+    def chances(rating: float) -> npt.NDArray[np.float64]:
+        return np.array([expected_score(elo - rating + seat) for seat in (fixed.seat_elo, -fixed.seat_elo)])
+
+    return [
+        Pairing(("new", name), (generator.random((num_pairs, 2)) < chances(rating)).astype(np.float64))
+        for name, rating in zip(fixed.names, fixed.elo, strict=True)
+    ]
+
+
+def test_a_new_player_is_rated_against_fixed_ratings_with_the_right_error() -> None:
+    generator = np.random.default_rng(21)
+    deviations = []
+    for _ in range(200):
+        rating, error = rate_against(fixed_ratings(), "new", games_against(fixed_ratings(), 450, 30, generator))
+        deviations.append((rating - 450) / error)
+    assert 0.58 < (np.abs(deviations) < 1).mean() < 0.80
+    assert abs(np.mean(deviations)) < 0.25
+
+
+def test_the_errors_of_fixed_ratings_are_carried_along() -> None:
+    games = games_against(fixed_ratings(), 450, 100, np.random.default_rng(22))
+    rating, error = rate_against(fixed_ratings(), "new", games)
+    again, larger = rate_against(fixed_ratings(errors=50.0, seat_error=10.0), "new", games)
+    assert again == rating
+    step = 1e-3  # what the rating does when the fixed ones move, by differences
+    variance = error**2
+    for index, width in ((1, 50.0), (2, 50.0), (3, 10.0)):
+        moved = fixed_ratings()
+        elo = moved.elo.copy()
+        if index < 3:
+            elo[index] += step
+        seat = moved.seat_elo + (step if index == 3 else 0)
+        other = Ratings(moved.names, moved.anchor, elo, seat, moved.covariance)
+        variance += ((rate_against(other, "new", games)[0] - rating) / step * width) ** 2
+    # Moving the highest rating moves the middle of the prior too, which the error leaves out: that is small.
+    assert larger == pytest.approx(math.sqrt(variance), rel=0.01)
+
+
+def test_players_without_a_chain_of_games_to_the_anchor_are_an_error_that_names_them() -> None:
+    results = [pairing("random", "b", (1, 0)), pairing("c", "d", (1, 0)), pairing("d", "e", (1, 0))]
+    with pytest.raises(DisconnectedPlayersError, match="connects 'c', 'd', 'e' with 'random'"):
+        rate_players(results)
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "complaint"),
+    [
+        ([], {}, "at least one game is required"),
+        ([Pairing(("a", "b"), np.empty((0, 2)))], {}, "at least one game is required"),
+        ([pairing("a", "a", (1, 0))], {}, "two different players, got 'a'"),
+        ([pairing("a", "b", (1, 0.7))], {}, "scores of 'a' against 'b'"),
+        ([Pairing(("a", "b"), np.ones(4))], {}, "shape \\(4,\\)"),
+        ([pairing("a", "b", (1, 0))], {"anchor": "c"}, r"anchor must be .*got 'c'"),
+        ([pairing("a", "b", (1, 0))], {"prior_elo": 0}, "prior_elo must be .*got 0"),
+        ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
+    ],
+)
+def test_games_that_cannot_be_rated_are_an_error_with_the_reason(
+    results: list[Pairing], options: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        rate_players(results, **options)  # type: ignore[arg-type]
+
+
+def test_new_players_need_games_against_rated_ones() -> None:
+    with pytest.raises(RatingError, match="at least one game of 'new'"):
+        rate_against(fixed_ratings(), "new", [])
+    with pytest.raises(RatingError, match="unknown player 'x'; players: 'random', 'b', 'c'"):
+        rate_against(fixed_ratings(), "new", [pairing("new", "x", (1, 0))])
+    with pytest.raises(RatingError, match=r"first player of a pairing must be .*got 'b'"):
+        rate_against(fixed_ratings(), "new", [pairing("b", "new", (1, 0))])
+
+
+def test_stored_summaries_give_the_rating_of_their_match() -> None:
+    generator = np.random.default_rng(5)
+    scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
+    match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
+    summary = {"player": "new", "opponent": "b", "by_seat": match.by_seat, "by_pair": match.by_pair.tolist()}
+    of_nobody = {"player": "new", "opponent": "nobody", "by_seat": ((1, 0, 0), (1, 0, 0))}
+    ratings = fixed_ratings()
+    expected = rate_against(ratings, "new", [match])
+    assert match.by_pair.sum() == 60
+    assert match.by_pair.sum(axis=1).tolist() == list(match.by_seat[0])
+    assert match.by_pair.sum(axis=0).tolist() == list(match.by_seat[1])
+    assert rate_summaries(ratings, match.game, [summary, of_nobody]) == {"new": pytest.approx(expected)}
+    del summary["by_pair"]
+    elo, error = rate_summaries(ratings, match.game, [summary])["new"]
+    assert elo == pytest.approx(expected[0])
+    assert error > expected[1], "without the pairs, the error is an upper bound"

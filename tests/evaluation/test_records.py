@@ -1,0 +1,187 @@
+"""Records of games: they come back as they were, are read strictly, and are replayed by the rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
+
+FINISHED = GameRecord(
+    game="vadus(size=2)",
+    version=load_game("vadus").version,
+    players=("greedy", "random"),
+    actions=("b2", "a2", "a3", "pass", "pass"),
+    winner=1,
+    reason="groups",
+    seed=3,
+    metadata={"pair": 0},
+)
+UNFINISHED = dataclasses.replace(FINISHED, actions=("b2", "a2"), winner=None, reason=None, seed=None, metadata={})
+
+
+def test_the_records_of_the_test_data_replay(repository: Path) -> None:
+    """Their results and scores were found by two implementations independent of this one."""
+    number = 0
+    for line in (repository / "tests" / "testdata" / "records.jsonl").read_text(encoding="utf-8").splitlines():
+        given_record = json.loads(line)
+        if given_record["game"].partition("(")[0] not in ("vadus", "laido"):
+            continue
+        number += 1
+        state = load_game(given_record["game"]).deserialize_state("\n".join(given_record["actions"]))
+        record = GameRecord.of_state(state, ("a", "b"))
+        assert record.actions == tuple(given_record["actions"])
+        assert record.winner == (None if given_record["result"] == "draw" else given_record["result"])
+        assert [list(values) for values in GameRecord.from_json(record.to_json()).replay().score()] == given_record[
+            "score"
+        ]
+    assert number > 0
+
+
+@given(
+    record=st.builds(
+        GameRecord,
+        game=st.text(),
+        version=st.integers(0, 10**6),
+        players=st.tuples(st.text(), st.text()),
+        actions=st.lists(st.text()).map(tuple),
+        winner=st.sampled_from([0, 1, None]),
+        reason=st.text(),
+        seed=st.none() | st.integers(0, 2**64),
+        metadata=st.dictionaries(
+            st.text(),
+            st.none()
+            | st.booleans()
+            | st.integers()
+            | st.text()
+            | st.lists(st.floats(allow_nan=False, allow_infinity=False)),
+        ),
+    )
+)
+def test_a_record_is_read_back_from_its_line(record: GameRecord) -> None:
+    line = record.to_json()
+    assert "\n" not in line
+    assert GameRecord.from_json(line) == record
+
+
+def test_records_are_read_back_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    write_records(path, [FINISHED, UNFINISHED])
+    assert read_records(path) == [FINISHED, UNFINISHED]
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
+    write_records(str(path), [])
+    assert read_records(path) == []
+
+
+def test_a_record_replays_to_the_last_position() -> None:
+    state = FINISHED.replay()
+    assert state.is_terminal()
+    assert GameRecord.of_state(state, FINISHED.players, FINISHED.seed, FINISHED.metadata) == FINISHED
+    unfinished = UNFINISHED.replay()
+    assert not unfinished.is_terminal()
+    assert GameRecord.of_state(unfinished, UNFINISHED.players) == UNFINISHED
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"game": "chess"}, "game is 'chess': unknown game 'chess'"),
+        ({"game": "vadus(size=1)"}, "option size must be an integer from 2 to 90, got 1"),
+        ({"version": 77}, r"version is 77; vadus\(size=2\) is now of version"),
+        ({"actions": ("b2", "zz")}, "action 2, 'zz': .* is not a valid action"),
+        ({"actions": ("b2", "b2")}, "action 2, 'b2': .* is illegal"),
+        ({"actions": (*FINISHED.actions, "c1")}, "action 6, 'c1': .* the game is over"),
+        (
+            {"winner": 0},
+            r"the result is a win of player 0 \(groups\); the actions lead to a win of player 1 \(groups\)",
+        ),
+        ({"winner": None}, r"the result is a draw \(groups\)"),
+        ({"reason": "draw"}, r"a win of player 1 \(draw\); the actions lead to a win of player 1 \(groups\)"),
+        (
+            {"winner": None, "reason": None},
+            "the result is that the game is unfinished; the actions lead to a win of player 1",
+        ),
+        ({"actions": ("b2",)}, "the actions lead to an unfinished game"),
+    ],
+)
+def test_a_record_of_a_game_that_the_rules_do_not_allow_does_not_replay(
+    change: dict[str, object], complaint: str
+) -> None:
+    record = dataclasses.replace(FINISHED, **change)  # type: ignore[arg-type]
+    with pytest.raises(RecordError, match=complaint):
+        record.replay()
+
+
+def changed_line(**changes: object) -> str:
+    fields = json.loads(FINISHED.to_json()) | changes
+    return json.dumps({name: value for name, value in fields.items() if value is not ...})
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("", "is not valid JSON"),
+        ("{", "is not valid JSON"),
+        ("[1]", "must be a JSON object"),
+        (changed_line(game=...), "game missing"),
+        (changed_line(winner=..., reason=...), "winner, reason missing"),
+        (changed_line(color="red"), "unknown field 'color'; fields: game, version"),
+        (changed_line(game=5), r"game must be .*got 5"),
+        (changed_line(version="0"), r"version must be .*got '0'"),
+        (changed_line(version=True), "version must be .*got True"),
+        (changed_line(players=["a"]), r"players must be"),
+        (changed_line(actions=["b2", 3]), r"actions must be"),
+        (changed_line(winner=2), r"winner must be .*got 2"),
+        (changed_line(winner=False), "winner must be .*got False"),
+        (changed_line(reason=1), r"reason must be .*got 1"),
+        (changed_line(reason=None), "winner must be null .*got 1"),
+        (changed_line(seed=-1), "seed must be .*got -1"),
+        (changed_line(metadata=[]), r"metadata must be"),
+        (changed_line(metadata={"x": float("nan")}), "NaN is not a JSON number"),
+        (changed_line()[:-1] + ', "game": "laido"}', "duplicate key .game."),
+    ],
+)
+def test_a_bad_line_is_an_error_that_names_file_line_and_what_is_wrong(
+    line: str, complaint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{FINISHED.to_json()}\n{line}\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=complaint) as error:
+        read_records(path)
+    assert str(error.value).startswith(f"{path}, line 2: ")
+
+
+def test_a_file_that_is_not_utf_8_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(FINISHED.to_json().encode() + b"\n\xff\n")
+    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: not UTF-8"):
+        read_records(path)
+
+
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="none"):
+        read_records(tmp_path / "none.jsonl")
+    with pytest.raises((RecordError, OSError), match=r"games\.jsonl"):
+        write_records(tmp_path / "no folder" / "games.jsonl", [FINISHED])
+
+
+def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    def failing() -> Iterator[GameRecord]:
+        yield UNFINISHED
+        raise RuntimeError("no more")
+
+    path = tmp_path / "games.jsonl"
+    write_records(path, [FINISHED])
+    with pytest.raises(RuntimeError, match="no more"):
+        write_records(path, failing())
+    with pytest.raises(RecordError, match="JSON"):
+        write_records(path, [dataclasses.replace(FINISHED, metadata={"x": object()})])
+    assert read_records(path) == [FINISHED]
+    assert [file.name for file in tmp_path.iterdir()] == ["games.jsonl"]

@@ -1,0 +1,157 @@
+"""The sequential test: published figures, the likelihood by brute force, its error rates, and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from stoneworks.evaluation import Sprt, SprtDecision, pentanomial
+from stoneworks.evaluation.sprt import PAIR_SCORES
+
+#: Tests of Stockfish's fishtest as the pull requests of the patches publish them, from the time when its bounds were in
+#: logistic Elo: the number of the pull request, elo0, elo1, pentanomial counts, and the log-likelihood ratio.
+PUBLISHED = [
+    (3331, -0.25, 1.25, [115, 2196, 11328, 2317, 136], 2.94),
+    (3331, 0.25, 1.25, [14, 1030, 14318, 1163, 19], 2.93),
+    (3098, -0.25, 1.25, [491, 7345, 29693, 7670, 465], 2.96),
+    (3098, 0.25, 1.25, [53, 2220, 21459, 2445, 47], 2.97),
+    (3209, -0.25, 1.25, [253, 4282, 17604, 4431, 286], 2.94),
+    (3209, 0.25, 1.25, [58, 3302, 33130, 3518, 84], 2.97),
+    (2920, -0.5, 1.5, [665, 4806, 9333, 4893, 747], 2.95),
+    (2920, 0.25, 1.75, [328, 4564, 15580, 4789, 371], 2.98),
+    (3017, -1.5, 0.5, [174, 2658, 10273, 2713, 178], 2.96),
+    (3017, -1.5, 0.5, [40, 1272, 12142, 1300, 30], 3.01),
+    (2493, -1.0, 3.0, [424, 2948, 5832, 3045, 460], 2.94),
+    (2493, 0.0, 2.0, [1284, 17437, 55536, 18085, 1292], 2.94),
+    (2951, -0.5, 1.5, [59, 754, 2467, 865, 75], 2.95),
+    (2971, -0.5, 1.5, [17, 253, 1042, 337, 39], 2.96),
+    (2971, 0.25, 1.75, [11, 407, 3238, 513, 11], 2.93),
+]
+
+
+@pytest.mark.parametrize(("number", "elo0", "elo1", "counts", "ratio"), PUBLISHED)
+def test_the_ratio_is_the_published_one(number: int, elo0: float, elo1: float, counts: list[int], ratio: float) -> None:
+    assert Sprt(elo0, elo1).log_likelihood_ratio(counts) == pytest.approx(ratio, abs=0.00501), number
+
+
+def test_bounds_are_the_published_ones() -> None:
+    assert Sprt().upper_bound == pytest.approx(2.94444, abs=1e-5)
+    assert Sprt().lower_bound == pytest.approx(-2.94444, abs=1e-5)
+    assert Sprt(alpha=0.05, beta=0.1).lower_bound == pytest.approx(math.log(0.1 / 0.95))
+    assert Sprt(alpha=0.05, beta=0.1).upper_bound == pytest.approx(math.log(0.9 / 0.05))
+
+
+def test_for_one_kind_of_result_besides_losses_the_ratio_is_the_plain_binomial_one() -> None:
+    # With pairs won or lost as a whole alone, each hypothesis leaves one distribution: score s.
+    test = Sprt(0, 100)
+    s0, s1 = (1 / (1 + 10 ** (-elo / 400)) for elo in (0, 100))
+    expected = 60 * math.log(s1 / s0) + 40 * math.log((1 - s1) / (1 - s0))
+    assert test.log_likelihood_ratio([40, 0, 0, 0, 60]) == pytest.approx(expected, abs=2e-3)
+
+
+def test_no_distribution_of_the_same_mean_is_more_likely() -> None:
+    counts = np.array([7, 30, 55, 42, 16])
+
+    def likelihood(shares: np.ndarray) -> float:
+        return float(counts @ np.log(shares))
+
+    def best(mean: float) -> float:
+        # Steepest ascent within the distributions of that mean: an independent, slow way to the same top.
+        normal = np.linalg.qr(np.stack([np.ones(5), PAIR_SCORES], axis=1))[0]
+        projection = np.eye(5) - normal @ normal.T
+        shares = np.full(5, 0.2)
+        shares += np.linalg.pinv(np.stack([np.ones(5), PAIR_SCORES])) @ (
+            np.array([1, mean]) - [1, shares @ PAIR_SCORES]
+        )
+        step = 1e-4
+        for _ in range(5000):
+            direction = projection @ (counts / shares)
+            while (shares + step * direction <= 0).any() or likelihood(shares + step * direction) < likelihood(shares):
+                step /= 2
+                if step < 1e-14:
+                    return likelihood(shares)
+            shares = shares + step * direction
+            step *= 1.5
+        return likelihood(shares)
+
+    means = [1 / (1 + 10 ** (-elo / 400)) for elo in (-10, 60)]
+    assert Sprt(-10, 60).log_likelihood_ratio(counts) == pytest.approx(best(means[1]) - best(means[0]), abs=1e-4)
+
+
+def test_seats_swapped_change_the_sign() -> None:
+    counts = [3, 10, 40, 22, 9]
+    assert Sprt(-20, 20).log_likelihood_ratio(counts) == pytest.approx(
+        -Sprt(-20, 20).log_likelihood_ratio(counts[::-1])
+    )
+
+
+def test_decisions_follow_the_bounds() -> None:
+    test = Sprt(0, 50)
+    assert test.decide([0, 0, 0, 0, 0]) is SprtDecision.GOING_ON
+    assert test.log_likelihood_ratio([0, 0, 0, 0, 0]) == 0
+    assert test.decide([2, 3, 10, 4, 2]) is SprtDecision.GOING_ON
+    assert test.decide([5, 10, 100, 60, 20]) is SprtDecision.ACCEPT_1
+    assert test.decide([20, 60, 100, 10, 5]) is SprtDecision.ACCEPT_0
+    assert test.decide([0, 0, 0, 0, 60]) is SprtDecision.ACCEPT_1
+
+
+@pytest.mark.parametrize(("elo", "wrong"), [(0.0, SprtDecision.ACCEPT_1), (80.0, SprtDecision.ACCEPT_0)])
+def test_error_rates_of_decisions_are_as_configured(elo: float, wrong: SprtDecision) -> None:
+    generator = np.random.default_rng(5)
+    test = Sprt(0, 80, alpha=0.1, beta=0.1)
+    chance = 1 / (1 + 10 ** (-elo / 400))
+    mistakes = 0
+    for _ in range(200):
+        counts = np.zeros(5, np.int64)
+        while (decision := test.decide(counts)) is SprtDecision.GOING_ON:
+            counts += pentanomial((generator.random((4, 2)) < chance).astype(np.float64))
+        mistakes += decision is wrong
+    assert mistakes / 200 < 0.16  # a share of 10 % has a standard deviation of 2.1 %
+
+
+def test_pairs_are_counted_by_their_points() -> None:
+    scores = np.array([[0, 0], [0.5, 0], [1, 0], [0, 1], [0.5, 0.5], [1, 0.5], [1, 1], [1, 1]])
+    assert pentanomial(scores).tolist() == [1, 1, 3, 1, 2]
+    assert pentanomial(np.empty((0, 2))).tolist() == [0] * 5
+
+
+def test_a_test_is_parsed_from_its_text() -> None:
+    test = Sprt.parse("elo0=-5,elo1=12.5,alpha=0.01,beta=0.1")
+    assert test == Sprt(-5, 12.5, 0.01, 0.1)
+    assert Sprt.parse(str(test)) == test
+    assert Sprt.parse("elo1=10") == Sprt(0, 10, 0.05, 0.05)
+    assert Sprt.parse("") == Sprt()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("elo=3", "sprt must give .* at most once, got 'elo=3'"),
+        ("elo0=1,elo0=2", "at most once, got 'elo0=2'"),
+        ("elo0=x", r"elo0 must be .*got 'x'"),
+        ("elo0=nan", "elo0 must be .*got nan"),
+        ("elo0=30", r"elo1 must be .*got 30.0"),
+        ("elo1=5000", "from -2000 to 2000"),
+        ("alpha=0", r"alpha must be .*got 0.0"),
+        ("beta=0.5", "beta must be .*got 0.5"),
+    ],
+)
+def test_an_invalid_test_text_is_an_error_with_the_reason(text: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        Sprt.parse(text)
+
+
+@pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -1], [0.5, 0, 0, 0, 0], "12345"])
+def test_invalid_counts_are_an_error(counts: object) -> None:
+    with pytest.raises(ValueError, match="counts must be five integers"):
+        Sprt().log_likelihood_ratio(counts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "test", [Sprt(), Sprt(0, 30, alpha=0.012345678), Sprt(0, 1234.5678), Sprt(1000.0001, 1000.0002), Sprt(-1.5, 1e-7)]
+)
+def test_the_text_of_a_test_is_that_of_an_equal_test(test: Sprt) -> None:
+    assert Sprt.parse(str(test)) == test
+    assert str(Sprt()) == "elo0=0,elo1=30,alpha=0.05,beta=0.05"

@@ -1,0 +1,89 @@
+"""What self-play found: the figures are those of the games, and the section and the picture show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from stoneworks.envs.drawing import draw
+from stoneworks.envs.rules import load_game
+from tools import findings as module
+from tools.findings import find_out, opening_heat, section
+
+SMALL = {
+    "vadus": "vadus(size=3)",
+    "laido": "laido(size=3)",
+    "taugo": "taugo(size=4)",
+    "taigo": "taigo(radius=4,tiles=10)",
+    "trugo": "trugo(tiles=6,radius=4,max_turns=20)",
+}
+
+
+@pytest.mark.parametrize("agent", SMALL)
+def test_figures_add_up_and_the_opening_can_be_drawn(agent: str) -> None:
+    game = load_game(SMALL[agent])
+    found = find_out(agent, game, num_games=5, simulations=2, sampled_actions=4, seed=0)
+    assert sum(found.reasons.values()) == found.num_games == len(found.lengths) == 5
+    assert set(found.reasons) <= set(game.reasons)
+    assert 0 <= found.first_player_wins + found.draws <= 5
+    assert 1 < found.num_distinct_games <= 5
+    assert found.opening.sum() == pytest.approx(1, abs=1e-4)
+    assert (found.swaps is None) == ("swap" not in game.global_actions)
+    assert "<svg" in str(draw(game.new_initial_state(), fill=opening_heat(found)).svg)
+    text = section(found, "images/x.svg")
+    assert f"5 games of `{agent}@2` against itself on `{game}`" in text
+    assert game.action_to_string(int(found.opening.argmax())) in text
+
+
+def test_equal_seeds_give_equal_games() -> None:
+    game = load_game("vadus(size=4)")
+    first, again, other = (
+        find_out("vadus", game, num_games=16, simulations=2, sampled_actions=8, seed=seed) for seed in (1, 1, 2)
+    )
+    assert (first.lengths, first.reasons) == (again.lengths, again.reasons)
+    assert np.array_equal(first.opening, other.opening)
+    assert first.lengths != other.lengths
+
+
+def test_the_page_of_the_game_gets_the_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "images").mkdir()
+    page = tmp_path / "vadus.md"
+    page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
+    monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
+    module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
+    text = page.read_text()
+    assert text.startswith(f"before\n{module.BEGIN}\n")
+    assert text.endswith(f"{module.END}\nafter\n")
+    assert "old" not in text
+    assert "score of the first player" in text
+    assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
+
+
+def test_changes_of_the_page_during_the_games_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "images").mkdir()
+    page = tmp_path / "vadus.md"
+    page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
+    monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
+    find_out = module.find_out
+
+    def change_and_find_out(*arguments: Any, **settings: Any) -> module.Findings:
+        page.write_text(page.read_text().replace("after", "changed"))
+        return find_out(*arguments, **settings)
+
+    monkeypatch.setattr(module, "find_out", change_and_find_out)
+    module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
+    assert page.read_text().endswith(f"{module.END}\nchanged\n")
+
+
+def test_a_page_without_the_section_is_an_error_before_the_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vadus.md").write_text("no section\n")
+    monkeypatch.setattr(module, "find_out", lambda *arguments, **settings: pytest.fail("a game was played"))
+    with pytest.raises(ValueError, match="must have the lines"):
+        module.main("vadus", docs=tmp_path)

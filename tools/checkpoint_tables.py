@@ -1,0 +1,67 @@
+"""Tables of the shipped checkpoints for the documentation, as Markdown generated from their files.
+
+``python -m tools.checkpoint_tables PAGE...`` updates them in Markdown files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stoneworks.envs.rules import load_game
+from stoneworks.files import write_whole
+from stoneworks.models import shipped
+from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, CheckpointError
+from stoneworks.reading import read_json
+from stoneworks.text import replace_block
+from stoneworks.training.runs.descriptions import extent_in_words, pairings_of, score_table
+from stoneworks.training.runs.training_information import AVERAGED, own_runs
+
+_BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
+_END = "<!-- end of the shipped checkpoints -->"
+
+
+def shipped_tables() -> str:
+    """Return two Markdown tables of the shipped checkpoints: scores in the final matches on each board, and training."""
+    scores, matches, training = [], [], []
+    for name in shipped.names():
+        folder = shipped.shipped_folder() / name
+        description = read_json(folder / METADATA_FILE, CheckpointError)
+        final_matches = read_json(folder / shipped.MATCHES_FILE, CheckpointError)
+        for part in (final_matches, *final_matches.get("other_games", ())):
+            games = "/".join(str(number) for number in dict.fromkeys(row["games"] for row in part["matches"]))
+            scores.append(([f"`{name}`", part["game"], games], part["matches"]))
+            matches += part["matches"]
+        training.append(_training_row(name, folder, description))
+    if not training:
+        return "No checkpoint is shipped yet.\n"
+    heads = "| name | last trained on | trained for | size |\n|---|---|---|---|\n"
+    of_scores = score_table(("name", "board", "games each"), scores, pairings_of(matches), "<br>")
+    return f"{of_scores}\n{heads}" + "\n".join(training) + "\n"
+
+
+def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:
+    training = description["training"]
+    trained = "<br>then ".join(map(extent_in_words, own_runs(training, folder)))
+    if AVERAGED in training:
+        trained += f"<br>then the mean of {training[AVERAGED]['checkpoints']} checkpoints"
+        trained += "".join(f"<br>and {extent_in_words(run)}" for run in training[AVERAGED]["runs"])
+    games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
+    kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
+    return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"
+
+
+def page_with_tables(text: str) -> str:
+    """Return the text of a page with :func:`shipped_tables` between its two marker lines.
+
+    Raises:
+        ValueError: the markers do not both occur exactly once, in order.
+    """
+    return replace_block(text, _BEGIN, _END, shipped_tables())
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        write_whole(page, page_with_tables(page.read_text(encoding="utf-8")))
