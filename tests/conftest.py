@@ -17,6 +17,12 @@ import pytest
 from stoneworks.envs.rules.registry import registries
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests marked with ``needs`` of a library that is not installed."""
+    for marker in item.iter_markers("needs"):
+        pytest.importorskip(*marker.args)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the repository."""

@@ -18,10 +18,8 @@ from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.bots.random_bot import RandomBot
-from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.web import Replay
 
 NAN = float("nan")
@@ -48,11 +46,6 @@ ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
         (lambda: MCTSBot(GAME, -1, simulations=1), "seed must be an integer >= 0, got -1"),
         (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds must be a number > 0, got 'x'"),
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds must be a number > 0, got nan"),
-        (lambda: SearchBot(ANY["none"], GAME, seconds=ANY["name"]), "seconds must be a number > 0, got 'x'"),
-        (lambda: SearchBot(ANY["none"], GAME, -1), "seed must be an integer >= 0, got -1"),
-        (lambda: SearchBot(ANY["none"], GAME, discount=ANY["name"]), "discount must be a number > 0 and <= 1, got 'x'"),
-        (lambda: SearchBot(ANY["none"], GAME, discount=0.0), "discount must be a number > 0 and <= 1, got 0.0"),
-        (lambda: SearchBot(ANY["none"], GAME, guide_weight=40), "guide_weight must be a number from 0 to 1, got 40"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=ANY["name"]), "exploration must be a number >= 0, got 'x'"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=True), "exploration must be a number >= 0, got True"),
         (lambda: MCTSBot(GAME, simulations=3_000_000), "simulations must be an integer from 1 to 2147483, got 3000000"),
@@ -62,8 +55,6 @@ ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
         (lambda: Gumbel(gumbel_scale=-1), "gumbel_scale must be a number >= 0, got -1"),
         (lambda: PUCT(noise_fraction=7), "noise_fraction must be a number from 0 to 1, got 7"),
         (lambda: PUCT(noise_concentration=0), "noise_concentration must be a number > 0, got 0"),
-        (lambda: FinalMatches(seed=-1), "seed must be an integer >= 0, got -1"),
-        (lambda: FinalMatches(other_pairs=0), "other_pairs must be an integer from 1 to 100000, got 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset must be True or False, got 'x'"),
         (lambda: ArenaSettings("vadus(size=2)", ANY["half"]), "pairings must be a tuple of pairings, got 1.5"),
         (lambda: VectorEnv(0, GAME), "num_envs must be an integer >= 1, got 0"),
