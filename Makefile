@@ -23,16 +23,17 @@ demo: setup  ## train an agent from scratch, evaluate it, and show one of its ga
 test: lint types pytest  ## all checks and tests
 
 lint: setup
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
 
 links:  # type checkers and mkdocstrings do not follow the mapping of an editable install, so they get the folders under their names
-	@mkdir -p build/types/stoneworks
+	@rm -rf build/types && mkdir -p build/types/stoneworks
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/stoneworks/$$package; done
-	@for file in stoneworks/*.py stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@for file in stoneworks/*.py stoneworks/*.pyi stoneworks/cli; do ln -sfn ../../../$$file build/types/stoneworks/; done
+	@ln -sfn ../../benchmarks ../../tools build/types/
 
 types: setup links
-	MYPYPATH=build/types $(VENV)/bin/mypy --explicit-package-bases -p stoneworks
+	MYPYPATH=build/types $(PYTHON) -m mypy --explicit-package-bases -p stoneworks -p benchmarks -p tools
 
 pytest: setup
 	$(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --dist worksteal --cov --cov-report term
@@ -66,7 +67,7 @@ test-integrations-lightzero:  # its requirements contradict torch's and ours; gy
 test-cluster:  ## training and arenas on a local Ray cluster of several nodes, with kills
 	python3 -m venv .venv-cluster
 	python3 -m pip --quiet --disable-pip-version-check --python .venv-cluster install --constraint constraints.txt --editable '.[train,cluster]' pytest
-	.venv-cluster/bin/python -m pytest tests/training/cluster
+	.venv-cluster/bin/python -m pytest tests/training/cluster tests/benchmarks/test_capacity.py
 
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
@@ -78,7 +79,7 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in empty 
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
 	for environment in rules base web train; do python3 -m venv --clear .venv-$$environment; done
-	$(PIP) --python .venv-rules install numpy numba
+	$(PIP) --python .venv-rules install numpy numba lazy_loader
 	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl
 	cd build && ../.venv-rules/bin/python ../tests/installed/rules_only.py
 	$(PIP) --python .venv-base install build/wheel/*.whl
@@ -89,7 +90,7 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in empty 
 	cd build && ../.venv-train/bin/python ../tests/installed/train.py
 
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
-	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 ci: test docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
 

@@ -5,34 +5,14 @@ Importing this package registers every game with Gymnasium (``stoneworks/Vadus-v
 every registered game, named after the game and its registered version. All names are imported lazily, on first use.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
 from stoneworks.envs.environment_modules import environment_module, environment_module_names
 from stoneworks.envs.registration import register
-from stoneworks.lazy_names import lazy_names
 
-if TYPE_CHECKING:
-    from stoneworks.envs.aec import BoardGameEnv
-    from stoneworks.envs.drawing import Drawing, draw
-    from stoneworks.envs.self_play import SelfPlayVectorEnv
-    from stoneworks.envs.single_agent import SingleAgentEnv
-    from stoneworks.envs.vector import VectorEnv
-
-__all__ = ["BoardGameEnv", "Drawing", "SelfPlayVectorEnv", "SingleAgentEnv", "VectorEnv", "draw"]
-
-_lazy = lazy_names(
-    __name__,
-    {
-        "BoardGameEnv": "aec",
-        "Drawing": "drawing",
-        "SelfPlayVectorEnv": "self_play",
-        "SingleAgentEnv": "single_agent",
-        "VectorEnv": "vector",
-        "draw": "drawing",
-    },
-)
+_lazy, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from torch.nn import functional
 from stoneworks import load_bot, load_game
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import save_checkpoint
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import make_network
 from stoneworks.training.runs.algorithms import register_algorithm
 from stoneworks.training.runs.config_reading import above_0, at_least
@@ -73,9 +74,10 @@ def train(config, folder, *, resume=False, report=None, stop=None):
             report(TrainingStatus(done, config.games, seconds, done / seconds))
     seconds = time.monotonic() - began
     training = {"algorithm": "imitation", "config": asdict(config), "games": done, "seconds": seconds}
-    training |= {"hardware": describe_hardware(), "match_results": [], "deterministic_policy": True}
+    training |= {"hardware": describe_hardware(), "match_results": []}
     checkpoint = Path(folder) / "checkpoint"
-    save_checkpoint(checkpoint, game=game, network=network, training=training)
+    settings = PlaySettings(deterministic_policy=True)
+    save_checkpoint(checkpoint, game=game, network=network, play=settings, training=training)
     return TrainingResult(checkpoint, done, seconds, done / seconds, finished=done == config.games)
 
 

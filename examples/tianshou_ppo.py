@@ -19,8 +19,7 @@ from torch import nn
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
-from stoneworks.integrations.tianshou import Critic, MaskedActor
-from stoneworks.integrations.tianshou import make_env as make_tianshou_env
+from stoneworks.integrations.tianshou import Critic, MaskedActor, make_env as make_tianshou_env
 from stoneworks.models import load_bot
 from stoneworks.models.exported_policy import save_policy
 

@@ -114,7 +114,7 @@ NETWORKS = Registry(
             "stoneworks.models.architecture:ResidualConfig",
         ),
         NetworkEntry(
-            "board_network",
+            "scalar_value_network",
             "stoneworks.models.network:ScalarValueNetwork",
             "stoneworks.models.architecture:ResidualConfig",
             win_draw_loss=False,
@@ -180,7 +180,12 @@ class Architecture:
 
     @classmethod
     def of_game(
-        cls, game: Game, config: NetworkConfig | None = None, *, kind: str = "board_network", **hyperparameters: Any
+        cls,
+        game: Game,
+        config: NetworkConfig | None = None,
+        *,
+        kind: str = "scalar_value_network",
+        **hyperparameters: Any,
     ) -> Architecture:
         """Return the architecture of a network for ``game``.
 

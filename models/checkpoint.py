@@ -1,7 +1,8 @@
 """Checkpoints: folders with network weights and a JSON description.
 
-``checkpoint.json`` records the game, the version of its rules, actions and observations, the architecture, the training
-metadata, and the SHA-256 hash of every other file. ``model.safetensors`` holds the weights. ``training.safetensors`` is
+``checkpoint.json`` (see :class:`stoneworks.models.description.CheckpointDescription`) records the game, the version of its
+rules, actions and observations, the network, how the agent plays, the training metadata, and the SHA-256 hash of every
+other file. ``model.safetensors`` holds the weights. ``training.safetensors`` is
 optional; it holds the state for resuming training and is not needed to play. Nothing is pickled. Folders are written
 atomically: to a temporary folder, which is then renamed.
 """
@@ -15,7 +16,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,28 +27,28 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import sync_folder, write_through
 from stoneworks.models.architecture import Architecture, NetworkConfig, network_config
+from stoneworks.models.description import (
+    METADATA_FILE,
+    CheckpointDescription,
+    CheckpointError,
+    PlaySettings,
+    SavedFile,
+    read_description,
+)
 from stoneworks.models.features import features_of
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
-from stoneworks.models.shipped import METADATA_FILE
-from stoneworks.reading import check_shape, read_bytes, read_json
+from stoneworks.reading import read_bytes
 
 with require_extra("train", "checkpoints"):
     import torch
     from safetensors import SafetensorError
-    from safetensors.torch import load as load_tensors
-    from safetensors.torch import save as save_tensors
+    from safetensors.torch import load as load_tensors, save as save_tensors
     from torch import Tensor
 
 WEIGHTS_FILE = "model.safetensors"
 TRAINING_FILE = "training.safetensors"
-FORMAT_VERSION = 1
 
 _LIBRARIES = ("stoneworks", "torch", "numpy", "numba", "safetensors", "stable-baselines3", "sb3-contrib")
-
-
-class CheckpointError(ValueError):
-    """Raised when a checkpoint is damaged or incompatible. The message names the field, its value and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Checkpoint:
         folder: path of the checkpoint.
         game: the game that the network was trained on.
         network: the network with its weights.
+        play: how the agent plays.
         training: the training metadata saved with the checkpoint.
         libraries: versions of the libraries that wrote the checkpoint.
     """
@@ -65,24 +67,9 @@ class Checkpoint:
     folder: Path
     game: Game
     network: BoardNetwork
+    play: PlaySettings
     training: Mapping[str, Any]
     libraries: Mapping[str, str]
-
-    @property
-    def deterministic_policy(self) -> bool:
-        """Whether playing the policy without search takes the most probable action instead of sampling."""
-        return bool(self.training.get("deterministic_policy", self.training.get("algorithm") == "alphazero"))
-
-    @property
-    def search_discount(self) -> float:
-        """Discount of values per action in the searches of training; 1.0 if the training had no searches."""
-        return float(self.training.get("config", {}).get("search", {}).get("discount", 1.0))
-
-    @property
-    def playing_guide(self) -> tuple[str, float, int]:
-        """Name, weight and playouts per leaf of the guide of searches at play (see :mod:`stoneworks.models.search.guides`)."""
-        fields = self.training.get("config", {}).get("play", {})
-        return fields.get("guide", "none"), float(fields.get("guide_weight", 0)), fields.get("guide_playouts", 1)
 
 
 def save_checkpoint(
@@ -91,6 +78,7 @@ def save_checkpoint(
     game: Game,
     network: BoardNetwork,
     training: Mapping[str, Any],
+    play: PlaySettings | None = None,
     training_state: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint, replacing an existing one; on an error, the existing one is unchanged.
@@ -100,6 +88,7 @@ def save_checkpoint(
         game: the game that the network was trained on.
         network: the network.
         training: JSON-serializable training metadata.
+        play: how the agent plays; None for the defaults.
         training_state: tensors by name for resuming training.
 
     Raises:
@@ -115,23 +104,17 @@ def save_checkpoint(
     contents = {WEIGHTS_FILE: _serialize(network.playing_state_dict())}
     if training_state is not None:
         contents[TRAINING_FILE] = _serialize(training_state)
-    description = {
-        "format": "stoneworks checkpoint",
-        "format_version": FORMAT_VERSION,
-        "game": str(game),
-        "environment_version": game.version,
-        "observation_planes": list(game.observation_planes),
-        "feature_planes": _feature_names(game, network.architecture.config),
-        "action_planes": game.num_action_planes,
-        "global_actions": list(game.global_actions),
-        "num_actions": game.num_actions,
-        "architecture": network.architecture.as_dict(),
-        "files": {name: {"bytes": len(content), "sha256": _hash(content)} for name, content in contents.items()},
-        "libraries": library_versions(),
-        "training": dict(training),
-    }
+    description = CheckpointDescription(
+        game=str(game),
+        **_rules(game, network.architecture.config),
+        network=asdict(network.architecture.config),
+        files={name: SavedFile(bytes=len(content), sha256=_hash(content)) for name, content in contents.items()},
+        libraries=library_versions(),
+        play=play or PlaySettings(),
+        training=dict(training),
+    )
     try:
-        contents[METADATA_FILE] = (json.dumps(description, indent=2, allow_nan=False) + "\n").encode()
+        contents[METADATA_FILE] = (json.dumps(description.model_dump(), indent=2, allow_nan=False) + "\n").encode()
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"training must be representable as JSON ({error}), got {training!r}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -159,27 +142,25 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
             the game or with this version of stoneworks.
     """
     path = Path(folder)
-    description = _read_description(path)
+    description = read_description(path)
     problem = f"{path}: "
     try:
-        trained_on = load_game(description["game"])
+        trained_on = load_game(description.game)
     except ValueError as error:
-        raise CheckpointError(f"{problem}its game is {description['game']!r}: {error}") from None
-    _check_fits_rules(problem, description, trained_on)
+        raise CheckpointError(f"{problem}its game is {description.game!r}: {error}") from None
+    config = _read_network_config(problem, description.network)
+    for name, here in _rules(trained_on, config).items():
+        if getattr(description, name) != here:
+            raise CheckpointError(f"{problem}{name} is {getattr(description, name)!r}; {trained_on} now has {here!r}")
     if game is not None:
         _check_plays(problem, trained_on, game)
-    architecture = _read_architecture(problem, description["architecture"], trained_on)
-    saved, allowed = description.get("feature_planes", []), _feature_names(trained_on, architecture.config)
-    if saved != allowed:
-        raise CheckpointError(f"{problem}feature_planes is {saved!r}; {trained_on} now has {allowed!r}")
-    _check_search(problem, description["training"])
     weights = _read_tensors(path, WEIGHTS_FILE, description)
-    network = make_network(architecture)
+    network = make_network(Architecture.of_game(trained_on, config))
     _check_weights(problem, weights, network.state_dict())
     network.load_state_dict(weights)
     network.eval()
     _check_numbers(problem, network, game or trained_on)
-    return Checkpoint(path, trained_on, network, description["training"], description["libraries"])
+    return Checkpoint(path, trained_on, network, description.play, description.training, description.libraries)
 
 
 def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -189,7 +170,7 @@ def load_training_state(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
         CheckpointError: if the checkpoint has no training state or is damaged.
     """
     path = Path(folder)
-    return _read_tensors(path, TRAINING_FILE, _read_description(path))
+    return _read_tensors(path, TRAINING_FILE, read_description(path))
 
 
 # -- Writing -----------------------------------------------------------------------------------------------------------
@@ -256,59 +237,27 @@ def recover(folder: str | os.PathLike[str]) -> None:
 
 # -- Reading -----------------------------------------------------------------------------------------------------------
 
-_FIELDS: dict[str, type] = {
-    "game": str,
-    "environment_version": int,
-    "observation_planes": list,
-    "action_planes": int,
-    "global_actions": list,
-    "num_actions": int,
-    "architecture": dict,
-    "files": dict,
-    "libraries": dict,
-    "training": dict,
-}
+
+def _rules(game: Game, config: NetworkConfig) -> dict[str, Any]:
+    """Return the fields of a description that must be equal in the game when a checkpoint is loaded."""
+    return {
+        "environment_version": game.version,
+        "observation_planes": tuple(game.observation_planes),
+        "feature_planes": tuple(feature.name for feature in features_of(game)) if config.features else (),
+        "action_planes": game.num_action_planes,
+        "global_actions": tuple(game.global_actions),
+        "num_actions": game.num_actions,
+    }
 
 
-def _feature_names(game: Game, config: NetworkConfig) -> list[str]:
-    return [feature.name for feature in features_of(game)] if config.features else []
-
-
-def _read_description(path: Path) -> dict[str, Any]:
-    file = path / METADATA_FILE
-    if not file.is_file():
-        inside = (
-            sorted(child.name for child in path.iterdir() if (child / METADATA_FILE).is_file()) if path.is_dir() else []
-        )
-        hint = f"; there is one in {path / inside[0]}" if inside else ""
-        raise CheckpointError(f"{path} is not a checkpoint: {METADATA_FILE} is missing{hint}")
-    description = read_json(file, CheckpointError)
-    if description.get("format") != "stoneworks checkpoint":
-        raise CheckpointError(f"{file} does not describe a checkpoint: format must be 'stoneworks checkpoint'")
-    if description.get("format_version") != FORMAT_VERSION:
-        raise CheckpointError(
-            f"{file}: format_version must be {FORMAT_VERSION}, got {description.get('format_version')!r}"
-        )
-    for name, kind in _FIELDS.items():
-        value = description.get(name)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise CheckpointError(f"{file}: {name} must be {_JSON_NAMES[kind]}, got {value!r}")
-    return description
-
-
-_JSON_NAMES: dict[type, str] = {str: "a text", int: "an integer", list: "a list", dict: "an object"}
-
-
-def _check_fits_rules(problem: str, description: Mapping[str, Any], game: Game) -> None:
-    for name, here in (
-        ("environment_version", game.version),
-        ("observation_planes", list(game.observation_planes)),
-        ("action_planes", game.num_action_planes),
-        ("global_actions", list(game.global_actions)),
-        ("num_actions", game.num_actions),
-    ):
-        if description[name] != here:
-            raise CheckpointError(f"{problem}{name} is {description[name]!r}; {game} now has {here!r}")
+def _read_network_config(problem: str, values: Mapping[str, Any]) -> NetworkConfig:
+    try:
+        config = network_config(values)
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"{problem}the network's {error}") from None
+    if asdict(config) != values:
+        raise CheckpointError(f"{problem}the network must have {', '.join(asdict(config))}; it has {', '.join(values)}")
+    return config
 
 
 def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
@@ -320,55 +269,16 @@ def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
             raise CheckpointError(f"{problem}{option} must be {value!r}, as in training, got {asked!r}")
 
 
-def _check_search(problem: str, training: dict[str, Any]) -> None:
-    guide = {"guide?": str, "guide_weight?": float, "guide_playouts?": int}
-    shape = {"config?": {"search?": {"discount?": float}, "play?": guide}}
-    check_shape(training, shape, CheckpointError, f"{problem}training")
-    config = training.get("config", {})
-    search, play = config.get("search", {}), config.get("play", {})
-    for section, given, name, holds, allowed in (
-        ("search", search, "discount", lambda value: 0 < value <= 1, "> 0 and <= 1"),
-        ("play", play, "guide", lambda value: value in GUIDES, GUIDES_IN_WORDS),
-        ("play", play, "guide_weight", lambda value: 0 <= value <= 1, "from 0 to 1"),
-        ("play", play, "guide_playouts", lambda value: value >= 1, ">= 1"),
-    ):
-        if name in given and not holds(given[name]):
-            raise CheckpointError(
-                f"{problem}training: config: {section}: {name} must be {allowed}, got {given[name]!r}"
-            )
-
-
-def _read_architecture(problem: str, values: Mapping[str, Any], game: Game) -> Architecture:
-    sizes = {field.name for field in fields(Architecture)} - {"config"}
-    values = {"feature_planes": 0, **values}  # of checkpoints that were saved before there were features
-    if missing := sorted(sizes - set(values)):
-        raise CheckpointError(f"{problem}the architecture has no {', '.join(missing)}")
-    try:
-        config = network_config({name: value for name, value in values.items() if name not in sizes})
-    except (ValueError, TypeError) as error:
-        raise CheckpointError(f"{problem}the architecture's {error}") from None
-    values = {"features": False, **values} if "features" in asdict(config) else values
-    if (saved := sorted(values)) != (allowed := sorted([*sizes, *(field.name for field in fields(config))])):
-        raise CheckpointError(f"{problem}the architecture must have {', '.join(allowed)}; it has {', '.join(saved)}")
-    expected = Architecture.of_game(game, config)
-    for name, value in expected.as_dict().items():
-        if values[name] != value:
-            raise CheckpointError(
-                f"{problem}the architecture's {name} must be {value!r} for {game}, got {values[name]!r}"
-            )
-    return expected
-
-
-def _read_tensors(path: Path, name: str, description: Mapping[str, Any]) -> dict[str, Tensor]:
-    entry = description["files"].get(name)
-    if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
+def _read_tensors(path: Path, name: str, description: CheckpointDescription) -> dict[str, Tensor]:
+    entry = description.files.get(name)
+    if entry is None:
         raise CheckpointError(f"{path} has no {name}")
     if not (path / name).exists():
         raise CheckpointError(f"{path} is incomplete: {name} is missing")
     content = read_bytes(path / name, CheckpointError)
-    if _hash(content) != entry["sha256"]:
+    if _hash(content) != entry.sha256:
         raise CheckpointError(
-            f"{path / name} is damaged: its SHA-256 must be {entry['sha256']} as in {METADATA_FILE}, got {_hash(content)}"
+            f"{path / name} is damaged: its SHA-256 must be {entry.sha256} as in {METADATA_FILE}, got {_hash(content)}"
         )
     try:
         return load_tensors(content)

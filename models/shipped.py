@@ -11,9 +11,8 @@ from importlib import resources
 from pathlib import Path
 
 from stoneworks.models.bots.parameters import parse_budget
+from stoneworks.models.description import METADATA_FILE
 
-#: Name of a checkpoint's description.
-METADATA_FILE = "checkpoint.json"
 MATCHES_FILE = "matches.json"
 CARD_FILE = "README.md"
 

@@ -6,7 +6,7 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
@@ -28,14 +28,20 @@ class DocumentError(ValueError):
     """Raised for an invalid document. The message names its source, the key, the value and the allowed values."""
 
 
-class _TypedErrors(type(BaseModel)):  # type: ignore[misc] # the metaclass of BaseModel has no public name
+if TYPE_CHECKING:  # the metaclass of BaseModel has no public name
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+
+class _TypedErrors(ModelMetaclass):
     """Metaclass that converts pydantic's error to the class's own where a document is constructed in Python."""
 
-    def __call__(cls, **values: Any) -> Any:
+    def __call__(self: Any, **values: Any) -> Any:
         try:
             return super().__call__(**values)
         except ValidationError as error:
-            raise cls.error(f"{cls.__name__}: {describe(error, cls)}") from None
+            raise self.error(f"{self.__name__}: {describe(error, self)}") from None
 
 
 class Document(BaseModel, metaclass=_TypedErrors):

@@ -225,9 +225,9 @@ def test_links_to_files_are_valid(path: Path) -> None:
 def packages_with_public_names() -> list[str]:
     """Return the import names of the packages that define ``__all__``."""
     found = []
-    for folder in ("stoneworks", "envs", "models", "training", "integrations", "web", "configs"):
+    for folder in ("stoneworks", "envs", "models", "evaluation", "training", "integrations", "web", "configs"):
         for path in sorted((ROOT / folder).rglob("__init__.py")):
-            if re.search(r"^__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if re.search(r"^(\w+, )*__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE):
                 parts = path.parent.relative_to(ROOT).parts
                 found.append(".".join(parts if folder == "stoneworks" else ("stoneworks", *parts)))
     return found

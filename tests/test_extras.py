@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,14 +45,16 @@ main()
         ["match", "vadus", "random", "--game", "vadus(size=2)"],
         ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
         ["report", "."],
+        ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
         ["ship", ".", "--as", "vadus"],
     ],
 )
-def test_commands_without_the_extra_report_it_without_a_traceback(arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True)
+def test_commands_without_the_extra_report_it_without_a_traceback(arguments: list[str], tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2
     assert "install stoneworks[train]" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not any(tmp_path.iterdir())
 
 
 def test_games_and_classical_bots_need_no_extra() -> None:

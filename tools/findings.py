@@ -195,7 +195,7 @@ def main(
     game = load_game(agent.partition("-")[0])
     page = docs / f"{game.name}.md"
     replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
-    with torch_threads(1), Progress(console=Console(stderr=True)) as progress:
+    with torch_threads(1), Progress(console=Console(stderr=True, markup=False)) as progress:
         task = progress.add_task(str(game), total=games)
         findings = find_out(
             agent,

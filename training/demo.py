@@ -37,13 +37,12 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     began = time.monotonic()
     config = load_config(CONFIG, overrides)
     game = load_game(config.game)
-    console.print(f"Training an agent on {game} from scratch, against itself and the bots.", highlight=False)
+    console.print(f"Training an agent on {game} from scratch, against itself and the bots.")
     console.print("Press Ctrl-C to stop; run the command again to resume.")
     result = train_with_display(config, folder, resume=True, console=console)
     if not result.finished:
         console.print(
-            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; the checkpoint is {result.checkpoint}.",
-            highlight=False,
+            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; the checkpoint is {result.checkpoint}."
         )
         return 130
 
@@ -78,8 +77,8 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
         (folder / "games.jsonl", f"the records of all {len(records)} games"),
         (folder / "tensorboard", "training curves: tensorboard --logdir"),
     ):
-        console.print(f"{path}: {what}", highlight=False, soft_wrap=True)
-    console.print(f"Total time: {(time.monotonic() - began) / 60:.1f} minutes.", highlight=False)
+        console.print(f"{path}: {what}", soft_wrap=True)
+    console.print(f"Total time: {(time.monotonic() - began) / 60:.1f} minutes.")
     missed = {name: least for name, least in MINIMUM_SCORES.items() if matches[name].score < least}
     for name, least in missed.items():
         console.print(
@@ -119,7 +118,7 @@ def main(
 ) -> None:
     """Train an agent on Vadus from scratch, evaluate it, and save a checkpoint, a picture and game records."""
     try:
-        code = run(folder, overrides or [], Console())
+        code = run(folder, overrides or [], Console(markup=False, highlight=False))
     except (ValueError, OSError) as error:
         print(f"stoneworks: {error}", file=sys.stderr)
         code = 2

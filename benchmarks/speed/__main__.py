@@ -9,13 +9,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from stoneworks.cli.main import run
 from stoneworks.files import check_output_file
 
 #: Width of the table if the output is not a terminal: enough for every row on one line.
 WIDTH_OF_FILES = 240
 
 
-def main(
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def speed(
     rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; medians and spreads are over the rounds.")] = 5,
     seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.5,
     only: Annotated[
@@ -61,7 +66,7 @@ def main(
     with Console(stderr=True).status("measuring") as status:
         report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    Console(width=width).print(table_of(report, earlier))
+    Console(width=width, markup=False, highlight=False).print(table_of(report, earlier))
     if json is not None:
         save_report(report, json)
 
@@ -84,7 +89,7 @@ def _measure_capacity(json: Path | None) -> None:
     with Console(stderr=True).status("measuring") as status:
         transport, results = measure_capacity(tell=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    console = Console(width=width)
+    console = Console(width=width, markup=False, highlight=False)
     console.print(table_of(results))
     console.print(
         f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
@@ -95,4 +100,4 @@ def _measure_capacity(json: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(app)

@@ -74,7 +74,7 @@ class PolicyBot(Bot):
         """
         checkpoint = load_checkpoint(folder, game)
         if deterministic is None:
-            deterministic = checkpoint.deterministic_policy
+            deterministic = checkpoint.play.deterministic_policy
         return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
 
     @property

@@ -119,20 +119,21 @@ class SearchBot(Bot):
         seconds: float | None = None,
         name: str = "search",
     ) -> SearchBot:
-        """Return a bot that searches with a loaded checkpoint's network, and with the discount and the guide of its run.
+        """Return a bot that searches with a loaded checkpoint's network, which plays as its description says.
 
         Its arguments are those of the class. Raises ``ValueError`` if the guide needs an evaluation and the game has none.
         """
-        guide, guide_weight, guide_playouts = checkpoint.playing_guide
+        play = checkpoint.play
         return cls(
             NetworkEvaluator(checkpoint.network),
             game,
             seed,
             simulations=simulations,
             seconds=seconds,
-            discount=checkpoint.search_discount,
-            guide=make_guide(guide, game, guide_playouts),
-            guide_weight=guide_weight,
+            policy=Gumbel(gumbel_scale=0, value_scale=play.value_scale),
+            discount=play.discount,
+            guide=make_guide(play.guide, game, play.guide_playouts),
+            guide_weight=play.guide_weight,
             features=checkpoint.network.features,
             name=name,
         )

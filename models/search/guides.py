@@ -7,7 +7,7 @@ tree search, Nature 529, 2016). A guide is either a hand-written evaluation or t
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,13 @@ from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
+from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.tree import Float32s, GameArray
 from stoneworks.models.search.turn_search import evaluate
 
 #: Names of the available guides.
-GUIDES = ("evaluation", "playouts", "none")
+GUIDES: tuple[str, ...] = get_args(GuideName)
 #: The same, for error messages.
 GUIDES_IN_WORDS = f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from stoneworks.cli.console import console, progress_bar
 from stoneworks.envs.rules import load_game
 from stoneworks.models.processors import num_processors
 
@@ -130,9 +130,9 @@ def rate(
             progress=show,
         )
     write_json(where / "results.json", result.to_fields())
-    console = Console(markup=False, highlight=False)
-    console.print(result.table())
-    console.print(f"the games are in {where}", soft_wrap=True)
+    output = console()
+    output.print(result.table())
+    output.print(f"the games are in {where}", soft_wrap=True)
 
 
 @ladder_app.command("show")
@@ -144,15 +144,15 @@ def show_ladder(
     from stoneworks.evaluation.ladder import load_ladder, shipped_ladders
     from stoneworks.evaluation.report import table_of
 
-    console = Console(markup=False, highlight=False)
     if game is None:
         for name in shipped_ladders():
-            console.print(name)
+            print(name)
         return
     ladder = load_ladder(game, file)
     made = ladder.fields["made"]
-    console.print(table_of(dict(ladder.fields)))
-    console.print(f"made on {made['date']} by: {made['command']}", soft_wrap=True)
+    output = console()
+    output.print(table_of(dict(ladder.fields)))
+    output.print(f"made on {made['date']} by: {made['command']}", soft_wrap=True)
 
 
 @ladder_app.command("make")
@@ -218,7 +218,7 @@ def make_ladder(
     file = output / file_name_of(settings.game)
     with lock_file(file):
         Ladder.of_result(_play(settings, folder, workers, cluster, play), command).save(file)
-    Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
+    print(f"the ladder is {file}")
 
 
 def _play(
@@ -239,23 +239,23 @@ def _play(
     from stoneworks.evaluation.results import results_of
 
     where = folder or _folder_of("arena", settings.game, settings.to_fields())
-    console = Console(markup=False, highlight=False)
+    output = console()
 
     def tell(result: ArenaResult) -> None:
         fields = results_of(result)
         write_json(where / "results.json", fields)
-        console.print(pairings_table_of(fields))
-        console.print(table_of(fields))
+        output.print(pairings_table_of(fields))
+        output.print(table_of(fields))
         if test := fields.get("sprt"):
             players = settings.pairings[0]
             low, high = test["bounds"]
-            console.print(
+            output.print(
                 f"SPRT of {players[0]} against {players[1]}, {test['test']}: {test['decision']}, "
                 f"log-likelihood ratio {test['log_likelihood_ratio']:.2f} "
                 f"({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
                 soft_wrap=True,
             )
-        console.print(f"the games are in {where}", soft_wrap=True)
+        output.print(f"the games are in {where}", soft_wrap=True)
 
     try:
         with _progress() as show:
@@ -265,7 +265,7 @@ def _play(
             try:
                 tell(load_arena(where))
             except RatingError:
-                console.print(f"the games so far are in {where}", soft_wrap=True)
+                output.print(f"the games so far are in {where}", soft_wrap=True)
         raise
     tell(result)
     return result
@@ -274,8 +274,6 @@ def _play(
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
     """Show a progress bar while an arena is played."""
-    from stoneworks.cli.progress import progress_bar
-
     with progress_bar(with_estimate=True) as show:
 
         def tell(result: ArenaResult) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 
@@ -13,7 +12,7 @@ def compile_command(
     games: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GAME]...",
+            metavar="GAME",
             help="Game strings, such as 'vadus(size=11)' (default: all games at their default sizes).",
         ),
     ] = None,
@@ -25,10 +24,10 @@ def compile_command(
 
     Boards of similar sizes share their kernels. Kernels are stored in the cache folder (STONEWORKS_CACHE_DIR).
     """
-    from stoneworks.cli.progress import progress_bar
+    from stoneworks.cli.console import console, progress_bar
     from stoneworks.envs.rules import game_names, load_game
     from stoneworks.envs.rules.kernel_cache import cache_folder
-    from stoneworks.training.compiling import Compiled, compile_games
+    from stoneworks.models.compiling import Compiled, compile_games
 
     loaded = [load_game(game) for game in games or game_names()]
     with progress_bar() as show:
@@ -40,8 +39,5 @@ def compile_command(
     table = Table("game", "kernels for", "CPU seconds")
     for result in sorted(results, key=lambda result: (result.game, -result.seconds)):
         table.add_row(result.game, result.part, f"{result.seconds:.1f}")
-    console = Console()
-    console.print(table)
-    console.print(
-        f"the kernels are kept in {cache_folder() or 'memory only: no folder can be written'}", soft_wrap=True
-    )
+    console().print(table)
+    print(f"the kernels are kept in {cache_folder() or 'memory only: no folder can be written'}")

@@ -20,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich would take [GAME] and [train] in a help text for markup
 )
 
 
@@ -52,11 +53,18 @@ app.add_typer(arena.ladder_app, name="ladder")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 for success, 2 for an error (one line on standard error), 130 if interrupted.
+    """Run the command line ``stoneworks`` and exit. See :func:`run`."""
+    run(app, arguments)
+
+
+def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> None:
+    """Run a command line and exit: 0 for success, 2 for an error (one line on standard error), 130 if interrupted.
 
     SIGTERM interrupts like Ctrl-C.
 
-    ``arguments`` defaults to those of the process.
+    Args:
+        app: the command line.
+        arguments: its arguments; None for those of the process.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from stoneworks.cli.console import console, progress_bar
 from stoneworks.envs.rules import RegistrationError, game_names, load_game
 from stoneworks.files import check_output_file
 
@@ -32,7 +32,7 @@ def games() -> None:
             str(game.num_distinct_actions()),
             " x ".join(map(str, game.observation_tensor_shape())),
         )
-    Console().print(table)
+    console().print(table)
 
 
 def bots() -> None:
@@ -45,7 +45,7 @@ def bots() -> None:
         table.add_row(entry.usage, "games with an evaluation" if entry.needs_evaluation else "all games")
     for name in shipped.names():
         table.add_row(f"{name}, {name}@<simulations>", f"{name.partition('-')[0]}, as a checkpoint")
-    Console(markup=False).print(table)
+    console().print(table)
 
 
 def play(
@@ -98,7 +98,6 @@ def match(
     """
     import numpy as np
 
-    from stoneworks.cli.progress import progress_bar
     from stoneworks.evaluation.match import play_match
     from stoneworks.evaluation.records import write_records
     from stoneworks.models import load_bot
@@ -122,7 +121,7 @@ def match(
     table = Table(title=f"{a} (A) against {b} (B) in {loaded}", show_header=False)
     for row in result.summary():
         table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
+    console().print(table)
 
 
 def _game_options(given: list[str]) -> dict[str, object]:

@@ -22,7 +22,7 @@ def train(
         str | None,
         typer.Option(help="AlphaZero: play on a Ray cluster: auto, or HOST:PORT of its head node."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder from its checkpoint.")] = False,
     trust_names: Annotated[
         bool,
         typer.Option(
@@ -32,6 +32,7 @@ def train(
     ] = False,
 ) -> None:
     """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
+    from stoneworks.models.checkpoint import CheckpointError
     from stoneworks.training.runs.config import load_config
     from stoneworks.training.runs.display import train_with_display
 
@@ -39,6 +40,8 @@ def train(
     options = {"positions": positions, "frames": frames, "cluster": cluster}
     given += [f"{key}={value}" for key, value in options.items() if value is not None]
     run_folder = folder or Path("runs") / Path(config).stem
+    if resume and not run_folder.is_dir():
+        raise CheckpointError(f"--resume needs the folder of an earlier run; {run_folder} does not exist")
     loaded = load_config(config, given, trust_names=trust_names)
     result = train_with_display(loaded, run_folder, resume=resume)
     amount = ALGORITHMS[loaded.algorithm].amount
@@ -100,7 +103,7 @@ def ship(
 
     Ctrl-C keeps the finished games; the same command resumes.
     """
-    from stoneworks.cli.progress import progress_bar
+    from stoneworks.cli.console import progress_bar
     from stoneworks.models.processors import num_processors
     from stoneworks.models.shipped import shipped_folder
     from stoneworks.training.runs.final_matches import FinalMatches

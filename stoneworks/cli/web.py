@@ -11,7 +11,7 @@ import typer
 def web(
     watched: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Game records, arenas and runs to watch (read-only)."),
+        typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only)."),
     ] = None,
     data: Annotated[Path, typer.Option(help="Folder for the games played on the page.")] = Path("games"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8000,

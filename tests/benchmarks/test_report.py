@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from benchmarks.speed.__main__ import app
 from benchmarks.speed.contestant import Contestant, Spread
 from benchmarks.speed.report import (
     FASTER,
@@ -26,7 +27,7 @@ from benchmarks.speed.report import (
     table_of,
 )
 from benchmarks.speed.suite import Comparison, all_comparisons
-from stoneworks.cli.main import main
+from stoneworks.cli.main import run
 
 CIRCUMSTANCES = {"processor": "a processor", "date": "2026-01-02", "rounds": 3, "seconds": 0.5, "load": "0.1"}
 
@@ -176,7 +177,7 @@ def test_a_short_run_measures_what_is_installed():
 def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, capsys):
     def bench(*arguments):
         with pytest.raises(SystemExit) as leaving:
-            main(["bench", "--rounds", "1", "--seconds", "0.01", "--no-training", *arguments])
+            run(app, ["--rounds", "1", "--seconds", "0.01", "--no-training", *arguments])
         return leaving.value.code, *capsys.readouterr()
 
     file = tmp_path / "bench.json"

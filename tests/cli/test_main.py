@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
+from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
 from stoneworks.envs.rules import game_names, load_game
@@ -59,6 +61,17 @@ def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     assert (code, err) == (0, "")
     assert "Usage" in out
     assert command in run("--help")[1]
+
+
+def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar() as show:
+        show("[bold]vadus[/bold]", 1, 2, "stoneworks[web]")
+    table = Table("[red]bot", caption="pip install stoneworks[train]")
+    table.add_row("exec:./bot [fast]")
+    console().print(table)
+    out, err = capsys.readouterr()
+    assert all(text in out for text in ("[red]bot", "stoneworks[train]", "exec:./bot [fast]"))
+    assert all(text in err for text in ("[bold]vadus[/bold]", "stoneworks[web]"))
 
 
 def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
@@ -127,6 +140,7 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
             for case in (
                 (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
                 (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
+                (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
                 (["ship", "nowhere", "--as", "vadus"], "nowhere"),
             )
         ),

@@ -8,8 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,

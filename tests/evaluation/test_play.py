@@ -564,6 +564,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     return Run(capsys, monkeypatch)
 
 
+@pytest.mark.needs("matplotlib")
 def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     arguments = ["arena", "random", "greedy", "--game", GAME, "--pairs", "12", "--workers", "1", "--picture", "a.png"]
     code, out, _ = run(*arguments)

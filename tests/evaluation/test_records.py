@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records

@@ -542,7 +542,7 @@ def attack_kills(number: int, seed: int) -> Counts:
         for attempt in range(number):
             counts.tried += 1
             how = (signal.SIGKILL, signal.SIGTERM)[attempt % 4 == 3]
-            status, errors = run(words(attempt > 0), 2.0 + 20.0 * random.random(), how)
+            status, errors = run(words((folder / "run").exists()), 2.0 + 20.0 * random.random(), how)
             # CPython ends by SIGINT instead of with 130 if the interrupt came while exec() ran a text, as imports do.
             ends = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
             if "Traceback" in errors or status not in ends:
@@ -551,7 +551,7 @@ def attack_kills(number: int, seed: int) -> Counts:
             else:
                 counts.valid += 1
         counts.tried += 1
-        status, errors = run(words(True))
+        status, errors = run(words((folder / "run").exists()))
         try:
             assert status == 0, f"exit status {status}: {errors[-2000:]}"
             if which != "arena":

@@ -16,6 +16,7 @@ import stoneworks  # noqa: E402
 import stoneworks.envs  # noqa: E402
 from stoneworks.envs.drawing import draw  # noqa: E402
 
+assert not any(map(find_spec, ("benchmarks", "tools"))), "they are for maintainers, and not in the wheel"
 assert "site-packages" in (stoneworks.__file__ or ""), "the installed package was tested"
 
 

@@ -1,9 +1,11 @@
-"""The rules core of the installed package where nothing but numpy and numba is installed. Run as a script."""
+"""The rules core of the installed package where only numpy, numba and lazy_loader are installed. Run as a script."""
 
 import sys
 from importlib.util import find_spec
 
-assert not any(map(find_spec, ("gymnasium", "pettingzoo", "torch", "rich", "typer", "yaml"))), "numpy and numba alone"
+assert not any(map(find_spec, ("gymnasium", "pettingzoo", "torch", "rich", "typer", "yaml"))), (
+    "the rules need none of them"
+)
 
 from stoneworks import load_game  # noqa: E402
 from stoneworks.envs.rules import Batch, game_names  # noqa: E402

@@ -19,6 +19,7 @@ from safetensors.torch import save
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, recover, save_checkpoint
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 
 GAME = load_game("laido", size=3)
@@ -37,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
         game=GAME,
         network=some_network(),
         training={"frames": 7},
+        play=PlaySettings(discount=0.5, guide="playouts", guide_weight=0.25, guide_playouts=3),
         training_state={"x": torch.arange(3)},
     )
     return tmp_path / "agent"
@@ -60,6 +62,7 @@ def test_a_saved_checkpoint_is_restored(folder: Path) -> None:
     loaded = load_checkpoint(folder, GAME)
     assert loaded.game == GAME
     assert loaded.training == {"frames": 7}
+    assert loaded.play == PlaySettings(discount=0.5, guide="playouts", guide_weight=0.25, guide_playouts=3)
     assert loaded.libraries["torch"] == metadata.version("torch")
     expected = some_network().state_dict()
     assert loaded.network.state_dict().keys() == expected.keys()
@@ -98,8 +101,9 @@ def test_another_game_is_refused(folder: Path) -> None:
     ("edit", "message"),
     [
         (lambda d: d.update(format="other"), "format must be"),
-        (lambda d: d.update(format_version=2), r"format_version must be .*got 2"),
-        (lambda d: d.pop("game"), r"game must be .*got None"),
+        (lambda d: d.update(format_version=1), r"format_version must be .*got 1"),
+        (lambda d: d.pop("game"), "the key game is missing"),
+        (lambda d: d.update(author="me"), "unknown key author; valid keys: format, "),
         (lambda d: d.update(game="go(size=9)"), "its game is 'go.size=9.': unknown game 'go'"),
         (lambda d: d.update(game="laido(size=1)"), "its game is 'laido.size=1.'"),
         (lambda d: d.update(environment_version=99), "environment_version is 99; laido.* now has 0"),
@@ -109,28 +113,35 @@ def test_another_game_is_refused(folder: Path) -> None:
         (lambda d: d.update(action_planes=2), "action_planes is 2; laido.* now has 1"),
         (lambda d: d.update(global_actions=["pass"]), "global_actions is .*; laido.* now has .*swap"),
         (
-            lambda d: d["architecture"].update(kind="transformer"),
-            "kind must be one of .*board_network.*'transformer'",
+            lambda d: d["network"].update(kind="transformer"),
+            "kind must be one of .*scalar_value_network.*'transformer'",
         ),
         (
-            lambda d: d["architecture"].update(channels=0),
+            lambda d: d["network"].update(channels=0),
             "channels must be .* got 0",
         ),
-        (lambda d: d["architecture"].update(blocks="1"), "blocks must be .* got '1'"),
-        (
-            lambda d: d["architecture"].update(board_plane=0),
-            "architecture's board_plane must be 2 for laido.*, got 0",
-        ),
-        (lambda d: d["architecture"].update(heads=8), "heads"),
-        (lambda d: d["architecture"].pop("blocks"), "blocks"),
-        (lambda d: d["architecture"].update(channels=8), r"weights .* must be float32\[8.*, got float32\[4"),
-        (lambda d: d["architecture"].update(blocks=2), r"weights blocks.1.* must be .*, got none"),
+        (lambda d: d["network"].update(blocks="1"), "blocks must be .* got '1'"),
+        (lambda d: d["network"].update(heads=8), "heads"),
+        (lambda d: d["network"].pop("blocks"), "blocks"),
+        (lambda d: d["network"].update(channels=8), r"weights .* must be float32\[8.*, got float32\[4"),
+        (lambda d: d["network"].update(blocks=2), r"weights blocks.1.* must be .*, got none"),
         (lambda d: d["files"].clear(), "has no model.safetensors"),
         (
             lambda d: d["files"]["model.safetensors"].update(sha256="0" * 64),
             "is damaged: its SHA-256 must be 0000",
         ),
         (lambda d: d.update(training=[]), r"training must be"),
+        (lambda d: d["play"].update(discount=0), r"play\.discount must be > 0, got 0"),
+        (
+            lambda d: d["play"].update(guide="oracle"),
+            r"play\.guide must be 'evaluation', 'playouts' or 'none', got 'oracle'",
+        ),
+        (lambda d: d["play"].update(guide_weight=1.5), r"play\.guide_weight must be <= 1, got 1.5"),
+        (lambda d: d["play"].update(guide_playouts=0), r"play\.guide_playouts must be >= 1, got 0"),
+        (
+            lambda d: d["play"].update(deterministic_policy=1),
+            r"play\.deterministic_policy must be a valid boolean, got 1",
+        ),
     ],
 )
 def test_a_description_that_does_not_fit_is_refused(

@@ -28,7 +28,7 @@ from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, WinDrawLossNetwork, make_network
 
 
-def some_network(kind: str = "board_network", **changes: int) -> BoardNetwork:
+def some_network(kind: str = "scalar_value_network", **changes: int) -> BoardNetwork:
     """A network none of whose weights is 0."""
     torch.manual_seed(1)
     sizes = {
@@ -200,7 +200,7 @@ def test_a_new_win_draw_loss_network_predicts_equal_probabilities() -> None:
 
 def test_networks_of_two_kinds_do_not_take_each_others_weights() -> None:
     game = load_game("vadus(size=2)")
-    kinds = ("board_network", "win_draw_loss_network")
+    kinds = ("scalar_value_network", "win_draw_loss_network")
     one, other = (make_network(Architecture.of_game(game, channels=4, blocks=1, kind=kind)) for kind in kinds)
     with pytest.raises(RuntimeError, match=r"value\.weight"):
         one.load_state_dict(other.state_dict())
@@ -283,7 +283,7 @@ def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> Non
 
 def test_an_invalid_network_class_is_rejected() -> None:
     with pytest.raises(RegistrationError, match="already registered"):
-        register_network("board_network", LinearNetwork, LinearConfig)
+        register_network("scalar_value_network", LinearNetwork, LinearConfig)
     register_network("wrong", torch.nn.Linear, LinearConfig)
     try:
         with pytest.raises(RegistrationError, match="subclass of BoardNetwork"):
@@ -295,12 +295,12 @@ def test_an_invalid_network_class_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"kind": "nothing"}, "kind must be one of .*board_network.*'nothing'"),
+        ({"kind": "nothing"}, "kind must be one of .*scalar_value_network.*'nothing'"),
         ({"kind": ["x"]}, "kind must be one of"),
         ({"channels": 3}, "kind must be one of .*None"),
-        ({"kind": "board_network", "heads": 3}, "heads .* channels, blocks"),
-        ({"kind": "board_network", "channels": 10**9}, "channels must be .* 1000000000"),
-        ({"kind": "board_network", "blocks": -1}, "blocks must be .* -1"),
+        ({"kind": "scalar_value_network", "heads": 3}, "heads .* channels, blocks"),
+        ({"kind": "scalar_value_network", "channels": 10**9}, "channels must be .* 1000000000"),
+        ({"kind": "scalar_value_network", "blocks": -1}, "blocks must be .* -1"),
     ],
 )
 def test_hyperparameters_that_are_not_allowed_are_named(values: dict[str, Any], message: str) -> None:

@@ -140,6 +140,7 @@ def test_a_bot_named_by_the_user_plays(post: Any, client: Any) -> None:
     assert len(view["turns"]) == 1
 
 
+@pytest.mark.needs("torch")
 def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
     from stoneworks.evaluation.ladder import load_ladder
     from stoneworks.models import shipped
@@ -160,7 +161,10 @@ def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
     assert rated >= 10
 
 
-@pytest.mark.parametrize(("game", "name"), [("vadus(size=5)", "vadus@64"), ("taugo(size=3)", "greedy")])
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [pytest.param("vadus(size=5)", "vadus@64", marks=pytest.mark.needs("torch")), ("taugo(size=3)", "greedy")],
+)
 def test_hints_come_from_the_better_rated_of_agent_and_greedy(game: str, name: str) -> None:
     from stoneworks.web.agents import adviser_for
 

@@ -19,6 +19,7 @@ from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
@@ -231,9 +232,16 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         return sum(self.buffers.num_added.values()) - self.num_adopted
 
     @property
-    def deterministic_policy(self) -> bool:
-        """See :attr:`Run.deterministic_policy`."""
-        return True
+    def play(self) -> PlaySettings:
+        """See :attr:`Run.play`."""
+        play, discount = self.config.play, self.config.search.discount
+        return PlaySettings(
+            deterministic_policy=True,
+            discount=discount,
+            guide=play.guide,
+            guide_weight=play.guide_weight,
+            guide_playouts=play.guide_playouts,
+        )
 
     @property
     def network(self) -> BoardNetwork:

@@ -112,7 +112,9 @@ class PPOConfig:
     deterministic_policy: bool = False
     checkpoint_seconds: float = above_0(default=60.0)
     threads: int = at_least(0, default=1)
-    network: NetworkConfig = field(default_factory=lambda: ResidualConfig("board_network", channels=16, blocks=1))
+    network: NetworkConfig = field(
+        default_factory=lambda: ResidualConfig("scalar_value_network", channels=16, blocks=1)
+    )
     opponents: OpponentsConfig = field(default_factory=OpponentsConfig)
     matches: MatchesConfig = field(default_factory=MatchesConfig)
 

@@ -22,6 +22,7 @@ from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_training_state
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import Architecture, BoardNetwork
 from stoneworks.reading import check_shape
 from stoneworks.training.ppo.config import PPOConfig
@@ -130,9 +131,9 @@ class PPORun(Run[PPOConfig]):
         return self.model.num_timesteps
 
     @property
-    def deterministic_policy(self) -> bool:
-        """See :attr:`Run.deterministic_policy`."""
-        return self.config.deterministic_policy
+    def play(self) -> PlaySettings:
+        """See :attr:`Run.play`."""
+        return PlaySettings(deterministic_policy=self.config.deterministic_policy)
 
     @property
     def network(self) -> BoardNetwork:

@@ -62,7 +62,7 @@ def average_checkpoints(checkpoints: Sequence[str | os.PathLike[str]], folder: s
     network.load_state_dict(
         {name: torch.stack([each[name].double() for each in weights]).mean(0) for name in weights[0]}
     )
-    save_checkpoint(target, game=first.game, network=network, training=_training_of_mean(loaded))
+    save_checkpoint(target, game=first.game, network=network, play=first.play, training=_training_of_mean(loaded))
     return target
 
 

@@ -22,7 +22,7 @@ def hardware_in_words(hardware: Mapping[str, Any]) -> str:
 
 def policy_in_words(checkpoint: Checkpoint) -> str:
     """Return a description of how the policy alone chooses actions, to be placed after its name."""
-    if checkpoint.deterministic_policy:
+    if checkpoint.play.deterministic_policy:
         return "plays its network's most probable action"
     return "draws its action from its network's probabilities"
 

@@ -60,7 +60,7 @@ class TrainingBar:
         self._progress = _ProgressWithLines(
             BarColumn(bar_width=8),
             _AmountColumn(unit),
-            TextColumn("{task.fields[beside]}"),
+            TextColumn("{task.fields[beside]}", markup=False),
             TimeRemainingColumn(),
             console=console,
             speed_estimate_period=_SPEED_SECONDS,

@@ -27,8 +27,15 @@ from stoneworks.files import append_json_line, remove_temporary_files, write_who
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.allocator import keep_freed_memory
-from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_checkpoint, recover
-from stoneworks.models.checkpoint import save_checkpoint as write_checkpoint
+from stoneworks.models.checkpoint import (
+    METADATA_FILE,
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    recover,
+    save_checkpoint as write_checkpoint,
+)
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
@@ -150,8 +157,8 @@ class Run(ABC, Generic[Config]):
 
     @property
     @abstractmethod
-    def deterministic_policy(self) -> bool:
-        """Whether the policy without search plays its most probable action; if False, actions are sampled from the policy."""
+    def play(self) -> PlaySettings:
+        """How the agent plays."""
 
     @abstractmethod
     def training(self) -> Mapping[str, Any]:
@@ -201,9 +208,9 @@ class Run(ABC, Generic[Config]):
             self.checkpoint,
             game=self.game,
             network=self.network,
+            play=self.play,
             training={
                 "algorithm": self.config.algorithm,
-                "deterministic_policy": self.deterministic_policy,
                 "config": config_as_dict(self.config),
                 self.amount: self.done,
                 "seconds": round(self.seconds(), 1),

@@ -34,7 +34,6 @@ class RulesCopy:
         self.cache = folder / "cache"
         self.rules = folder / "copy" / "stoneworks" / "envs" / "rules"
         shutil.copytree(repository / "envs" / "rules", self.rules, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(repository / "stoneworks" / "lazy_names.py", folder / "copy" / "stoneworks")
 
     def run(self, code: str, cache: str = "cache") -> subprocess.CompletedProcess[str]:
         environment = os.environ | {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 
@@ -61,25 +60,6 @@ def test_a_checkpoint_with_other_features_is_refused(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("own_arms", "own_legs"))
     with pytest.raises(CheckpointError, match="feature_planes"):
         load_checkpoint(tmp_path / "agent")
-
-
-def test_a_checkpoint_from_before_there_were_features_is_read(tmp_path: Path) -> None:
-    game = load_game("vadus(size=3)")
-    save_checkpoint(
-        tmp_path / "agent",
-        game=game,
-        network=make_network(Architecture.of_game(game, channels=4, blocks=1)),
-        training={},
-    )
-    file = tmp_path / "agent" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    del (
-        description["feature_planes"],
-        description["architecture"]["feature_planes"],
-        description["architecture"]["features"],
-    )
-    file.write_text(json.dumps(description))
-    assert not load_checkpoint(tmp_path / "agent").network.features
 
 
 def test_training_batches_show_the_features_in_every_orientation() -> None:

@@ -555,7 +555,7 @@ def test_a_checkpoint_names_the_runs_that_led_to_its_weights(tmp_path: Path) -> 
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_the_agent_plays_as_configured(tmp_path: Path, deterministic: bool) -> None:
     checkpoint = load_checkpoint(train(tiny(frames=64, deterministic_policy=deterministic), tmp_path).checkpoint)
-    assert checkpoint.deterministic_policy == deterministic
+    assert checkpoint.play.deterministic_policy == deterministic
 
 
 @pytest.mark.parametrize(

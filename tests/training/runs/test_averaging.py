@@ -104,7 +104,7 @@ def test_invalid_arguments_are_rejected_and_nothing_is_written(
         (
             (first, ppo_run / "checkpoint"),
             CheckpointError,
-            r"the network must be .*win_draw_loss.*, got .*board_network",
+            r"the network must be .*win_draw_loss.*, got .*scalar_value_network",
         ),
         ((first, larger), CheckpointError, r"larger: the game must be vadus\(size=2\), .*, got vadus\(size=3\)"),
         ((first, tmp_path / "nowhere"), CheckpointError, "is missing"),

@@ -20,6 +20,7 @@ from stoneworks.models import Bot, UnknownBotError, load_bot, shipped
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.runs import final_matches, shipping
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
@@ -129,7 +130,7 @@ def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, p
     played.clear()
     file = alphazero_run / "checkpoint" / "checkpoint.json"
     description = json.loads(file.read_text())
-    description["training"]["config"]["play"] = {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    description["play"] |= {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
     file.write_text(json.dumps(description))
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert played == ["random", "greedy"] * 2, "another checkpoint"
@@ -175,9 +176,8 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
 ) -> None:
     file = alphazero_run / "checkpoint" / "checkpoint.json"
     description = json.loads(file.read_text())
-    config = description["training"]["config"]
-    config["search"]["discount"] = 0.75
-    config["play"] = {"guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
+    description["play"] |= play
     file.write_text(json.dumps(description))
     settings: list[tuple[float, object, float]] = []
 
@@ -189,9 +189,7 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert set(settings) == {(0.75, PlayoutGuide, 0.25)}
-    shipped = load_checkpoint(place / "vadus")
-    assert shipped.search_discount == 0.75
-    assert shipped.playing_guide == ("playouts", 0.25, 3)
+    assert load_checkpoint(place / "vadus").play == PlaySettings(deterministic_policy=True, **play)
 
 
 def test_the_card_describes_the_training_and_the_missed_goals(alphazero_run: Path, place: Path) -> None:
@@ -272,7 +270,7 @@ def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
 def test_a_ppo_run_can_be_shipped(ppo_run: Path, place: Path) -> None:
     target = ship(ppo_run, "vadus-ppo", into=place, matches=MATCHES)
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
-    assert not load_checkpoint(target).deterministic_policy
+    assert not load_checkpoint(target).play.deterministic_policy
     card = (target / "README.md").read_text()
     assert "PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
     assert "`policy` draws its action" in card

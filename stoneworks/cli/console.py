@@ -1,4 +1,4 @@
-"""The progress bar of commands, on standard error."""
+"""Consoles of commands, which print text as it is, and the progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from rich.progress import (
 Show = Callable[..., None]
 
 
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that takes nothing for markup: names, paths and tables may contain brackets."""
+    return Console(stderr=stderr, markup=False, highlight=False)
+
+
 @contextmanager
 def progress_bar(*, with_estimate: bool = False) -> Iterator[Show]:
     """Show a progress bar, and yield ``show(description, completed, total, note="")``.
@@ -29,14 +34,14 @@ def progress_bar(*, with_estimate: bool = False) -> Iterator[Show]:
         with_estimate: whether to show the estimated remaining time.
     """
     columns = [
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
         *([TimeRemainingColumn()] if with_estimate else []),
     ]
-    progress = Progress(*columns, console=Console(stderr=True))
+    progress = Progress(*columns, console=console(stderr=True))
     task = progress.add_task("", total=None, note="")
 
     def show(description: str, completed: int, total: int, note: str = "") -> None:

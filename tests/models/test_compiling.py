@@ -6,7 +6,7 @@ import pytest
 
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
-from stoneworks.training.compiling import PARTS, compile_games
+from stoneworks.models.compiling import PARTS, compile_games
 
 
 def test_every_kernel_of_every_game_is_compiled_and_then_loaded(tmp_path, monkeypatch):
@@ -31,7 +31,7 @@ def test_the_number_of_processes_is_checked(number):
 
 
 def test_the_command_names_what_it_compiled(monkeypatch, capsys):
-    monkeypatch.setattr("stoneworks.training.compiling.PARTS", {"states": PARTS["states"]})
+    monkeypatch.setattr("stoneworks.models.compiling.PARTS", {"states": PARTS["states"]})
     with pytest.raises(SystemExit) as leaving:
         main(["compile", "vadus(size=2)", "--processes", "1"])
     out = capsys.readouterr().out

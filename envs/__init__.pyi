@@ -1,0 +1,9 @@
+import typing
+
+from .aec import BoardGameEnv as BoardGameEnv
+from .drawing import Drawing as Drawing, draw as draw
+from .self_play import SelfPlayVectorEnv as SelfPlayVectorEnv
+from .single_agent import SingleAgentEnv as SingleAgentEnv
+from .vector import VectorEnv as VectorEnv
+
+def __getattr__(name: str) -> typing.Any: ...  # vadus_v0 and the like
