@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -20,7 +20,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
 	$(PYTHON) -m stoneworks.training.demo
 
-test: lint types pytest  ## all checks and tests
+test: lint types pytest  ## all checks, and the tests but slow ones
 
 lint: setup
 	$(PYTHON) -m ruff check .
@@ -35,8 +35,17 @@ links:  # type checkers and mkdocstrings do not follow the mapping of an editabl
 types: setup links
 	MYPYPATH=build/types $(PYTHON) -m mypy --explicit-package-bases -p stoneworks -p benchmarks -p tools
 
+# A file's tests run on one worker, which makes their fixtures once.
+PYTEST := $(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --dist loadfile
+
 pytest: setup
-	$(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --dist worksteal --cov --cov-report term
+	$(PYTEST) -m "not slow"
+
+pytest-slow: setup  ## the slow tests: perfect play after training, kills, load, exhaustive solving, notebooks
+	$(PYTEST) -m slow
+
+coverage: setup  ## the lines and branches that the tests run; for reading, nothing depends on it
+	$(PYTEST) --cov --cov-report term
 
 test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
 	$(PYTHON) -m pytest tests/web/browser
@@ -79,7 +88,7 @@ NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
 	for python in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python$$version; do \
 	if $$python -c 'import ensurepip' 2>/dev/null; then echo $$python; exit; fi; done; done)
 NEWEST_PACKAGES := --editable '.[web,human]' pytest pytest-xdist hypothesis httpx choix
-NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_*.py --ignore tests/web/browser
+NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_[!dip]*.py --ignore tests/web/browser
 
 test-newest:  ## the tests that need no torch with the newest versions, on the newest Python that numba supports
 	@test -n "$(NEWEST_PYTHON)" || { echo "make test-newest needs Python 3.15, 3.14, 3.13 or 3.12 with the module venv, found in PATH or in ~/.pyenv/versions, or named by NEWEST_PYTHON=..." >&2; exit 1; }
@@ -96,25 +105,27 @@ test-prereleases:  ## the same with the pre-releases of everything: what is comi
 	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
 	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) --numprocesses auto --dist worksteal
 
-test-wheel: setup  ## the built package: metadata, size, and the wheel in empty environments: rules alone, without extras, with the extras web and train
+test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
 	$(PYTHON) -m twine check --strict build/wheel/*
 	test -z "$$(find build/wheel -size +15M)"
-	for environment in rules base web train; do python3 -m venv --clear .venv-$$environment; done
-	$(PIP) --python .venv-rules install numpy numba lazy_loader
-	$(PIP) --python .venv-rules install --no-deps build/wheel/*.whl
-	cd build && ../.venv-rules/bin/python ../tests/installed/rules_only.py
-	$(PIP) --python .venv-base install build/wheel/*.whl
-	cd build && ../.venv-base/bin/python ../tests/installed/base.py
-	$(PIP) --python .venv-web install "$$(ls build/wheel/*.whl)[web]"
-	cd build && ../.venv-web/bin/python ../tests/installed/web.py
-	$(PIP) --python .venv-train install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
-	cd build && ../.venv-train/bin/python ../tests/installed/train.py
+	python3 -m venv --clear .venv-wheel
+	$(PIP) --python .venv-wheel install numpy numba lazy_loader
+	$(PIP) --python .venv-wheel install --no-deps build/wheel/*.whl
+	cd build && ../.venv-wheel/bin/python ../tests/installed/rules_only.py
+	$(PIP) --python .venv-wheel install build/wheel/*.whl
+	cd build && ../.venv-wheel/bin/python ../tests/installed/base.py
+	$(PIP) --python .venv-wheel install "$$(ls build/wheel/*.whl)[web]"
+	cd build && ../.venv-wheel/bin/python ../tests/installed/web.py
+	$(PIP) --python .venv-wheel install --constraint constraints.txt "$$(ls build/wheel/*.whl)[train]"
+	cd build && ../.venv-wheel/bin/python ../tests/installed/train.py
 
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
-ci: test docs test-browser test-lowest test-newest test-wheel  ## everything that must pass before a change lands
+ci: test pytest-slow docs test-browser test-lowest test-newest test-wheel  ## everything that must pass before a change lands
+
+test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 
 test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a million steps (under 15 minutes)
 	$(PYTHON) tests/hostile/attack.py

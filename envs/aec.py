@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 
 from stoneworks.envs.illegal_action import check_illegal_action
-from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 
@@ -38,11 +40,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         *,
         render_mode: str | None = None,
         illegal_action: str = "lose",
-        obs_layout: str = "CHW",
-        obs_dtype: npt.DTypeLike = "float32",
-        observation_key: str = "observation",
-        mask_key: str = "action_mask",
-        mask_dtype: npt.DTypeLike = "int8",
+        observation: ObservationFormat | Mapping[str, Any] = DEFAULT_FORMAT,
         **options: object,
     ) -> None:
         """Create the environment. Call ``reset`` to start a game.
@@ -52,11 +50,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
             illegal_action: how to handle an illegal action. ``"lose"``: the agent loses, with reward -1, and the opponent
                 gets +1. ``"raise"``: raise ``IllegalActionError`` and leave the environment unchanged.
-            obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
-            obs_dtype: dtype of observations.
-            observation_key: key of the planes in an observation: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: key of the mask in an observation: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask: ``"int8"`` (required by PettingZoo's tests), ``"bool"`` or ``"float32"``.
+            observation: format of the observations, an ``ObservationFormat`` or a mapping of its fields.
             **options: game options, e.g. ``size=7``.
 
         Raises:
@@ -71,18 +65,10 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             "render_fps": FRAMES_PER_SECOND,
         }
         self.illegal_action = check_illegal_action(illegal_action)
-        self._format = ObservationFormat(
-            self.game,
-            obs_layout,
-            obs_dtype,
-            mask_in_observation=True,
-            observation_key=observation_key,
-            mask_key=mask_key,
-            mask_dtype=mask_dtype,
-        )
+        self._format = Formatter(self.game, replace(ObservationFormat.of(observation), with_mask=True))
         # Read in every observe().
-        self._unchanged = self._format.unchanged and self._format.mask_dtype == np.int8
-        self._observation_key, self._mask_key = observation_key, mask_key
+        self._unchanged = self._format.unchanged
+        self._observation_key, self._mask_key = self._format.format.key, self._format.format.mask_key
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -13,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from stoneworks.envs.autoreset import AutoresetMode, check_autoreset_mode
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
-from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
 from stoneworks.envs.rules.checks import check_integer
 
@@ -34,18 +35,24 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         game: str | Game = "vadus",
         *,
         illegal_action: str = "lose",
-        obs_layout: str = "CHW",
-        obs_dtype: npt.DTypeLike = "float32",
-        mask_in_observation: bool = False,
-        observation_key: str = "observation",
-        mask_key: str = "action_mask",
-        mask_dtype: npt.DTypeLike = "int8",
+        observation: ObservationFormat | Mapping[str, Any] = DEFAULT_FORMAT,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         num_threads: int = 1,
         frameskip: int = 1,
         **options: object,
     ) -> None:
-        """Create the environment. See :class:`~stoneworks.envs.vector.VectorEnv` for the arguments.
+        """Create the environment. Call ``reset`` to start the games.
+
+        Args:
+            num_envs: number of games.
+            game: a game name, a game string, or a ``Game``.
+            illegal_action: how to handle an illegal action: ``"lose"`` ends that game with reward -1, ``"raise"`` raises
+                ``IllegalActionError`` and changes no game.
+            observation: format of the observations, an ``ObservationFormat`` or a mapping of its fields.
+            autoreset_mode: ``SAME_STEP``, ``NEXT_STEP`` or ``DISABLED``, by name or as Gymnasium's ``AutoresetMode``.
+            num_threads: number of threads that step the games; results do not depend on it.
+            frameskip: must be 1; accepted because TorchRL passes it to every environment.
+            **options: game options, e.g. ``size=7``.
 
         Raises:
             ValueError: an argument is invalid; the message lists the allowed values.
@@ -57,15 +64,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         check_frameskip(frameskip)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
-        self._format = ObservationFormat(
-            self.game,
-            obs_layout,
-            obs_dtype,
-            mask_in_observation=mask_in_observation,
-            observation_key=observation_key,
-            mask_key=mask_key,
-            mask_dtype=mask_dtype,
-        )
+        self._format = Formatter(self.game, ObservationFormat.of(observation))
         check_integer("num_envs", num_envs, 1)
         self._batch = Batch(self.game, num_envs, num_threads=num_threads)
         self.num_envs = num_envs

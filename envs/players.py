@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.observation_format import Formatter
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.game import action_index
 
@@ -64,8 +64,8 @@ class PolicyPlayer:
         policy: the policy, or None if not set. It may be replaced during a game.
     """
 
-    def __init__(self, observation_format: ObservationFormat, policy: Policy | None = None) -> None:
-        self._format = observation_format
+    def __init__(self, formatter: Formatter, policy: Policy | None = None) -> None:
+        self._format = formatter
         self.policy = policy
 
     def step(self, state: State) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
-from stoneworks.envs.observation_format import ObservationFormat
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
@@ -39,7 +40,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     """A single-agent environment: observations and rewards are the learner's; the opponent moves inside ``step``.
 
     Both players may have several actions per turn, and the opponent may move first. The observation space is a ``Box`` of
-    the planes in ``game.observation_planes`` or, with ``mask_in_observation``, a ``Dict`` of the planes and the action mask.
+    the planes in ``game.observation_planes`` or, with ``with_mask``, a ``Dict`` of the planes and the action mask.
     The mask is also available as ``info["action_mask"]`` and from ``action_masks()``, the method that sb3-contrib's
     MaskablePPO calls. It is all zeros after the end of the game.
     """
@@ -57,12 +58,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         seat: int | str = "alternate",
         render_mode: str | None = None,
         illegal_action: str = "lose",
-        obs_layout: str = "CHW",
-        obs_dtype: npt.DTypeLike = "float32",
-        mask_in_observation: bool = False,
-        observation_key: str = "observation",
-        mask_key: str = "action_mask",
-        mask_dtype: npt.DTypeLike = "int8",
+        observation: ObservationFormat | Mapping[str, Any] = DEFAULT_FORMAT,
         frameskip: int = 1,
         **options: object,
     ) -> None:
@@ -77,12 +73,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             render_mode: ``"ansi"``, ``"rgb_array"``, ``"svg"``, ``"human"`` or None.
             illegal_action: how to handle an illegal action of the learner: ``"lose"`` ends the game with reward -1,
                 ``"raise"`` raises ``IllegalActionError`` and leaves the environment unchanged.
-            obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
-            obs_dtype: dtype of observations.
-            mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
-            observation_key: key of the planes in that ``Dict``: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: key of the mask in that ``Dict``: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask in the observation and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
+            observation: format of the observations, an ``ObservationFormat`` or a mapping of its fields.
             frameskip: must be 1; accepted because TorchRL's ``GymEnv`` passes it to every environment.
             **options: game options, e.g. ``size=7``.
 
@@ -93,15 +84,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self.seat = check_seat(seat)
         self.illegal_action = check_illegal_action(illegal_action)
         check_frameskip(frameskip)
-        self._format = ObservationFormat(
-            self.game,
-            obs_layout,
-            obs_dtype,
-            mask_in_observation=mask_in_observation,
-            observation_key=observation_key,
-            mask_key=mask_key,
-            mask_dtype=mask_dtype,
-        )
+        self._format = Formatter(self.game, ObservationFormat.of(observation))
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
         self.observation_space = self._format.space()

@@ -66,17 +66,7 @@ class VectorEnv(BatchEnv):
         *,
         opponent: Opponent | Mapping[str, float] = "random",
         seat: int | str = "alternate",
-        illegal_action: str = "lose",
-        obs_layout: str = "CHW",
-        obs_dtype: npt.DTypeLike = "float32",
-        mask_in_observation: bool = False,
-        observation_key: str = "observation",
-        mask_key: str = "action_mask",
-        mask_dtype: npt.DTypeLike = "int8",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        num_threads: int = 1,
-        frameskip: int = 1,
-        **options: object,
+        **arguments: Any,
     ) -> None:
         """Create the environment. Call ``reset`` to start the games.
 
@@ -87,37 +77,13 @@ class VectorEnv(BatchEnv):
                 ``set_policy``), or a mapping of names to their shares of the games: ``{"self": 3, "greedy": 1}``.
             seat: the learner's seat: 0 (moves first), 1, ``"alternate"`` (after seeding 0 in even rows and 1 in odd rows,
                 then alternating from game to game) or ``"random"``.
-            illegal_action: how to handle an illegal action of the learner: ``"lose"`` ends that game with reward -1,
-                ``"raise"`` raises ``IllegalActionError`` and changes no game.
-            obs_layout: ``"CHW"`` (planes first), ``"HWC"`` or ``"flat"``.
-            obs_dtype: dtype of observations.
-            mask_in_observation: whether the observation is a ``Dict`` of the planes and the mask.
-            observation_key: key of the planes in that ``Dict``: ``"observation"``, ``"observations"`` or ``"obs"``.
-            mask_key: key of the mask in that ``Dict``: ``"action_mask"`` or ``"mask"``.
-            mask_dtype: dtype of the mask in the observation and in ``info``: ``"int8"``, ``"bool"`` or ``"float32"``.
-            autoreset_mode: ``SAME_STEP``, ``NEXT_STEP`` or ``DISABLED``, by name or as Gymnasium's ``AutoresetMode``.
-            num_threads: number of threads that step the games; results do not depend on it.
-            frameskip: must be 1; accepted because TorchRL passes it to every environment.
-            **options: game options, e.g. ``size=7``.
+            **arguments: ``illegal_action`` (of the learner), ``observation``, ``autoreset_mode``, ``num_threads`` and the options
+                of the game, as in :class:`~stoneworks.envs.batch_env.BatchEnv`.
 
         Raises:
             ValueError: an argument is invalid; the message lists the allowed values.
         """
-        super().__init__(
-            num_envs,
-            game,
-            illegal_action=illegal_action,
-            obs_layout=obs_layout,
-            obs_dtype=obs_dtype,
-            mask_in_observation=mask_in_observation,
-            observation_key=observation_key,
-            mask_key=mask_key,
-            mask_dtype=mask_dtype,
-            autoreset_mode=autoreset_mode,
-            num_threads=num_threads,
-            frameskip=frameskip,
-            **options,
-        )
+        super().__init__(num_envs, game, **arguments)
         self.seat = check_seat(seat)
         #: ``int8[num_envs]``, the learner's seat in each game.
         self._seats = self._viewers

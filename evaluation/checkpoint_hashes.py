@@ -7,17 +7,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stoneworks.evaluation.workers import Player
-from stoneworks.models.shipped import METADATA_FILE, checkpoint_of
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
+from stoneworks.models.description import METADATA_FILE
 
 
 def checkpoint_hashes(players: Mapping[str, Player]) -> dict[str, str]:
     """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes."""
-    found = {name: checkpoint_of(player) for name, player in players.items() if isinstance(player, str)}
+    found = {name: _checkpoint_of(player) for name, player in players.items()}
     return {
-        name: checkpoint_hash(checkpoint[0])
-        for name, checkpoint in found.items()
-        if checkpoint is not None and (checkpoint[0] / METADATA_FILE).is_file()
+        name: checkpoint_hash(folder)
+        for name, folder in found.items()
+        if folder is not None and (folder / METADATA_FILE).is_file()
     }
+
+
+def _checkpoint_of(player: Player) -> Path | None:
+    try:
+        return BotSpec.parse(player).checkpoint if isinstance(player, str) else None
+    except UnknownBotError:
+        return None
 
 
 def checkpoint_hash(folder: Path) -> str:

@@ -21,7 +21,7 @@ from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
 from stoneworks.models import Bot
-from stoneworks.models.bots.names_in_files import check_name_in_file
+from stoneworks.models.bots.spec import check_name_in_file
 from stoneworks.text import percent
 
 

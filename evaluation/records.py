@@ -12,7 +12,7 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.files import write_whole
-from stoneworks.models.errors import BotForfeit
+from stoneworks.models.bots.bot import BotForfeit
 from stoneworks.reading import parse_json, read_bytes
 
 #: Reasons of forfeits; the games themselves are unfinished.

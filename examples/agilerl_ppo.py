@@ -14,6 +14,7 @@ from agilerl.algorithms import PPO
 from agilerl.rollouts.on_policy import collect_rollouts
 from torch import nn
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation.match import play_match
@@ -25,7 +26,7 @@ NUM_ENVS, LEARN_STEP = 64, 4096
 
 def make_env(game: str, opponent: object = "random") -> VectorEnv:
     """Create the environment. AgileRL reads the mask from ``info["action_mask"]``."""
-    return VectorEnv(NUM_ENVS, game, opponent=opponent, obs_layout="flat")
+    return VectorEnv(NUM_ENVS, game, opponent=opponent, observation=ObservationFormat(layout="flat"))
 
 
 def chain(network: nn.Module) -> nn.Sequential:

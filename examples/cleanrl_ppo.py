@@ -12,6 +12,7 @@ import time
 import torch
 from torch import nn
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
@@ -24,7 +25,7 @@ NUM_ENVS, NUM_STEPS, NUM_EPOCHS, NUM_BATCHES = 64, 64, 3, 8
 
 def make_env(game: str) -> SelfPlayVectorEnv:
     """Create the environment: rows show the perspective of the player to move; rewards are for the player who moved."""
-    return SelfPlayVectorEnv(NUM_ENVS, game, obs_layout="flat")
+    return SelfPlayVectorEnv(NUM_ENVS, game, observation=ObservationFormat(layout="flat"))
 
 
 def network(num_inputs: int, num_outputs: int) -> nn.Sequential:

@@ -7,20 +7,33 @@ explains this file step by step.
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
+
 import numpy as np
 
 from stoneworks import Game, State, register_game
-from stoneworks.envs.rules import stone_placement
+from stoneworks.envs.rules import stone_placement, stone_planes
 from stoneworks.envs.rules.grid import rhombus
 from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, end_game, start_game
 from stoneworks.envs.rules.kernels import capacity, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption
+from stoneworks.envs.rules.stone_planes import plane_names
 from stoneworks.envs.rules.templates import rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 # A cell holds EMPTY, or BLACK or WHITE plus the flags of the two edges of its color that the stone is connected to.
 EMPTY, BLACK, WHITE, COLOR = 0, 1, 2, 3
 FIRST_EDGE, LAST_EDGE, BOTH_EDGES = 4, 8, 12
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    SWAP_LEGAL = auto()
+    PLAYS_BLACK = auto()
 
 
 @kernel
@@ -100,11 +113,11 @@ def observe(board, state, player, planes):
     """Write the planes of ``Hex.observation_planes`` from the perspective of ``player``."""
     color = player ^ state.swapped
     for cell in range(board.num_cells):
-        planes[0, cell] = state.stones[cell] & COLOR == color + 1
-        planes[1, cell] = state.stones[cell] & COLOR == 2 - color
-    planes[2, :] = 1
-    planes[3, :] = swap_is_legal(board, state)
-    planes[4, :] = color == 0
+        planes[Plane.OWN_STONES, cell] = state.stones[cell] & COLOR == color + 1
+        planes[Plane.OPPONENT_STONES, cell] = state.stones[cell] & COLOR == 2 - color
+    planes[Plane.BOARD, :] = 1
+    planes[Plane.SWAP_LEGAL, :] = swap_is_legal(board, state)
+    planes[Plane.PLAYS_BLACK, :] = color == 0
 
 
 class Hex(Game):
@@ -115,7 +128,7 @@ class Hex(Game):
     scale_options = ("size",)
     num_action_planes = 1
     global_actions = ("swap",)
-    observation_planes = ("own_stones", "opponent_stones", "board", "swap_legal", "plays_black")
+    observation_planes = plane_names(Plane)
     binary_observations = True
     reasons = ("connection",)
     colors = ("Black", "White")

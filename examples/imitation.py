@@ -7,11 +7,11 @@ explains what an algorithm consists of.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch.nn import functional
 
 from stoneworks import load_bot, load_game
@@ -20,7 +20,7 @@ from stoneworks.models.checkpoint import save_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import make_network
 from stoneworks.training.runs.algorithms import register_algorithm
-from stoneworks.training.runs.config_reading import above_0, at_least
+from stoneworks.training.runs.config_files import RunConfig
 from stoneworks.training.runs.hardware import describe_hardware
 from stoneworks.training.runs.status import TrainingResult, TrainingStatus
 from stoneworks.training.runs.story import RunStory
@@ -29,20 +29,13 @@ WIN, DRAW, LOSS = 0, 1, 2
 STEPS_PER_GAME, BATCH_SIZE = 8, 64
 
 
-@dataclass(frozen=True)
-class ImitationConfig:
+class ImitationConfig(RunConfig):
     """Configuration of a run that trains on ``games`` self-play games of the bot ``teacher``, in mini-batches."""
 
-    game: str
-    games: int = at_least(1)
     algorithm: str = "imitation"
-    seed: int = at_least(0, default=0)
+    games: int = Field(ge=1)
     teacher: str = "mcts:100"
-    learning_rate: float = above_0(default=5e-3)
-
-    def check(self, source):
-        """Raise ``ValueError`` if the teacher is unknown."""
-        load_bot(self.teacher, self.game).close()
+    learning_rate: float = Field(5e-3, gt=0)
 
 
 def train(config, folder, *, resume=False, report=None, stop=None):
@@ -73,7 +66,7 @@ def train(config, folder, *, resume=False, report=None, stop=None):
         if report is not None:
             report(TrainingStatus(done, config.games, seconds, done / seconds))
     seconds = time.monotonic() - began
-    training = {"algorithm": "imitation", "config": asdict(config), "games": done, "seconds": seconds}
+    training = {"algorithm": "imitation", "config": config.model_dump(mode="json"), "games": done, "seconds": seconds}
     training |= {"hardware": describe_hardware(), "match_results": []}
     checkpoint = Path(folder) / "checkpoint"
     settings = PlaySettings(deterministic_policy=True)

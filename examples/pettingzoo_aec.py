@@ -14,6 +14,7 @@ import torch
 from pettingzoo import AECEnv
 from torch import nn
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
@@ -25,7 +26,7 @@ GAMES_PER_UPDATE = 64
 
 def make_env(game: str) -> AECEnv:
     """Create the environment; ``vadus_v0.env(size=4)`` is equivalent."""
-    return BoardGameEnv(game, obs_layout="flat")
+    return BoardGameEnv(game, observation=ObservationFormat(layout="flat"))
 
 
 def play_game(env: AECEnv, network: nn.Module) -> list[tuple[np.ndarray, np.ndarray, int, float]]:

@@ -12,6 +12,7 @@ import gymnasium
 import torch
 from sb3_contrib import MaskablePPO
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.evaluation.match import play_match
@@ -21,7 +22,7 @@ from stoneworks.models.exported_policy import save_policy
 
 def make_env(game: str) -> gymnasium.Env:
     """Create an environment with the opponent ``random``. MaskablePPO calls its method ``action_masks``."""
-    return SingleAgentEnv(game, opponent="random", obs_layout="flat")
+    return SingleAgentEnv(game, opponent="random", observation=ObservationFormat(layout="flat"))
 
 
 def main(arguments: list[str] | None = None) -> None:

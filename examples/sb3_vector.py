@@ -10,6 +10,7 @@ import argparse
 
 import torch
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.evaluation.match import play_match
@@ -20,7 +21,7 @@ from stoneworks.models.exported_policy import save_policy
 
 def make_env(game: str) -> SB3VecEnv:
     """Create 64 self-play games. Use ``VectorEnv`` instead for games against built-in opponents."""
-    return SB3VecEnv(SelfPlayVectorEnv(64, game, obs_layout="flat"))
+    return SB3VecEnv(SelfPlayVectorEnv(64, game, observation=ObservationFormat(layout="flat")))
 
 
 def main(arguments: list[str] | None = None) -> None:

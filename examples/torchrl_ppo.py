@@ -17,6 +17,7 @@ from torchrl.modules import MaskedCategorical, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
+from stoneworks.envs import ObservationFormat
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation.match import play_match
@@ -32,9 +33,7 @@ def make_env(game: str, opponent: object = "random") -> GymWrapper:
         NUM_ENVS,
         game,
         opponent=opponent,
-        obs_layout="flat",
-        mask_in_observation=True,
-        mask_dtype="bool",
+        observation=ObservationFormat(layout="flat", with_mask=True, mask_dtype="bool"),
         autoreset_mode="DISABLED",
     )
     return GymWrapper(games, categorical_action_encoding=True)

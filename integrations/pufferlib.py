@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.missing_library import require
 
@@ -39,12 +40,12 @@ class PufferVectorEnv(PufferEnv):  # type: ignore[misc,valid-type]
         Raises:
             ValueError: an argument is invalid or cannot be set for this environment.
         """
-        for name in ("obs_layout", "obs_dtype", "mask_in_observation", "autoreset_mode"):
+        for name in ("observation", "autoreset_mode"):
             if name in arguments:
                 raise ValueError(
                     f"{name} must not be given: PufferLib's observations have one form, got {arguments[name]!r}"
                 )
-        self.games = VectorEnv(num_envs, obs_layout="flat", **arguments)
+        self.games = VectorEnv(num_envs, observation=ObservationFormat(layout="flat"), **arguments)
         num_inputs = int(np.prod(self.games.game.observation_shape))
         num_actions = self.games.game.num_actions
         self.single_observation_space = spaces.Box(0, 1, (num_inputs + num_actions,), np.float32)

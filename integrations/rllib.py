@@ -2,7 +2,8 @@
 
 ``config.environment("stoneworks_aec", env_config={"game": "vadus(size=4)"})`` after ``register_environments()``, with
 ``RLModuleSpec(module_class=MaskedModule)``. RLlib's own action-masking example expects the key
-``"observations"``; set ``observation_key="observations"`` in ``env_config`` to use it.
+``"observations"``; set
+``observation={"layout": "flat", "with_mask": True, "key": "observations"}`` in ``env_config`` to use it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def make_aec_env(config: Mapping[str, Any]) -> AECEnv:
     """
     from stoneworks.envs.aec import BoardGameEnv
 
-    return AECEnv(BoardGameEnv(**{"obs_layout": "flat", **config}))
+    return AECEnv(BoardGameEnv(**{"observation": {"layout": "flat"}, **config}))
 
 
 def make_single_env(config: Mapping[str, Any]) -> Any:
@@ -55,7 +56,7 @@ def make_single_env(config: Mapping[str, Any]) -> Any:
     """
     from stoneworks.envs.single_agent import SingleAgentEnv
 
-    return SingleAgentEnv(**{"obs_layout": "flat", "mask_in_observation": True, **config})
+    return SingleAgentEnv(**{"observation": {"layout": "flat", "with_mask": True}, **config})
 
 
 def register_environments() -> None:

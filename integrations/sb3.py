@@ -184,7 +184,7 @@ class SelfPlayMaskablePPO(MaskablePPO):
         if games is not None and not isinstance(games, SelfPlayVectorEnv):
             raise ValueError(f"env must be an SB3VecEnv over a SelfPlayVectorEnv, got one over {games!r}")
         if games is not None and not isinstance(games.single_observation_space, gymnasium.spaces.Box):
-            raise ValueError("mask_in_observation must be False: the mask is passed by action_masks()")
+            raise ValueError("the observation format must have with_mask=False: the mask is passed by action_masks()")
         self.rollout_buffer_class = SelfPlayRolloutBuffer
         super()._setup_model()
         assert isinstance(self.rollout_buffer, SelfPlayRolloutBuffer)

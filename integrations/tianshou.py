@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stoneworks.envs.observation_format import ObservationFormat
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.integrations.missing_library import require
 
@@ -18,6 +19,9 @@ from torch import Tensor, nn  # noqa: E402
 
 _ILLEGAL_LOGIT = -1e9
 
+#: The keys that Tianshou reads, and flat planes.
+TIANSHOU_FORMAT = ObservationFormat("flat", with_mask=True, key="obs", mask_key="mask", mask_dtype="bool")
+
 
 def make_env(game: str, **arguments: Any) -> SingleAgentEnv:
     """Create an environment with Tianshou's observation keys: ``{"obs": ..., "mask": bool[num_actions]}``.
@@ -26,8 +30,7 @@ def make_env(game: str, **arguments: Any) -> SingleAgentEnv:
         game: a game name or a game string.
         **arguments: arguments of :class:`stoneworks.envs.single_agent.SingleAgentEnv`; observations are flat by default.
     """
-    keys: dict[str, Any] = {"observation_key": "obs", "mask_key": "mask", "mask_dtype": "bool"}
-    return SingleAgentEnv(game, **{"obs_layout": "flat", "mask_in_observation": True, **keys, **arguments})
+    return SingleAgentEnv(game, **{"observation": TIANSHOU_FORMAT, **arguments})
 
 
 class MaskedActor(nn.Module):

@@ -5,13 +5,15 @@ from .architecture import (
     network_names as network_names,
     register_network as register_network,
 )
-from .bots.bot import Bot as Bot
+from .bots.bot import Analysis as Analysis, Bot as Bot, BotForfeit as BotForfeit, BotStartError as BotStartError
 from .bots.loading import load_bot as load_bot
-from .bots.registry import BotEntry as BotEntry, bot_names as bot_names, register_bot as register_bot
-from .checkpoint import load_checkpoint as load_checkpoint, save_checkpoint as save_checkpoint
-from .errors import (
-    BotForfeit as BotForfeit,
-    BotStartError as BotStartError,
-    MissingEvaluationError as MissingEvaluationError,
-    UnknownBotError as UnknownBotError,
+from .bots.registry import (
+    BotEntry as BotEntry,
+    Parameter as Parameter,
+    bot_names as bot_names,
+    register_bot as register_bot,
 )
+from .bots.spec import BotSpec as BotSpec, UnknownBotError as UnknownBotError
+from .checkpoint import load_checkpoint as load_checkpoint, save_checkpoint as save_checkpoint
+from .description import PlaySettings as PlaySettings
+from .evaluations import MissingEvaluationError as MissingEvaluationError

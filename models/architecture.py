@@ -1,6 +1,6 @@
 """The registry of networks, their hyperparameters, and :class:`Architecture`; does not import torch.
 
-Each network is one :class:`NetworkEntry`: a subclass of :class:`stoneworks.models.network.BoardNetwork` and a dataclass of its
+Each network is one :class:`NetworkEntry`: a subclass of :class:`stoneworks.models.network.BoardNetwork` and a document of its
 hyperparameters. Other packages add networks with :func:`register_network`, or with an entry point in the group
 ``stoneworks.networks`` that refers to a ``NetworkEntry``.
 """
@@ -8,11 +8,13 @@ hyperparameters. Other packages add networks with :func:`register_network`, or w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import Field, ValidationError, model_validator
+
+from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.envs.rules.registry import Entry, Registry, path_of
 from stoneworks.models.features import features_of
@@ -20,30 +22,28 @@ from stoneworks.models.features import features_of
 ENTRY_POINT_GROUP = "stoneworks.networks"
 
 
-@dataclass(frozen=True)
-class NetworkConfig:
+class NetworkConfig(Document):
     """Base class of network hyperparameters; each kind of network defines a subclass.
 
     Attributes:
         kind: name of the network in the registry.
 
     Raises:
-        ValueError: if an attribute is invalid; the message starts with its name.
+        DocumentError: an attribute is invalid.
     """
 
     kind: str
 
     @property
-    def features(self) -> bool:
+    def sees_features(self) -> bool:
         """Whether the network sees the features of the game (see :mod:`stoneworks.models.features`)."""
-        return False
+        return bool(getattr(self, "features", False))
 
 
 #: Maximum number of weights in the residual blocks; protects against configurations that exhaust memory.
 MAX_WEIGHTS = 200_000_000
 
 
-@dataclass(frozen=True)
 class ResidualConfig(NetworkConfig):
     """Hyperparameters of the residual networks (see :class:`stoneworks.models.network.ResidualNetwork`).
 
@@ -53,21 +53,19 @@ class ResidualConfig(NetworkConfig):
         features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
     """
 
-    channels: int = 32
-    blocks: int = 4
+    channels: int = Field(32, ge=1, le=1024)
+    blocks: int = Field(4, ge=0, le=100)
     features: bool = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.features, bool):
-            raise ValueError(f"features must be true or false, got {self.features!r}")
-        check_integer("channels", self.channels, 1, 1024)
-        check_integer("blocks", self.blocks, 0, 100)
+    @model_validator(mode="after")
+    def _check_size(self) -> ResidualConfig:
         weights = 18 * self.channels**2 * self.blocks
         if weights > MAX_WEIGHTS:
             raise ValueError(
                 f"blocks must be at most {MAX_WEIGHTS // (18 * self.channels**2)} with {self.channels} channels, "
                 f"got {self.blocks}: {weights:,} weights"
             )
+        return self
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,7 @@ class NetworkEntry(Entry):
         """Import and return the hyperparameter class. Raises :class:`RegistrationError` if it is not a valid one."""
         found = self.load("hyperparameters")
         if not (isinstance(found, type) and issubclass(found, NetworkConfig)):
-            raise RegistrationError(
-                f"{self.name}: hyperparameters must be a dataclass that extends NetworkConfig, got {found!r}"
-            )
+            raise RegistrationError(f"{self.name}: hyperparameters must be a subclass of NetworkConfig, got {found!r}")
         return found
 
 
@@ -135,7 +131,7 @@ def register_network(
     Args:
         name: name in configurations and checkpoints.
         network: a subclass of :class:`stoneworks.models.network.BoardNetwork`, or its path ``"module:Class"``.
-        hyperparameters: a dataclass that extends :class:`NetworkConfig`, or its path.
+        hyperparameters: a subclass of :class:`NetworkConfig`, or its path.
         win_draw_loss: see :class:`NetworkEntry`.
 
     Raises:
@@ -206,7 +202,7 @@ class Architecture:
             action_planes=game.num_action_planes,
             global_actions=len(game.global_actions),
             config=config,
-            feature_planes=len(features_of(game)) if config.features else 0,
+            feature_planes=len(features_of(game)) if config.sees_features else 0,
         )
 
     @property
@@ -222,18 +218,17 @@ class Architecture:
     def as_dict(self) -> dict[str, Any]:
         """Return the sizes and hyperparameters as a JSON-serializable dictionary."""
         sizes = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "config"}
-        return sizes | asdict(self.config)
+        return sizes | self.config.model_dump()
 
 
 def network_config(values: Mapping[str, Any]) -> NetworkConfig:
     """Create a ``NetworkConfig`` from hyperparameters by name, including ``kind``.
 
     Raises:
-        ValueError: if the kind is unknown or a hyperparameter is unknown or invalid; the message starts with its name.
+        ValueError: if the kind is unknown or a hyperparameter is unknown or invalid; the message names it.
     """
     config_class = network_entry(values.get("kind")).config_class()
-    known = [field.name for field in fields(config_class)]
-    for name in values:
-        if name not in known:
-            raise ValueError(f"{name} is not a hyperparameter of {values['kind']}; valid ones: {', '.join(known)}")
-    return config_class(**values)
+    try:
+        return config_class.model_validate(dict(values))
+    except ValidationError as error:
+        raise ValueError(describe(error, config_class)) from None

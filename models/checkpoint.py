@@ -16,7 +16,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def save_checkpoint(
     description = CheckpointDescription(
         game=str(game),
         **_rules(game, network.architecture.config),
-        network=asdict(network.architecture.config),
+        network=network.architecture.config.model_dump(),
         files={name: SavedFile(bytes=len(content), sha256=_hash(content)) for name, content in contents.items()},
         libraries=library_versions(),
         play=play or PlaySettings(),
@@ -243,7 +243,7 @@ def _rules(game: Game, config: NetworkConfig) -> dict[str, Any]:
     return {
         "environment_version": game.version,
         "observation_planes": tuple(game.observation_planes),
-        "feature_planes": tuple(feature.name for feature in features_of(game)) if config.features else (),
+        "feature_planes": tuple(feature.name for feature in features_of(game)) if config.sees_features else (),
         "action_planes": game.num_action_planes,
         "global_actions": tuple(game.global_actions),
         "num_actions": game.num_actions,
@@ -254,9 +254,9 @@ def _read_network_config(problem: str, values: Mapping[str, Any]) -> NetworkConf
     try:
         config = network_config(values)
     except (ValueError, TypeError) as error:
-        raise CheckpointError(f"{problem}the network's {error}") from None
-    if asdict(config) != values:
-        raise CheckpointError(f"{problem}the network must have {', '.join(asdict(config))}; it has {', '.join(values)}")
+        raise CheckpointError(f"{problem}network: {error}") from None
+    if (expected := config.model_dump()) != values:
+        raise CheckpointError(f"{problem}the network must have {', '.join(expected)}; it has {', '.join(values)}")
     return config
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from stoneworks.models.bots.parameters import parse_budget
 from stoneworks.models.description import METADATA_FILE
 
 MATCHES_FILE = "matches.json"
@@ -31,27 +30,3 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Path | None:
     """Return the folder of the shipped checkpoint ``name``, or None if there is none."""
     return shipped_folder() / name if name in names() else None
-
-
-def checkpoint_of(name: str) -> tuple[Path, int | float] | None:
-    """Return the checkpoint and search budget of a bot name, or None if it does not name a checkpoint.
-
-    Returns: ``(folder, budget)``: the folder of the checkpoint, and the number of simulations (``int``), as in
-        ``vadus@64``, or the seconds (``float``), as in ``vadus@2s``; 0 simulations without a suffix.
-    """
-    if (folder := _folder_of(name)) is not None:
-        return folder, 0
-    before, _, budget = name.rpartition("@")
-    folder = _folder_of(before)
-    if folder is None:
-        return None
-    parsed = parse_budget(budget, max_digits=6)
-    return None if parsed is None else (folder, parsed)
-
-
-def _folder_of(name: str) -> Path | None:
-    folder = find(name)
-    try:
-        return Path(name) if folder is None and name and Path(name).is_dir() else folder
-    except OSError:  # longer than a path can be
-        return None

@@ -6,7 +6,7 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
@@ -16,10 +16,12 @@ T = TypeVar("T")
 Tuple = Annotated[tuple[T, ...], Strict(False)]
 
 _BOUNDS = {
-    "greater_than_equal": ">= {ge:g}",
-    "greater_than": "> {gt:g}",
-    "less_than_equal": "<= {le:g}",
-    "less_than": "< {lt:g}",
+    "greater_than_equal": "be >= {ge:g}",
+    "greater_than": "be > {gt:g}",
+    "less_than_equal": "be <= {le:g}",
+    "less_than": "be < {lt:g}",
+    "too_short": "have at least {min_length} items",
+    "too_long": "have at most {max_length} items",
 }
 _MAX_CHARACTERS = 100
 
@@ -67,6 +69,10 @@ class Document(BaseModel, metaclass=_TypedErrors):
         except ValidationError as error:
             raise cls.error(f"{source}: {describe(error, cls)}") from None
 
+    def replace(self, **changes: Any) -> Self:
+        """Return a validated copy with ``changes``. Raises ``error`` if a value is invalid."""
+        return type(self)(**{**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
+
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
     """Return the first problem of a validation error in one line: the key, the constraint and the value."""
@@ -80,8 +86,8 @@ def describe(error: ValidationError, document: type[BaseModel]) -> str:
     if kind in ("value_error", "assertion_error"):  # raised by a validator of ours, whose message names the value
         return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
     bound = _BOUNDS.get(kind)
-    words = bound.format(**problem["ctx"]) if bound else problem["msg"].removeprefix("Input should be ")
-    return f"{key or 'it'} must be {words}, got {shown(value)}"
+    words = bound.format(**problem["ctx"]) if bound else problem["msg"].partition(" should ")[2] or problem["msg"]
+    return f"{key or 'it'} must {words}, got {shown(value)}"
 
 
 def shown(value: Any) -> str:

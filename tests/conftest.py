@@ -23,6 +23,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.importorskip(*marker.args)
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which some environments lack
+def pytest_xdist_setupnodes() -> None:
+    """Compile the kernels of small boards once, if none are cached, before workers start that would all do so."""
+    from stoneworks.envs.rules import load_game
+    from stoneworks.envs.rules.games import small_games
+    from stoneworks.envs.rules.kernel_cache import cache_folder
+    from stoneworks.models.compiling import compile_games
+
+    folder = cache_folder()
+    if folder is not None and not any(folder.iterdir()):
+        compile_games([load_game(name) for name in small_games()])
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the repository."""

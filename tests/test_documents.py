@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
@@ -18,7 +18,7 @@ class Search(Document):
 class Plan(Document):
     game: str
     search: Search = Search()
-    opponents: Tuple[str] = ()
+    opponents: Tuple[Annotated[str, Field(max_length=9)]] = Field((), max_length=2)
     shares: dict[str, float] = Field(default_factory=dict)
 
 
@@ -51,6 +51,8 @@ def test_values_of_a_mapping_are_kept() -> None:
         ({"game": 3}, "game must be a valid string, got 3"),
         ({"game": "x", "opponents": ["greedy", 3]}, "opponents.1 must be a valid string, got 3"),
         ({"game": "x", "opponents": "greedy"}, "opponents must be a valid tuple, got 'greedy'"),
+        ({"game": "x", "opponents": ["a", "b", "c"]}, "opponents must have at most 2 items, got ['a', 'b', 'c']"),
+        ({"game": "x", "opponents": ["x" * 10]}, "opponents.0 must have at most 9 characters, got 'xxxxxxxxxx'"),
         ({"game": "x", "shares": {"a": "b"}}, "shares.a must be a valid number, got 'b'"),
         ([], "it must be a valid dictionary or instance of Plan, got []"),
     ],

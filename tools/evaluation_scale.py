@@ -84,17 +84,17 @@ def _fit(values: npt.NDArray[np.float64], results: npt.NDArray[np.float64]) -> t
     def slope(weight: float) -> float:
         return float((values * ((results + 1) / 2 - _logistic(weight * values))).sum())
 
-    least, most = 1e-6 / float(np.abs(values).mean()), 1e6 / float(np.abs(values).mean())
-    if slope(least) <= 0:
+    low, high = 1e-6 / float(np.abs(values).mean()), 1e6 / float(np.abs(values).mean())
+    if slope(low) <= 0:
         raise ValueError("the evaluation does not predict the results: no scale fits them")
-    if slope(most) >= 0:
+    if slope(high) >= 0:
         raise ValueError("the evaluation is never wrong about the results: there are too few games to fit a scale to")
-    while most / least > 1 + 1e-6:
-        middle = math.sqrt(least * most)
-        least, most = (middle, most) if slope(middle) > 0 else (least, middle)
-    chance = _logistic(least * values)
+    while high / low > 1 + 1e-6:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    chance = _logistic(low * values)
     information = float((values**2 * chance * (1 - chance)).sum())
-    return 2 / least, 2 / least**2 / math.sqrt(information)
+    return 2 / low, 2 / low**2 / math.sqrt(information)
 
 
 def _logistic(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

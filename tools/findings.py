@@ -67,7 +67,7 @@ class Findings:
     opening: npt.NDArray[np.float32]
 
 
-def find_out(
+def play_and_summarize(
     agent: str,
     game: Game,
     *,
@@ -197,7 +197,7 @@ def main(
     replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
     with torch_threads(1), Progress(console=Console(stderr=True, markup=False)) as progress:
         task = progress.add_task(str(game), total=games)
-        findings = find_out(
+        findings = play_and_summarize(
             agent,
             game,
             num_games=games,

@@ -21,7 +21,7 @@ from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.models import load_bot
 from stoneworks.text import percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.display import train_with_display
 
 CONFIG = "vadus-5-demo"

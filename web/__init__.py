@@ -1,5 +1,5 @@
 """Web interface to play, watch and analyze games, and standalone HTML replays."""
 
-from stoneworks.web.replay import Replay
+from stoneworks.web.html_replay import Replay
 
 __all__ = ["Replay"]

@@ -14,8 +14,7 @@ from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
 from stoneworks.reading import read_json
-from stoneworks.web.errors import RequestError
-from stoneworks.web.limits import Limits
+from stoneworks.web.requests import RequestError
 
 #: Bots listed in the interface, in this order. Any other name accepted by :func:`check_bot_name` can be typed.
 _OFFERED = (
@@ -30,11 +29,14 @@ _OFFERED = (
     "mcts:2s",
 )
 _SHIPPED_SIMULATIONS = 64
+#: Largest search budgets in a bot's name.
+_MAX_SIMULATIONS = 100_000
+_MAX_DEPTH_TURNS = 4
 _NAME_CHARACTERS = 40
 _SECONDS = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)s"
 
 
-def check_bot_name(name: str, game: Game, limits: Limits) -> str:
+def check_bot_name(name: str, game: Game, thinking_seconds: float) -> str:
     """Validate and return a bot name from a request.
 
     Raises:
@@ -46,26 +48,26 @@ def check_bot_name(name: str, game: Game, limits: Limits) -> str:
     if name in ("random", "greedy") or name in _of_other_packages():
         return name
     if found := re.fullmatch(rf"mcts:(?:([0-9]{{1,9}})|{_SECONDS})", name, re.ASCII):
-        if _is_allowed_number(found[1], limits.simulations):
+        if _is_allowed_number(found[1], _MAX_SIMULATIONS):
             return name
-        if _is_allowed_time(found[2], limits):
+        if _is_allowed_time(found[2], thinking_seconds):
             return name
         raise RequestError(
-            f"the budget of {name} must be 1 to {limits.simulations} simulations, or up to {limits.thinking_seconds / 2:g}s"
+            f"the budget of {name} must be 1 to {_MAX_SIMULATIONS} simulations, or up to {thinking_seconds / 2:g}s"
         )
     if found := re.fullmatch(rf"alphabeta:(?:([0-9]{{1,3}})|{_SECONDS})", name, re.ASCII):
-        if _is_allowed_number(found[1], limits.depth_turns) or _is_allowed_time(found[2], limits):
+        if _is_allowed_number(found[1], _MAX_DEPTH_TURNS) or _is_allowed_time(found[2], thinking_seconds):
             return name
         raise RequestError(
-            f"the depth of {name} must be 1 to {limits.depth_turns} turns, or a time up to {limits.thinking_seconds / 2:g}s"
+            f"the depth of {name} must be 1 to {_MAX_DEPTH_TURNS} turns, or a time up to {thinking_seconds / 2:g}s"
         )
     if found := re.fullmatch(rf"([a-z0-9-]{{1,32}})(?:@(?:([1-9][0-9]{{0,5}})|{_SECONDS}))?", name, re.ASCII):
         folder = shipped.find(found[1])
         if folder is not None:
-            if found[2] and int(found[2]) > limits.simulations:
-                raise RequestError(f"the simulations of {name} must be 1 to {limits.simulations}")
-            if found[3] and not _is_allowed_time(found[3], limits):
-                raise RequestError(f"the time of {name} must be at most {limits.thinking_seconds / 2:g}s")
+            if found[2] and int(found[2]) > _MAX_SIMULATIONS:
+                raise RequestError(f"the simulations of {name} must be 1 to {_MAX_SIMULATIONS}")
+            if found[3] and not _is_allowed_time(found[3], thinking_seconds):
+                raise RequestError(f"the time of {name} must be at most {thinking_seconds / 2:g}s")
             if _game_of_checkpoint(found[1]) != game.name:
                 raise RequestError(f"{name} plays {_game_of_checkpoint(found[1])}, not {game.name}")
             if not _plays(found[1], game):
@@ -93,9 +95,9 @@ def bots_for(game: Game) -> list[dict[str, Any]]:
     return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
 
 
-def bot_for(name: str, game: Game, limits: Limits) -> dict[str, Any]:
+def bot_for(name: str, game: Game, thinking_seconds: float) -> dict[str, Any]:
     """Return the entry of a bot that was typed by name, as in :func:`bots_for`. Raises as :func:`check_bot_name` does."""
-    return _described(check_bot_name(name, game, limits), game)
+    return _described(check_bot_name(name, game, thinking_seconds), game)
 
 
 def adviser_for(game: Game) -> str:
@@ -125,8 +127,8 @@ def _is_allowed_number(number: str | None, most: int) -> bool:
     return number is not None and number[0] != "0" and int(number) <= most  # load_bot accepts no leading zeros
 
 
-def _is_allowed_time(seconds: str | None, limits: Limits) -> bool:
-    return seconds is not None and 0 < float(seconds) <= limits.thinking_seconds / 2
+def _is_allowed_time(seconds: str | None, thinking_seconds: float) -> bool:
+    return seconds is not None and 0 < float(seconds) <= thinking_seconds / 2
 
 
 def _of_other_packages() -> tuple[str, ...]:

@@ -1,90 +1,105 @@
-"""The ASGI application: the routes of the JSON API, the page and its static files, and errors as JSON."""
+"""The web server: its parts, its routes, and ``serve``, which runs it with uvicorn."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from pathlib import Path
 
 import anyio
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from stoneworks.web.errors import RequestError
-from stoneworks.web.limits import Limits
-from stoneworks.web.routes.games import GameRoutes
-from stoneworks.web.routes.positions import PositionRoutes
-from stoneworks.web.routes.thinking import ThinkingRoutes
-from stoneworks.web.routes.watching import WatchingRoutes
+from stoneworks.models.processors import num_processors
+from stoneworks.web.analyzing import AnalysisRoutes
+from stoneworks.web.board import STATIC_FOLDER, Positions
+from stoneworks.web.bot_processes import BotProcesses
+from stoneworks.web.playing import Changes, GameRoutes
+from stoneworks.web.requests import RequestError, error_answer
 from stoneworks.web.security import Guard
-from stoneworks.web.services import Services
+from stoneworks.web.store import Store
+from stoneworks.web.watching import Watch
 
-STATIC_FOLDER = Path(__file__).parent / "static"
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+#: Number of concurrent requests, including those that wait for changes of a game.
+_MAX_REQUESTS = 1000
 #: Number of handler threads; most of them wait for the disk, where concurrent writes share one commit.
 _MAX_THREADS = 24
 
 
 class Web:
-    """The web application.
-
-    Attributes:
-        services: the parts of the server that all request handlers use.
-    """
+    """The web application."""
 
     def __init__(
         self,
         data: Path,
         watched: Sequence[Path] = (),
         *,
-        hosts: Iterable[str] = ("localhost", "127.0.0.1", "::1"),
+        hosts: Iterable[str] = _LOOPBACK_NAMES,
         num_workers: int = 2,
-        limits: Limits | None = None,
+        thinking_seconds: float = 60.0,
+        max_requests: int = _MAX_REQUESTS,
     ) -> None:
-        """Open the database and start the worker processes.
+        """Open the database; the processes of bots start when they are needed.
 
         Args:
             data: folder of the database.
             watched: folders and files to watch.
             hosts: allowed values of the ``Host`` header.
             num_workers: number of worker processes for bots.
-            limits: resource limits.
-        """
-        self.services = Services(data, watched, num_workers, limits or Limits())
-        self._hosts = hosts
+            thinking_seconds: maximum time of a bot per request, in seconds.
+            max_requests: maximum number of concurrent requests.
 
-    def application(self) -> ASGIApp:
-        """Create the ASGI application."""
-        services = self.services
-        routes: list[Route | Mount] = [
-            *PositionRoutes(services).routes,
-            *GameRoutes(services).routes,
-            *ThinkingRoutes(services).routes,
-            *WatchingRoutes(services).routes,
+        Raises:
+            ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
+            OSError: the data folder cannot be written to.
+        """
+        changes, positions = Changes(), Positions()
+        watch = Watch(watched)
+        self._store = Store(data, changed=changes.notify)
+        self._processes = BotProcesses(num_workers, thinking_seconds)
+        self._routes = [
+            *AnalysisRoutes(positions, self._processes, watching=bool(watched)).routes,
+            *GameRoutes(self._store, changes, positions, self._processes).routes,
+            *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
             Route("/favicon.ico", _icon),
             *(Route(path, _page) for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch")),
         ]
+        self._hosts = hosts
+        self._max_requests = max_requests
+
+    def application(self) -> ASGIApp:
+        """Create the ASGI application."""
         application = Starlette(
-            routes=routes,
+            routes=self._routes,
             lifespan=self._lifespan,
             middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
             exception_handlers={RequestError: _request_error, HTTPException: _http_error, Exception: _internal_error},
         )
-        return Guard(application, self._hosts, services.limits.body_bytes, services.limits.requests)
+        return Guard(application, self._hosts, self._max_requests)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _MAX_THREADS
         yield
-        self.services.close()
+        self.close()
+
+    def close(self) -> None:
+        """Stop the processes of bots and close the database."""
+        self._processes.close()
+        self._store.close()
 
 
 async def _page(_: Request) -> Response:
@@ -99,19 +114,92 @@ async def _no_such_route(request: Request) -> Response:
     raise RequestError(f"there is no {request.method} {request.url.path[:80]}", 404)
 
 
-def _error(status: int, message: str) -> Response:
-    return JSONResponse({"error": {"status": status, "message": message}}, status)
-
-
 async def _request_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    return _error(error.status, str(error))
+    return error_answer(error)
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _error(error.status_code, error.detail)
+    return error_answer(RequestError(error.detail, error.status_code))
 
 
 async def _internal_error(_: Request, __: Exception) -> Response:
-    return _error(500, "internal error; the server's log has the details")
+    return error_answer(RequestError("internal error; the server's log has the details", 500))
+
+
+def serve(
+    data: Path,
+    watched: Sequence[Path] = (),
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    allowed_hosts: Sequence[str] = (),
+    num_workers: int | None = None,
+    thinking_seconds: float = 60.0,
+    started: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Run the web server until the process is interrupted.
+
+    Args:
+        data: folder of the stored games.
+        watched: folders and files to watch. Only these and the data folder can be read.
+        host: the address to listen on.
+        port: the port to listen on; 0 for any that is free.
+        allowed_hosts: additional allowed values of the Host header.
+        num_workers: number of worker processes for bots; by default the number of processors minus one, at most 4.
+        thinking_seconds: maximum time of a bot per request, in seconds.
+        started: called with the server's URL once it is listening.
+
+    Raises:
+        ValueError: an argument is invalid.
+        OSError: the address is in use, or the data folder cannot be written to.
+    """
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port must be an integer from 0 to 65535, got {port}")
+    if num_workers is not None and num_workers < 1:
+        raise ValueError(f"workers must be an integer >= 1, got {num_workers}")
+    web = Web(
+        data,
+        watched,
+        hosts={*_LOOPBACK_NAMES, *_names_of(host), *allowed_hosts},
+        num_workers=num_workers or max(1, min(4, num_processors() - 1)),
+        thinking_seconds=thinking_seconds,
+    )
+    config = uvicorn.Config(
+        web.application(),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+        timeout_keep_alive=75,
+        limit_concurrency=2 * _MAX_REQUESTS,  # connections; the application limits requests, and answers in JSON
+        h11_max_incomplete_event_size=65536,
+    )
+    with _listen(host, port) as listening:
+        name = f"[{host}]" if ":" in host else host
+        started(f"http://{name}:{listening.getsockname()[1]}/")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With an explicit protocol, asyncio disables Nagle's algorithm, which would delay every response by 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(512)
+    except OSError as error:
+        listening.close()
+        raise OSError(error.errno, f"{error.strerror}: {host} port {port}") from None
+    return listening
+
+
+def _names_of(host: str) -> tuple[str, ...]:
+    """Return the allowed host names of a listening address: the address itself, unless it is a wildcard address."""
+    try:
+        return () if ipaddress.ip_address(host).is_unspecified else (host,)
+    except ValueError:
+        return (host,)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stoneworks.web.errors import RequestError
+from stoneworks.web.requests import MAX_BODY_BYTES, RequestError, error_answer
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,11 +33,10 @@ class Guard:
     size and number of requests.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], body_bytes: int, most_requests: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], max_requests: int) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts}
-        self._body_bytes = body_bytes
-        self._most_requests = most_requests
+        self._max_requests = max_requests
         self._num_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,35 +53,32 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = [
-                    (name, value) for name, value in message["headers"] if name.decode("latin-1") not in _HEADERS
-                ]
-                message["headers"] = headers + [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
         self._num_requests += 1
         try:
-            if self._num_requests > self._most_requests:
-                raise RequestError(f"the server is answering {self._most_requests} requests; try again later", 503)
+            if self._num_requests > self._max_requests:
+                raise RequestError(f"the server is answering {self._max_requests} requests; try again later", 503)
             self._check(scope)
             await self._app(scope, self._bounded(receive), send_with_headers)
-        except RequestError as error:
+        except Exception as error:
+            if not isinstance(error, RequestError):
+                _LOG.exception("the request %s %s failed", scope["method"], scope["path"])
+                error = RequestError("internal error; the server's log has the details", 500)
             if not started:
-                await _send_error(send_with_headers, error.status, str(error))
-        except Exception:
-            _LOG.exception("the request %s %s failed", scope["method"], scope["path"])
-            if not started:
-                await _send_error(send_with_headers, 500, "internal error; the server's log has the details")
+                answer = error_answer(error)
+                if error.status in (403, 413, 503):
+                    answer.headers["connection"] = "close"
+                await answer(scope, receive, send_with_headers)
         finally:
             self._num_requests -= 1
 
     def _check(self, scope: Scope) -> None:
-        headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            key = name.decode("latin-1").lower()
-            if key in headers and key in ("host", "origin", "content-type", "content-length"):
-                raise RequestError(f"duplicate header {key}")
-            headers[key] = value.decode("latin-1")
+        headers = Headers(scope=scope)
+        for name in ("host", "origin", "content-type", "content-length"):
+            if len(headers.getlist(name)) > 1:
+                raise RequestError(f"duplicate header {name}")
         host = headers.get("host", "")
         if _host_name(host) not in self._hosts:
             raise RequestError(f"host {host[:80]!r} is not served here", 403)
@@ -92,14 +88,12 @@ class Guard:
         is_api = scope["path"].startswith("/api/")
         if is_api and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise RequestError("requests from other sites are not allowed", 403)
-        if (
-            scope["method"] == "POST"
-            and headers.get("content-type", "").partition(";")[0].strip() != "application/json"
-        ):
+        content_type = headers.get("content-type", "").partition(";")[0].strip()
+        if scope["method"] == "POST" and content_type != "application/json":
             raise RequestError("the content type must be application/json", 415)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > self._body_bytes:
-            raise RequestError(f"the body must have at most {self._body_bytes} bytes", 413)
+        if not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES:
+            raise RequestError(f"the body must have at most {MAX_BODY_BYTES} bytes", 413)
 
     def _bounded(self, receive: Receive) -> Receive:
         received = 0
@@ -108,8 +102,8 @@ class Guard:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._body_bytes:
-                raise RequestError(f"the body must have at most {self._body_bytes} bytes", 413)
+            if received > MAX_BODY_BYTES:
+                raise RequestError(f"the body must have at most {MAX_BODY_BYTES} bytes", 413)
             return message
 
         return bounded
@@ -134,12 +128,3 @@ def _host_name(host: str) -> str:
 
 
 _HOST_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
-
-
-async def _send_error(send: Send, status: int, message: str) -> None:
-    body = json.dumps({"error": {"status": status, "message": message}}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status in (403, 413, 503):
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -10,7 +10,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluat
 from stoneworks.training.cluster.actor import PlayedBatch
 from stoneworks.training.cluster.connection import local_cluster
 from stoneworks.training.cluster.crew import BATCH_SECONDS
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 with require_extra("train", "training runs"):
     import torch
@@ -99,19 +99,21 @@ class Capacity:
 
 
 def measure_capacity(
-    games: dict[str, tuple[str, tuple[str, ...]]] | None = None, *, tell: Callable[[str], None] = lambda message: None
+    games: dict[str, tuple[str, tuple[str, ...]]] | None = None,
+    *,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> tuple[Transport, list[Capacity]]:
     """Measure the transport on a Ray instance of its own, then each game.
 
     Args:
         games: configuration name and overrides by game string; None for ``OFFICIAL``.
-        tell: called with a description of the current measurement.
+        progress: called with a description of the current measurement.
     """
-    tell("Ray")
+    progress("Ray")
     transport = measure_transport()
     results = []
     for game, (name, overrides) in (OFFICIAL if games is None else games).items():
-        tell(game)
+        progress(game)
         config = load_config(name, [*overrides, "device=cpu", f"self_play.num_games={NUM_GAMES}"])
         assert isinstance(config, AlphaZeroConfig)
         results.append(_measure_game(config, transport))
@@ -176,9 +178,9 @@ def _self_play_per_core(config: AlphaZeroConfig, evaluator: Any) -> float:
     """Return the training positions per second: those of full searches, among full and fast ones."""
     seconds = []
     for full_share in (1.0, 1e-9):
-        search = replace(config.search, full_share=full_share)
+        search = config.search.replace(full_share=full_share)
         self_play = SelfPlay(
-            load_game(config.game), evaluator, replace(config, search=search), np.random.SeedSequence(0)
+            load_game(config.game), evaluator, config.replace(search=search), np.random.SeedSequence(0)
         )
         self_play.search.run(self_play._states, 2, self_play.generator)  # compiles
         begin = time.process_time()
@@ -190,7 +192,7 @@ def _self_play_per_core(config: AlphaZeroConfig, evaluator: Any) -> float:
 
 def _learner_per_core(config: AlphaZeroConfig) -> float:
     """Return the positions per second with their gradient steps: adding to the buffer, drawing batches, training."""
-    config = replace(config, learner=replace(config.learner, batch_size=BATCH_SIZE))
+    config = config.replace(learner=config.learner.replace(batch_size=BATCH_SIZE))
     game = load_game(config.game)
     learner = Learner(
         make_network(Architecture.of_game(game, config.network)), config.learner, *device_and_dtype(config)
@@ -222,7 +224,7 @@ def _bytes_per_position(config: AlphaZeroConfig, num_positions: int = 32) -> flo
 
 
 def _evaluations_per_second(config: AlphaZeroConfig, evaluator: Any, number: int) -> float:
-    inputs = NetworkInputs(load_game(config.game), config.network.features)
+    inputs = NetworkInputs(load_game(config.game), config.network.sees_features)
     planes = np.zeros((number, *inputs.shape), np.float32)
     evaluator(planes)
     rounds = max(1, 32 // number)

@@ -12,7 +12,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
 from stoneworks.training.cluster.connection import local_cluster
 from stoneworks.training.cluster.source import ClusterSelfPlay
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 with require_extra("cluster", "clusters"):
     import ray
@@ -57,7 +57,7 @@ class _Side:
 def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side, _Side]:
     """Return the measurements of two local processes and of two Ray actors, ``rounds`` rounds of ``seconds`` each."""
     with local_cluster(num_cores=2, object_store_bytes=200_000_000):
-        config = replace(config, processes=2, cluster="auto")
+        config = config.replace(processes=2, cluster="auto")
         network = make_network(Architecture.of_game(load_game(config.game), config.network))
         seed = np.random.SeedSequence(0)
         actors = ClusterSelfPlay(network, config, seed, 0.0, print)

@@ -64,7 +64,7 @@ def speed(
         return
     earlier = None if compare is None else load_report(compare)
     with Console(stderr=True).status("measuring") as status:
-        report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, tell=status.update)
+        report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, progress=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
     Console(width=width, markup=False, highlight=False).print(table_of(report, earlier))
     if json is not None:
@@ -76,7 +76,7 @@ def _measure_growth(image: Path, json: Path | None, rounds: int, seconds: float)
 
     check_image(image)
     with Console(stderr=True).status("measuring") as status:
-        results = measure_growth(rounds=rounds, seconds=seconds, tell=status.update)
+        results = measure_growth(rounds=rounds, seconds=seconds, progress=status.update)
     draw_growth(results, image)
     print(f"the figure is {image}")
     if json is not None:
@@ -87,7 +87,7 @@ def _measure_capacity(json: Path | None) -> None:
     from benchmarks.cluster.capacity import measure_capacity, save_capacity, table_of
 
     with Console(stderr=True).status("measuring") as status:
-        transport, results = measure_capacity(tell=status.update)
+        transport, results = measure_capacity(progress=status.update)
     width = None if sys.stdout.isatty() else WIDTH_OF_FILES
     console = Console(width=width, markup=False, highlight=False)
     console.print(table_of(results))

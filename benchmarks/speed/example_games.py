@@ -8,13 +8,13 @@ from pathlib import Path
 
 from stoneworks.envs.rules import Game, game_names, load_game
 
-#: The example as a requirement of a contestant.
+#: The example as a requirement of a workload.
 HEX = "examples/hex.py"
 _SOURCE = Path(__file__).resolve().parents[2]
 
 
 def is_available(requirement: str) -> bool:
-    """Return whether a requirement of a contestant, a module or ``HEX``, is available."""
+    """Return whether a requirement of a workload, a module or ``HEX``, is available."""
     if requirement == HEX:
         return "hex" in game_names() or (_SOURCE / HEX).is_file()
     return importlib.util.find_spec(requirement) is not None

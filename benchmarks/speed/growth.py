@@ -55,7 +55,7 @@ def measure_growth(
     *,
     rounds: int = 3,
     seconds: float = 0.2,
-    tell: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> list[Growth]:
     """Measure each size and return the minimum costs over the rounds.
 
@@ -63,21 +63,21 @@ def measure_growth(
         games: game strings by game; None for ``SIZES``.
         rounds: number of measurements per size.
         seconds: approximate duration of each measurement.
-        tell: called with a description of the current measurement.
+        progress: called with a description of the current measurement.
     """
     results = []
     for name, game_strings in (games or SIZES).items():
         for game_string in game_strings:
-            tell(game_string)
-            contestants = (
+            progress(game_string)
+            workloads = (
                 ours.batch_steps(game_string, NUM_GAMES),
                 ours.playout_actions(game_string),
                 ours.mcts_simulations(game_string, MCTS_SIMULATIONS),
             )
             for _ in range(rounds):
-                for contestant in contestants:
-                    contestant.measure(seconds)
-            step, playout, simulation = (1 / max(contestant.rates_per_second) for contestant in contestants)
+                for workload in workloads:
+                    workload.measure(seconds)
+            step, playout, simulation = (1 / max(workload.rates_per_second) for workload in workloads)
             game = load_game(game_string)
             costs = step * 1e9, playout * 1e9, simulation * 1e6
             results.append(Growth(name, game_string, game.grid.num_cells, *costs, game.state_dtype.itemsize))

@@ -1,4 +1,4 @@
-"""The contestants of stoneworks."""
+"""The workloads of stoneworks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from benchmarks.speed.contestant import Contestant, Play
 from benchmarks.speed.example_games import HEX, load_measured_game
 from benchmarks.speed.random_play import play_aec_at_random
+from benchmarks.speed.workload import Play, Workload
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.loading import load_bot
@@ -24,8 +24,8 @@ def _requires(game_name: str) -> tuple[str, ...]:
     return (HEX,) if game_name.startswith("hex") else ()
 
 
-def state_steps(game_name: str) -> Contestant:
-    """Return a contestant: steps of one ``State``, a random one of ``legal_actions()``, then ``apply_action``."""
+def state_steps(game_name: str) -> Workload:
+    """Return the workload: steps of one ``State``, a random one of ``legal_actions()``, then ``apply_action``."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -43,16 +43,16 @@ def state_steps(game_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"State of {game_name}", prepare, requires=_requires(game_name))
+    return Workload(f"State of {game_name}", prepare, requires=_requires(game_name))
 
 
-def aec_steps(game_name: str) -> Contestant:
-    """Return a contestant: steps of the AEC environment."""
-    return Contestant(f"AEC {game_name}", lambda: play_aec_at_random(BoardGameEnv(game_name)))
+def aec_steps(game_name: str) -> Workload:
+    """Return the workload: steps of the AEC environment."""
+    return Workload(f"AEC {game_name}", lambda: play_aec_at_random(BoardGameEnv(game_name)))
 
 
-def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_clock: bool = False) -> Contestant:
-    """Return a contestant: steps of a batch with observation and mask, including the choice of random actions."""
+def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_clock: bool = False) -> Workload:
+    """Return the workload: steps of a batch with observation and mask, including the choice of random actions."""
 
     def prepare() -> Play:
         batch = Batch(load_measured_game(game_name), num_games, auto_reset=True, num_threads=num_threads, seed=0)
@@ -68,11 +68,11 @@ def batch_steps(game_name: str, num_games: int, num_threads: int = 1, *, wall_cl
 
     threads = f", num_threads={num_threads}" if wall_clock else ""
     clock = time.perf_counter if wall_clock else time.process_time
-    return Contestant(f"Batch({game_name}, {num_games}{threads})", prepare, requires=_requires(game_name), clock=clock)
+    return Workload(f"Batch({game_name}, {num_games}{threads})", prepare, requires=_requires(game_name), clock=clock)
 
 
-def playout_actions(game_name: str) -> Contestant:
-    """Return a contestant: actions of random playouts from the initial state, on one thread."""
+def playout_actions(game_name: str) -> Workload:
+    """Return the workload: actions of random playouts from the initial state, on one thread."""
 
     def prepare() -> Play:
         batch = Batch(load_measured_game(game_name), 256, seed=0)
@@ -85,20 +85,20 @@ def playout_actions(game_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"random_playouts() of {game_name}", prepare, requires=_requires(game_name))
+    return Workload(f"random_playouts() of {game_name}", prepare, requires=_requires(game_name))
 
 
-def mcts_simulations(game_name: str, simulations: int) -> Contestant:
-    """Return a contestant: simulations of ``mcts:<simulations>`` from the initial state, each search from scratch."""
+def mcts_simulations(game_name: str, simulations: int) -> Workload:
+    """Return the workload: simulations of ``mcts:<simulations>`` from the initial state, each search from scratch."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
         state = game.new_initial_state()
         bot = MCTSBot(game, 0, simulations=simulations)
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             done = 0
-            while done < amount:
+            while done < units:
                 bot.restart()
                 bot.step(state)
                 done += simulations
@@ -106,11 +106,11 @@ def mcts_simulations(game_name: str, simulations: int) -> Contestant:
 
         return play
 
-    return Contestant(f"mcts:{simulations} of {game_name}", prepare, requires=_requires(game_name))
+    return Workload(f"mcts:{simulations} of {game_name}", prepare, requires=_requires(game_name))
 
 
-def network_search_simulations(game_name: str, num_games: int, num_simulations: int) -> Contestant:
-    """Return a contestant: simulations of a Gumbel search in many games at once, on one thread, with a constant network."""
+def network_search_simulations(game_name: str, num_games: int, num_simulations: int) -> Workload:
+    """Return the workload: simulations of a Gumbel search in many games at once, on one thread, with a constant network."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
@@ -134,24 +134,24 @@ def network_search_simulations(game_name: str, num_games: int, num_simulations: 
 
         return play
 
-    return Contestant(
+    return Workload(
         f"Gumbel search of {game_name}, {num_games} games of {num_simulations} simulations",
         prepare,
         requires=_requires(game_name),
     )
 
 
-def moves(game_name: str, bot_name: str) -> Contestant:
-    """Return a contestant: actions chosen by a bot in positions of random games, up to three quarters of the game."""
+def moves(game_name: str, bot_name: str) -> Workload:
+    """Return the workload: actions chosen by a bot in positions of random games, up to three quarters of the game."""
 
     def prepare() -> Play:
         game = load_measured_game(game_name)
         bot = load_bot(bot_name, game, 0)
         states = positions_of_random_games(game)
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             done = 0
-            while done < amount:  # always all positions, since their costs differ
+            while done < units:  # always all positions, since their costs differ
                 for state in states:
                     bot.step(state)
                 done += len(states)
@@ -159,7 +159,7 @@ def moves(game_name: str, bot_name: str) -> Contestant:
 
         return play
 
-    return Contestant(f"{bot_name} of {game_name}", prepare, requires=_requires(game_name))
+    return Workload(f"{bot_name} of {game_name}", prepare, requires=_requires(game_name))
 
 
 def positions_of_random_games(game: Game) -> list[State]:

@@ -12,14 +12,13 @@ import sys
 import tempfile
 import time
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.speed.contestant import Measured
+from benchmarks.speed.workload import Measured
 
 OURS_FRAMES = 100_000
 USUAL_FRAMES = 8_192
@@ -29,15 +28,15 @@ def ours() -> float:
     """Train as ``vadus-5-ppo`` does, without matches, and return frames per second of CPU time."""
     from stoneworks.training.ppo.config import PPOConfig
     from stoneworks.training.ppo.run import train
-    from stoneworks.training.runs.config import load_config
+    from stoneworks.training.runs.config_files import load_config
 
     config = load_config("vadus-5-ppo")
     assert isinstance(config, PPOConfig)
     never = 10**9
     # One thread: two threads on one core would wait for each other, which counts as CPU time.
-    config = replace(config, threads=1, frames=OURS_FRAMES, matches=replace(config.matches, frames=never, opponents=()))
+    config = config.replace(threads=1, frames=OURS_FRAMES, matches=config.matches.replace(frames=never, opponents=()))
     with tempfile.TemporaryDirectory() as folder:
-        train(replace(config, frames=1), f"{folder}/first")  # loads the kernels
+        train(config.replace(frames=1), f"{folder}/first")  # loads the kernels
         start = time.process_time()
         frames = train(config, f"{folder}/measured").done
         return frames / (time.process_time() - start)

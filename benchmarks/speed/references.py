@@ -1,4 +1,4 @@
-"""Reference contestants: environments and engines of other projects, and a no-op environment.
+"""Reference workloads: environments and engines of other projects, and a no-op environment.
 
 The other projects are optional; the extra ``bench`` installs most of them.
 """
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from pettingzoo import AECEnv
 
-from benchmarks.speed.contestant import Contestant, Play
 from benchmarks.speed.random_play import play_aec_at_random
+from benchmarks.speed.workload import Play, Workload
 
 PGX_BATCH_SIZES = (16, 64, 256, 1024, 4096)
 
@@ -55,15 +55,15 @@ class DoNothingEnv(AECEnv[str, dict[str, Any], int]):
             self.terminations = dict.fromkeys(self.agents, True)
 
 
-def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> Contestant:
-    """Return a contestant: steps of a no-op AEC environment with observations and masks of the given shape."""
-    return Contestant(
+def do_nothing_steps(observation_shape: tuple[int, ...], num_actions: int, num_steps: int) -> Workload:
+    """Return the workload: steps of a no-op AEC environment with observations and masks of the given shape."""
+    return Workload(
         "AEC do-nothing", lambda: play_aec_at_random(DoNothingEnv(observation_shape, num_actions, num_steps))
     )
 
 
-def connect_four_steps() -> Contestant:
-    """Return a contestant: steps of PettingZoo's connect four, as made by ``env()``. Requires pygame."""
+def connect_four_steps() -> Workload:
+    """Return the workload: steps of PettingZoo's connect four, as made by ``env()``. Requires pygame."""
 
     def prepare() -> Play:
         with warnings.catch_warnings():
@@ -72,11 +72,11 @@ def connect_four_steps() -> Contestant:
 
         return play_aec_at_random(connect_four_v3.env())
 
-    return Contestant("PettingZoo connect_four_v3", prepare, requires=("pygame",))
+    return Workload("PettingZoo connect_four_v3", prepare, requires=("pygame",))
 
 
-def openspiel_state_steps() -> Contestant:
-    """Return a contestant: steps of OpenSpiel's C++ hex from Python, ``legal_actions()``, then ``apply_action``."""
+def openspiel_state_steps() -> Workload:
+    """Return the workload: steps of OpenSpiel's C++ hex from Python, ``legal_actions()``, then ``apply_action``."""
 
     def prepare() -> Play:
         import pyspiel
@@ -96,11 +96,11 @@ def openspiel_state_steps() -> Contestant:
 
         return play
 
-    return Contestant("OpenSpiel hex(board_size=11), State", prepare, requires=("pyspiel",))
+    return Workload("OpenSpiel hex(board_size=11), State", prepare, requires=("pyspiel",))
 
 
-def openspiel_playout_actions() -> Contestant:
-    """Return a contestant: actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, in a search of one simulation.
+def openspiel_playout_actions() -> Workload:
+    """Return the workload: actions of OpenSpiel's C++ ``RandomRolloutEvaluator`` on hex, in a search of one simulation.
 
     The evaluator does not report the number of actions. It is estimated as the number of rollouts times the mean length of
     1,000 random games, which is accurate to within 0.5 %.
@@ -130,11 +130,11 @@ def openspiel_playout_actions() -> Contestant:
 
         return play
 
-    return Contestant("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", prepare, requires=("pyspiel",))
+    return Workload("OpenSpiel hex(board_size=11), RandomRolloutEvaluator", prepare, requires=("pyspiel",))
 
 
-def openspiel_search_simulations(game_string: str, simulations: int) -> Contestant:
-    """Return a contestant: simulations of OpenSpiel's C++ ``MCTSBot``, one random rollout each, from the initial state."""
+def openspiel_search_simulations(game_string: str, simulations: int) -> Workload:
+    """Return the workload: simulations of OpenSpiel's C++ ``MCTSBot``, one random rollout each, from the initial state."""
 
     def prepare() -> Play:
         import pyspiel
@@ -145,28 +145,28 @@ def openspiel_search_simulations(game_string: str, simulations: int) -> Contesta
         exploration, max_memory_mb, solve, seed, verbose = 1.0, 1000, True, 0, False
         bot = pyspiel.MCTSBot(game, evaluator, exploration, simulations, max_memory_mb, solve, seed, verbose)
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             done = 0
-            while done < amount:
+            while done < units:
                 bot.mcts_search(start)
                 done += simulations
             return done
 
         return play
 
-    return Contestant(f"OpenSpiel {game_string}, MCTSBot", prepare, requires=("pyspiel",))
+    return Workload(f"OpenSpiel {game_string}, MCTSBot", prepare, requires=("pyspiel",))
 
 
-def pgx_steps() -> Contestant:
-    """Return a contestant: steps of pgx's hex at the fastest batch size of a short trial, with masks, actions and resets."""
+def pgx_steps() -> Workload:
+    """Return the workload: steps of pgx's hex at the fastest batch size of a short trial, with masks, actions and resets."""
 
     def prepare() -> Play:
-        trials = [Contestant(f"pgx, {size}", partial(_pgx_play, size)) for size in PGX_BATCH_SIZES]
+        trials = [Workload(f"pgx, {size}", partial(_pgx_play, size)) for size in PGX_BATCH_SIZES]
         for trial in trials:
             trial.measure(0.1)
         return max(trials, key=lambda trial: trial.rates_per_second[0]).play
 
-    return Contestant("pgx hex, best batch size", prepare, requires=("pgx", "jax"))
+    return Workload("pgx hex, best batch size", prepare, requires=("pgx", "jax"))
 
 
 def _pgx_play(batch_size: int) -> Play:
@@ -208,8 +208,8 @@ def _pgx_play(batch_size: int) -> Play:
     return play
 
 
-def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simulations: int) -> Contestant:
-    """Return a contestant: simulations of self-play of OpenSpiel's AlphaZero in Python and JAX, as one of its actors plays.
+def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simulations: int) -> Workload:
+    """Return the workload: simulations of self-play of OpenSpiel's AlphaZero in Python and JAX, as one of its actors plays.
 
     Its network is a residual network with batch normalization in the API that it uses by default; its settings are those of
     its example. Requires flax, optax and orbax-checkpoint in addition to OpenSpiel.
@@ -238,10 +238,10 @@ def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simul
         rng = np.random.default_rng(0)
         state = game.new_initial_state()
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             nonlocal state
             done = 0
-            while done < amount:
+            while done < units:
                 children = bot.mcts_search(state).children
                 visits = np.array([child.explore_count for child in children], np.float64)
                 state.apply_action(children[rng.choice(len(children), p=visits / visits.sum())].action)
@@ -253,24 +253,24 @@ def openspiel_alphazero_simulations(size: int, channels: int, blocks: int, simul
         return play
 
     name = f"OpenSpiel AlphaZero, hex(board_size={size}), {blocks} x {channels}, {simulations} simulations"
-    return Contestant(name, prepare, requires=("pyspiel", "jax", "flax", "optax", "orbax"))
+    return Workload(name, prepare, requires=("pyspiel", "jax", "flax", "optax", "orbax"))
 
 
-def mctx_simulations(num_games: int, num_simulations: int) -> Contestant:
-    """Return a contestant: simulations of mctx's ``gumbel_muzero_policy`` in pgx's hex, compiled, with a constant network."""
+def mctx_simulations(num_games: int, num_simulations: int) -> Workload:
+    """Return the workload: simulations of mctx's ``gumbel_muzero_policy`` in pgx's hex, compiled, with a constant network."""
     name = f"mctx on pgx hex, {num_games} games of {num_simulations} simulations"
-    return Contestant(name, lambda: _mctx_play(num_games, num_simulations), requires=("pgx", "jax", "mctx"))
+    return Workload(name, lambda: _mctx_play(num_games, num_simulations), requires=("pgx", "jax", "mctx"))
 
 
-def mctx_simulations_with_network(channels: int, blocks: int, num_games: int, num_simulations: int) -> Contestant:
-    """Return a contestant: like :func:`mctx_simulations`, with a residual network in JAX, in float32.
+def mctx_simulations_with_network(channels: int, blocks: int, num_games: int, num_simulations: int) -> Workload:
+    """Return the workload: like :func:`mctx_simulations`, with a residual network in JAX, in float32.
 
     The network has the layers of ours: a stem, blocks of two convolutions with a bias from global pooling, and two heads. The
     board has 11 cells a side, because the initial position of pgx is wrong for other sizes.
     """
     name = f"mctx on pgx hex, {blocks} x {channels}, {num_games} games of {num_simulations} simulations"
     prepare = partial(_mctx_play, num_games, num_simulations, (channels, blocks))
-    return Contestant(name, prepare, requires=("pgx", "jax", "mctx"))
+    return Workload(name, prepare, requires=("pgx", "jax", "mctx"))
 
 
 def _jax_network(observation_shape: tuple[int, ...], channels: int, blocks: int) -> Any:

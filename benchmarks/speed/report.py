@@ -2,59 +2,80 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
-from benchmarks.speed.contestant import Measured, Spread, ratio, take_turns
 from benchmarks.speed.suite import Comparison, all_comparisons
+from benchmarks.speed.workload import Measured, Spread, measure_in_turns, ratio
+from stoneworks.documents import Document, Tuple
 from stoneworks.files import write_whole
 from stoneworks.models.processors import processor_name
-from stoneworks.reading import check_shape, read_json
+from stoneworks.reading import read_json
 
 
-@dataclass(frozen=True)
-class Row:
+class ReportError(ValueError):
+    """Raised for a file that is not a report of this version."""
+
+
+class Row(Document):
     """A row of the table; rates are per second. Without a reference the last three fields are None."""
 
     measure: str
     name: str
     rate: Spread
-    reference: str | None
-    reference_rate: Spread | None
-    ratio: Spread | None
+    reference: str | None = None
+    reference_rate: Spread | None = None
+    ratio: Spread | None = None
 
 
-@dataclass(frozen=True)
-class Report:
+class Circumstances(Document):
+    """How a report was measured.
+
+    Attributes:
+        processor: the processor.
+        date: the date (UTC).
+        rounds: number of rounds.
+        seconds: approximate seconds of each measurement.
+        load: the load average before the run.
+    """
+
+    processor: str
+    date: str
+    rounds: int
+    seconds: float
+    load: str
+
+
+class Report(Document):
     """The rows of one run.
 
     Attributes:
         rows: the rows.
-        missing: requirements that are not installed; contestants that need them were not measured.
-        circumstances: ``processor``, ``date`` (UTC), ``rounds``, ``seconds``, and ``load``, the load average before the run.
+        missing: requirements that are not installed; workloads that need them were not measured.
+        circumstances: how they were measured.
     """
 
-    rows: list[Row]
-    missing: list[str]
-    circumstances: dict[str, Any]
+    error = ReportError
+
+    rows: Tuple[Row]
+    missing: Tuple[str]
+    circumstances: Circumstances
 
     def caption(self) -> str:
         """Return a description of the measurement, in a few lines."""
         facts = self.circumstances
         lines = [
-            f"Units per second of CPU time on one core of {facts['processor']}, {facts['date']}: medians of {facts['rounds']} "
-            f"rounds of about {facts['seconds']} s. Ratios: median, least and greatest over the rounds.",
+            f"Units per second of CPU time on one core of {facts.processor}, {facts.date}: medians of {facts.rounds} "
+            f"rounds of about {facts.seconds} s. Ratios: median, minimum and maximum over the rounds.",
             "Rows with two threads use wall-clock time and two cores, and are meaningful only on an idle machine "
-            f"(load average before the run: {facts['load']}).",
+            f"(load average before the run: {facts.load}).",
         ]
         if self.missing:
             lines.append(
@@ -69,16 +90,16 @@ def run_bench(
     seconds: float = 0.5,
     only: str | None = None,
     with_training: bool = True,
-    tell: Callable[[str], None] = lambda message: None,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> Report:
     """Measure the comparisons and return the report.
 
     Args:
-        rounds: number of measurements per contestant; medians and spreads are over the rounds.
+        rounds: number of measurements per workload; medians and spreads are over the rounds.
         seconds: approximate duration of each measurement.
         only: regular expression, case-insensitive; only comparisons with a match in the measure or the names are measured.
         with_training: whether to measure PPO, which takes half a minute per round.
-        tell: called with a description of the current measurement.
+        progress: called with a description of the current measurement.
 
     Raises:
         ValueError: ``only`` is not a valid regular expression, or matches no comparison.
@@ -86,17 +107,12 @@ def run_bench(
     comparisons = chosen_comparisons(all_comparisons(with_training=with_training), only)
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     for num_cores in sorted({comparison.num_cores for comparison in comparisons}):
-        contestants = _contestants(comparison for comparison in comparisons if comparison.num_cores == num_cores)
+        workloads = _workloads(comparison for comparison in comparisons if comparison.num_cores == num_cores)
         with _cores(num_cores):
-            take_turns(contestants, rounds, seconds, tell)
-    circumstances = {
-        "processor": processor_name(),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "rounds": rounds,
-        "seconds": seconds,
-        "load": load,
-    }
-    return Report(rows_of(comparisons), _missing(comparisons), circumstances)
+            measure_in_turns(workloads, rounds, seconds, progress)
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    circumstances = Circumstances(processor=processor_name(), date=date, rounds=rounds, seconds=seconds, load=load)
+    return Report(rows=rows_of(comparisons), missing=_missing(comparisons), circumstances=circumstances)
 
 
 def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[Comparison]:
@@ -114,30 +130,31 @@ def chosen_comparisons(comparisons: list[Comparison], only: str | None) -> list[
     return chosen
 
 
-def rows_of(comparisons: list[Comparison]) -> list[Row]:
+def rows_of(comparisons: list[Comparison]) -> tuple[Row, ...]:
     """Return the rows of the measured comparisons."""
-    return [_row(comparison) for comparison in comparisons if comparison.ours.rates_per_second]
+    return tuple(_row(comparison) for comparison in comparisons if comparison.ours.rates_per_second)
 
 
 def _row(comparison: Comparison) -> Row:
     one, other = comparison.ours, comparison.reference
-    rate = Spread.of(one.rates_per_second)
+    row = Row(measure=comparison.measure, name=one.name, rate=Spread.of(one.rates_per_second))
     if other is None:
-        return Row(comparison.measure, one.name, rate, None, None, None)
+        return row
+    row = row.model_copy(update={"reference": other.name})
     if not other.rates_per_second:
-        return Row(comparison.measure, one.name, rate, other.name, None, None)
-    return Row(comparison.measure, one.name, rate, other.name, Spread.of(other.rates_per_second), ratio(one, other))
+        return row
+    return row.model_copy(update={"reference_rate": Spread.of(other.rates_per_second), "ratio": ratio(one, other)})
 
 
-def _contestants(comparisons: Iterable[Comparison]) -> list[Measured]:
-    """Return the distinct contestants of the comparisons whose requirements are installed."""
+def _workloads(comparisons: Iterable[Comparison]) -> list[Measured]:
+    """Return the distinct workloads of the comparisons whose requirements are installed."""
     all_of_them = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
     return [one for one in {id(one): one for one in all_of_them}.values() if not one.missing()]
 
 
-def _missing(comparisons: list[Comparison]) -> list[str]:
+def _missing(comparisons: list[Comparison]) -> tuple[str, ...]:
     both = (one for comparison in comparisons for one in (comparison.ours, comparison.reference) if one)
-    return sorted({module for one in both for module in one.missing()})
+    return tuple(sorted({module for one in both for module in one.missing()}))
 
 
 @contextmanager
@@ -154,49 +171,19 @@ def _cores(number: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-# -- Files -----------------------------------------------------------------------------------------------------------
-
-
 def save_report(report: Report, path: Path) -> None:
     """Write a report as JSON, atomically."""
-    write_whole(path, json.dumps(asdict(report), indent=2) + "\n")
-
-
-_SPREAD = {"median": float, "least": float, "greatest": float}
-#: Required fields of a report. Those that may also be null are checked by ``_spread_or_text``.
-_SHAPE = {
-    "rows": [
-        {"measure": str, "name": str, "rate": _SPREAD, "reference": None, "reference_rate": None, "ratio": None},
-    ],
-    "missing": [str],
-    "circumstances": {"processor": str, "date": str, "rounds": int, "seconds": float, "load": str},
-}
+    write_whole(path, report.model_dump_json(indent=2) + "\n")
 
 
 def load_report(path: Path) -> Report:
     """Read a report written by ``save_report``.
 
     Raises:
-        ValueError: the file cannot be read or is not a valid report; the error names the file.
+        ReportError: the file cannot be read or is not a valid report; the error names the file.
     """
-    try:
-        content = read_json(path, ValueError)
-        check_shape(content, _SHAPE, ValueError, f"{path}: the report")
-        rows = [Row(**{key: _spread_or_text(value) for key, value in row.items()}) for row in content["rows"]]
-        return Report(rows, list(content["missing"]), dict(content["circumstances"]))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is not a report that `python -m benchmarks.speed --json` wrote: {error}") from None
-
-
-def _spread_or_text(value: Any) -> Any:
-    if isinstance(value, dict):
-        check_shape(value, _SPREAD, ValueError, "a spread")
-        if min(value.values()) <= 0:
-            raise ValueError(f"a spread must have rates > 0, got {value}")
-        return Spread(**value)
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"a row must have texts and spreads, got {value!r}")
-    return value
+    report: Report = Report.parse(read_json(path, ReportError), f"{path} is not a report of the speed benchmarks")
+    return report
 
 
 # -- Comparison with an earlier report -------------------------------------------------------------------------------
@@ -218,7 +205,7 @@ class Change:
     factor: float | None
 
 
-def compare_rows(rows: list[Row], earlier: list[Row]) -> list[Change]:
+def compare_rows(rows: Sequence[Row], earlier: Sequence[Row]) -> list[Change]:
     """Return the change of each row. Ratios are compared if both rows have one, since rates depend on the machine."""
     by_name = {(row.measure, row.name, row.reference): row for row in earlier}
     return [_change(row, by_name.get((row.measure, row.name, row.reference))) for row in rows]
@@ -228,7 +215,7 @@ def _change(row: Row, earlier: Row | None) -> Change:
     if earlier is None:
         return Change(NEW, None)
     now, before = (row.ratio, earlier.ratio) if row.ratio and earlier.ratio else (row.rate, earlier.rate)
-    verdict = SLOWER if now.greatest < before.least else FASTER if now.least > before.greatest else UNCHANGED
+    verdict = SLOWER if now.maximum < before.minimum else FASTER if now.minimum > before.maximum else UNCHANGED
     return Change(verdict, now.median / before.median)
 
 
@@ -237,7 +224,7 @@ def _change(row: Row, earlier: Row | None) -> Change:
 
 def table_of(report: Report, earlier: Report | None = None) -> Table:
     """Return the report as a table for the terminal, with changes since ``earlier`` if it is given."""
-    table = Table("measure", "stoneworks", "per second", "compared with", "per second", "ratio", "least to greatest")
+    table = Table("measure", "stoneworks", "per second", "compared with", "per second", "ratio", "minimum to maximum")
     table.caption = report.caption()
     table.caption_justify = "left"
     changes: list[Change | None] = [None] * len(report.rows)
@@ -249,7 +236,7 @@ def table_of(report: Report, earlier: Report | None = None) -> Table:
         if row.reference is not None and (row.reference_rate is None or row.ratio is None):
             cells[4] = "not installed"
         elif row.reference_rate is not None and row.ratio is not None:
-            spread = f"{row.ratio.least:.2f} to {row.ratio.greatest:.2f}"
+            spread = f"{row.ratio.minimum:.2f} to {row.ratio.maximum:.2f}"
             cells[4:] = [rounded(row.reference_rate.median), f"{row.ratio.median:.2f}", spread]
         if change is not None:
             cells.append(change.verdict if change.factor is None else f"{change.verdict} (x {change.factor:.2f})")
@@ -260,5 +247,5 @@ def table_of(report: Report, earlier: Report | None = None) -> Table:
 
 def rounded(rate: float) -> str:
     """Return a rate rounded to three significant digits."""
-    figure = float(f"{rate:.3g}")
-    return f"{figure:,.0f}" if figure >= 100 else f"{figure:g}"
+    value = float(f"{rate:.3g}")
+    return f"{value:,.0f}" if value >= 100 else f"{value:g}"

@@ -1,15 +1,14 @@
-"""Contestants of AlphaZero: self-play with learning as in a configuration, and self-play of Hex beside other libraries."""
+"""Workloads of AlphaZero: self-play with learning as in a configuration, and self-play of Hex beside other libraries."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.speed.contestant import Contestant, Measured, Play
 from benchmarks.speed.example_games import HEX, load_measured_game
+from benchmarks.speed.workload import Measured, Play, Workload
 from stoneworks.envs.rules import Batch, Game
 
 #: Number of channels and residual blocks of the network of Hex.
@@ -21,7 +20,7 @@ NUM_GAMES, NUM_RANDOM_ACTIONS = 128, 20
 PARTS = ("network", "search", "learning")
 
 
-class SelfPlayAndLearning(Contestant):
+class SelfPlayAndLearning(Workload):
     """Training positions of a configuration, with the gradient steps for them, all in one process on one core.
 
     The configuration is measured as it is after the guide and the teacher. Only full searches make training positions. Their
@@ -47,11 +46,11 @@ class SelfPlayAndLearning(Contestant):
         from stoneworks.training.alphazero.positions import BatchMaker, make_positions
         from stoneworks.training.alphazero.self_play import SelfPlay
         from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
-        from stoneworks.training.runs.config import load_config
+        from stoneworks.training.runs.config_files import load_config
 
         config = load_config(config_name)
         assert isinstance(config, AlphaZeroConfig)
-        config = replace(config, device="cpu")
+        config = config.replace(device="cpu")
         torch.set_num_threads(1)
         game = load_measured_game(config.game)
         network = make_network(Architecture.of_game(game, config.network))
@@ -62,19 +61,19 @@ class SelfPlayAndLearning(Contestant):
         records = random_positions(game, config.learner.batch_size)
         policies = np.full((len(records), game.num_actions), 1 / game.num_actions, np.float32)
         positions = make_positions(game, records, policies, np.zeros(len(records), np.float32))
-        maker = BatchMaker(game, config.learner.search_value_share, features=config.network.features)
+        maker = BatchMaker(game, config.learner.search_value_share, features=config.network.sees_features)
         settings = config.search
         simulations_per_position = settings.simulations + settings.fast_simulations * (1 / settings.full_share - 1)
         steps_per_position = config.learner.samples_per_position / config.learner.batch_size
         steps_due = 0.0
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             nonlocal steps_due
             begin, learning = time.perf_counter(), 0.0
             search.network_seconds = search.search_seconds = 0.0
             before = search.num_simulations_done
-            amount = max(amount, math.ceil(1 / steps_per_position))  # enough for a gradient step
-            while (done := (search.num_simulations_done - before) / simulations_per_position) < amount:
+            units = max(units, math.ceil(1 / steps_per_position))  # enough for a gradient step
+            while (done := (search.num_simulations_done - before) / simulations_per_position) < units:
                 simulations = search.num_simulations_done
                 self_play.step()
                 simulations = search.num_simulations_done - simulations
@@ -116,8 +115,8 @@ def random_positions(game: Game, number: int) -> np.ndarray:
     return np.array(batch.states)
 
 
-def self_play_simulations(game_name: str, num_simulations: int) -> Contestant:
-    """Return a contestant: simulations of self-play with a small network, searches for ``NUM_GAMES`` games at once."""
+def self_play_simulations(game_name: str, num_simulations: int) -> Workload:
+    """Return the workload: simulations of self-play with a small network, searches for ``NUM_GAMES`` games at once."""
 
     def prepare() -> Play:
         import torch
@@ -126,7 +125,7 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Contestant:
         from stoneworks.training.alphazero.config import AlphaZeroConfig
         from stoneworks.training.alphazero.self_play import SelfPlay
         from stoneworks.training.alphazero.sources import make_evaluator
-        from stoneworks.training.runs.config import parse_config
+        from stoneworks.training.runs.config_files import parse_config
 
         torch.set_num_threads(1)
         game = load_measured_game(game_name)
@@ -138,13 +137,13 @@ def self_play_simulations(game_name: str, num_simulations: int) -> Contestant:
         network = make_network(Architecture.of_game(game, config.network))
         self_play = SelfPlay(game, make_evaluator(network, config), config, np.random.SeedSequence(0))
 
-        def play(amount: int) -> int:
+        def play(units: int) -> int:
             before = self_play.search.num_simulations_done
-            while self_play.search.num_simulations_done - before < amount:
+            while self_play.search.num_simulations_done - before < units:
                 self_play.step()
             return self_play.search.num_simulations_done - before
 
         return play
 
     name = f"self-play of {game_name}, {BLOCKS} x {CHANNELS}, {NUM_GAMES} games of {num_simulations} simulations"
-    return Contestant(name, prepare, requires=("torch", *([HEX] if game_name.startswith("hex") else [])))
+    return Workload(name, prepare, requires=("torch", *([HEX] if game_name.startswith("hex") else [])))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.speed import ours, references
-from benchmarks.speed.contestant import Measured
 from benchmarks.speed.ppo import PPOFrames
 from benchmarks.speed.self_play import (
     BLOCKS,
@@ -17,6 +16,7 @@ from benchmarks.speed.self_play import (
     ShareOfTime,
     self_play_simulations,
 )
+from benchmarks.speed.workload import Measured
 from stoneworks.envs.rules import load_game
 
 BATCH_SIZE = 1024
@@ -34,12 +34,12 @@ HEX, HEX_WITH_SWAP = "hex(size=11,swap=False)", "hex(size=11,swap=True)"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two contestants that do the same kind of work, or a single contestant.
+    """Two workloads that do the same kind of work, or a single workload.
 
     Attributes:
         measure: the measured quantity.
-        ours: a contestant of stoneworks.
-        reference: the contestant to compare with; None for a single contestant.
+        ours: a workload of stoneworks.
+        reference: the workload to compare with; None for a single workload.
         num_cores: number of cores available to each.
     """
 
@@ -54,7 +54,7 @@ class Comparison:
 
 
 def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
-    """Return all comparisons. Contestants are loaded when they are measured, and shared between comparisons."""
+    """Return all comparisons. Workloads are loaded when they are measured, and shared between comparisons."""
     training = [*_self_play(), *_ppo()] if with_training else []
     return [*_steps(), *_playouts(), *_searches(), *_players(), *training]
 
@@ -76,7 +76,7 @@ def _steps() -> Iterator[Comparison]:
         yield Comparison("batch steps, observation and mask", batches[game], pgx)
     for game in (TAUGO, TAIGO, TRUGO):
         yield Comparison("batch steps, observation and mask", batches[game], batches[VADUS])
-    # The reference uses wall-clock time as well, like the two-thread contestant.
+    # The reference uses wall-clock time as well, like the two-thread workload.
     one, two = (ours.batch_steps(VADUS, LARGE_BATCH_SIZE, threads, wall_clock=True) for threads in (1, 2))
     yield Comparison("batch steps, two threads", two, one, num_cores=2)
 

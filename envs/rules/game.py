@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,15 +17,17 @@ from stoneworks.envs.rules import kernels, templates
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
-from stoneworks.envs.rules.header import TAG
+from stoneworks.envs.rules.header import TAG, Field
 from stoneworks.envs.rules.options import Option, check_options
-from stoneworks.envs.rules.templates import Kernels
+from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
 
 
 _BOOLEANS = frozenset({bool, np.bool_})
+#: Number of records that are checked at a time, which bounds the memory that the check takes.
+_CHECKED_AT_ONCE = 4096
 
 
 def action_index(action: object) -> int:
@@ -106,6 +108,8 @@ class Game(ABC):
     grid: Grid
     board: npt.NDArray[np.void]
     state_dtype: np.dtype[Any]
+    #: The fields of a position after the header. Games that leave this empty accept only records that are trusted.
+    state_fields: Sequence[Field] = ()
 
     def __init__(self, **options: object) -> None:
         self.options: dict[str, Any] = check_options(self.name, self.option_types, options)
@@ -226,8 +230,8 @@ class Game(ABC):
 
     @property
     def can_check_records(self) -> bool:
-        """Whether the game's registry entry has a record check, so that the game accepts external records."""
-        return game_entry(self.name).record_check is not None
+        """Whether the game declares the ranges of its fields, so that it accepts external records."""
+        return bool(self.state_fields)
 
     def blank_records(self, number: int) -> npt.NDArray[np.void]:
         """Return ``number`` records of zeros with the game's tag, for the kernel ``reset`` to fill."""
@@ -251,30 +255,60 @@ class Game(ABC):
             )
 
     def check_records(self, records: npt.NDArray[np.void]) -> None:
-        """Check that records ``[n]`` are valid positions of the game.
+        """Check records ``[n]``, so that every kernel is safe on them and on all positions that follow.
+
+        The values of all fields are in their ranges and do not contradict each other, and a game in progress has a legal
+        action. It is not checked whether play can reach the position.
 
         Raises:
-            RecordError: a record is invalid (the message names the first one and its field), or the game has no record
-                check.
+            RecordError: a record is invalid (the message names the first one and its field), or the game does not declare
+                the ranges of its fields.
         """
         if getattr(records, "dtype", None) != self.state_dtype:
             raise RecordError(f"{self}: the records have a different dtype; expected game.state_dtype")
         self.check_tags(records)
         if not self.can_check_records:
             raise RecordError(
-                f"{self} has no record check, so external records cannot be checked; "
+                f"{self} declares no ranges of its fields, so external records cannot be checked; "
                 "load records that you trust with trusted=True"
             )
-        found: int = self.first_wrong_record(self.board, np.array(records))  # writable, as kernels require
-        if found < 0:
-            return
-        row, number = divmod(found, templates.MAX_FIELDS)
-        name = (self.state_dtype.names or ())[number - 1]
-        value = records[name][row]
-        shown = f" = {value}" if np.ndim(value) == 0 else ""
-        raise RecordError(
-            f"{self}: record {row} is not a valid position: field {name}{shown} contradicts the other fields"
-        )
+        mask = np.empty(self.num_actions, np.int8)
+        for start in range(0, len(records), _CHECKED_AT_ONCE):
+            some = np.array(records[start : start + _CHECKED_AT_ONCE])  # writable, as kernels require
+            for name, wrong in self._wrong_fields(some):
+                if wrong.any():
+                    row = int(wrong.argmax())
+                    value = some[name][row]
+                    shown = f" = {value}" if np.ndim(value) == 0 else ""
+                    raise RecordError(
+                        f"{self}: record {start + row} is not a valid position: field {name}{shown} is out of range or "
+                        "contradicts other fields"
+                    )
+            row = self.compiled(templates.first_without_action)(self.board, some, mask)
+            if row >= 0:
+                raise RecordError(f"{self}: record {start + row} is not a valid position: there is no legal action")
+
+    def _wrong_fields(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """Yield fields and whether the value of each record is wrong. The first wrong value ends the check."""
+        ending, player, winner = records["ending"], records["current_player"], records["winner"]
+        over = ending != 0
+        yield "ending", ending > len(self.reasons)
+        yield "current_player", np.where(over, player != TERMINAL_PLAYER, (player < 0) | (player > 1))
+        yield "winner", (winner < NO_WINNER) | (winner > np.where(over, 1, NO_WINNER))
+        yield "truncated", records["truncated"] > over
+        for field in self.state_fields:
+            values = records[field.name]
+            yield field.name, ((values < field.low) | (values > field.high)).reshape(len(records), -1).any(axis=1)
+        yield from self.contradictions(records)
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """Yield names of fields, each with ``bool[n]``: whether the field contradicts other fields of ``records``.
+
+        A game must find all contradictions that would make its kernels leave their arrays, or play without end, now or in a
+        position that follows. All fields are in their ranges. The first contradiction ends the check, so the code after a
+        ``yield`` can rely on what was checked before.
+        """
+        return iter(())
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
 
@@ -428,11 +462,6 @@ class Game(ABC):
     def fill_observation_and_mask(self) -> Callable[..., Any]:
         """See :func:`templates.fill_observation_and_mask`."""
         return kernels.unchecked(self.compiled(templates.fill_observation_and_mask))
-
-    @cached_property
-    def first_wrong_record(self) -> Callable[..., Any]:
-        """See :func:`templates.first_wrong_record`. Only for games that can check records."""
-        return self.compiled(templates.first_wrong_record, {"check_record": game_entry(self.name).load("record_check")})
 
     # -- Identity ----------------------------------------------------------------------------------------------------
 

@@ -7,14 +7,11 @@ entry point in the group ``stoneworks.games`` that refers to a ``GameEntry``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stoneworks.envs.rules.errors import RegistrationError, UnknownGameError
 from stoneworks.envs.rules.game_strings import parse_game_string
 from stoneworks.envs.rules.registry import Entry, Registry, path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENTRY_POINT_GROUP = "stoneworks.games"
 
@@ -33,8 +30,6 @@ class GameEntry(Entry):
             :mod:`stoneworks.models.evaluations`), in the same form; None if the game has none.
         features: an object, usually a module, with ``FEATURES`` and the kernel ``fill_features`` (see
             :mod:`stoneworks.models.features`), in the same form; None if the game has none.
-        record_check: the kernel ``check_record`` (see :mod:`stoneworks.envs.rules.record_checks`), as ``"module:attribute"``;
-            None if the game does not accept external records.
         samples: game strings for tests, the smallest first; together they cover all kinds of values of every option.
 
     Raises:
@@ -46,7 +41,6 @@ class GameEntry(Entry):
     drawing: str | None = None
     evaluation: str | None = None
     features: str | None = None
-    record_check: str | None = None
     samples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -55,8 +49,6 @@ class GameEntry(Entry):
         self.require_path("drawing", module_or_none=True)
         self.require_path("evaluation", module_or_none=True)
         self.require_path("features", module_or_none=True)
-        if self.record_check is not None:
-            self.require_path("record_check")
         if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
             raise RegistrationError(f"{self.name}: version must be an integer >= 0, got {self.version!r}")
         if not isinstance(self.samples, tuple):
@@ -77,7 +69,6 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.vadus",
         features="stoneworks.models.features.vadus",
-        record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_vadus_record",
         samples=("vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
     ),
     GameEntry(
@@ -86,7 +77,6 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.laido",
         features="stoneworks.models.features.laido",
-        record_check="stoneworks.envs.rules.record_checks.hexhex_stones:check_laido_record",
         samples=("laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
     ),
     GameEntry(
@@ -95,7 +85,6 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.taugo",
         evaluation="stoneworks.models.evaluations.taugo",
         features="stoneworks.models.features.taugo",
-        record_check="stoneworks.envs.rules.record_checks.taugo:check_record",
         samples=("taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
     ),
     GameEntry(
@@ -104,7 +93,6 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.taigo",
         evaluation="stoneworks.models.evaluations.taigo",
         features="stoneworks.models.features.taigo",
-        record_check="stoneworks.envs.rules.record_checks.taigo:check_record",
         samples=(
             "taigo(cones=2,radius=3,tiles=12)",
             "taigo(cones=1,radius=2)",
@@ -118,7 +106,6 @@ _BUILT_IN = (
         drawing="stoneworks.envs.drawing.trugo",
         evaluation="stoneworks.models.evaluations.trugo",
         features="stoneworks.models.features.trugo",
-        record_check="stoneworks.envs.rules.record_checks.trugo:check_record",
         samples=(
             "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
             "trugo(radius=1,tiles=6)",
@@ -140,7 +127,6 @@ def register_game(
     drawing: str | None = None,
     evaluation: str | None = None,
     features: str | None = None,
-    record_check: str | Callable[..., Any] | None = None,
     samples: tuple[str, ...] = (),
 ) -> None:
     """Register a game in this process and in the worker processes that it starts.
@@ -156,16 +142,13 @@ def register_game(
         drawing: the drawing; None for the generic one.
         evaluation: the evaluation, or None. The bots ``greedy`` and ``alphabeta`` require one.
         features: the feature planes for networks, or None.
-        record_check: the kernel that validates external records, or its location as ``"module:kernel"``; None if the game
-            does not accept them.
         samples: game strings for tests.
 
     Raises:
         RegistrationError: an argument is invalid, or the name is taken.
     """
     rules_path: Any = path_of(rules)
-    check_path: Any = path_of(record_check)
-    GAMES.add(GameEntry(name, rules_path, version, drawing, evaluation, features, check_path, samples))
+    GAMES.add(GameEntry(name, rules_path, version, drawing, evaluation, features, samples))
 
 
 def game_names() -> tuple[str, ...]:

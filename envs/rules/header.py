@@ -1,8 +1,9 @@
-"""The fields that every record starts with, and the kernels that write them."""
+"""The fields of records: the header that every record starts with, and the fields that a game declares with their ranges."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,9 +23,27 @@ TAG = "game_tag"
 BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
 
 
-def field_numbers(dtype: np.dtype[Any]) -> dict[str, int]:
-    """Return the number of each field, counted from 1."""
-    return {name: number for number, name in enumerate(dtype.names or (), start=1)}
+class Field(NamedTuple):
+    """A field of a game's positions and the values that it may have, so that records from outside can be checked.
+
+    Attributes:
+        name: name of the field.
+        type: its type, as in a numpy dtype.
+        low: smallest value; a number, or an array with the shape of the field.
+        high: largest value, in the same form.
+        shape: shape of the field; empty for a number.
+    """
+
+    name: str
+    type: str
+    low: Any
+    high: Any
+    shape: tuple[int, ...] = ()
+
+
+def record_dtype(fields: Sequence[Field], *, align: bool = False) -> np.dtype[Any]:
+    """Return the dtype of records with the header and ``fields``, aligned or not (see ``numpy.dtype``)."""
+    return np.dtype([*STATE_HEADER, *((field.name, field.type, field.shape) for field in fields)], align=align)
 
 
 @kernel

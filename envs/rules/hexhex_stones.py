@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import hexhex
-from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD, fill_group_values
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE, fill_group_values, stones_field
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
@@ -36,20 +38,15 @@ def board_dtype(room: int) -> np.dtype[Any]:
     )
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells.
-
-    It is not aligned: numpy leaves padding bytes undefined in copies, and positions are compared bytewise.
-    """
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("consecutive_passes", "u1"),
-            ("second_stone", "u1"),  # the player to move has placed the first of two stones (V2)
-            ("swapped", "u1"),  # player 0 is White, player 1 is Black (L1)
-            ("num_stones", "u2"),
-            ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
-        ],
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    on_board = board["on_board"] != 0
+    return (
+        Field("consecutive_passes", "u1", 0, 2),
+        Field("second_stone", "u1", 0, 1),  # the player to move has placed the first of two stones (V2)
+        Field("swapped", "u1", 0, board["pie_rule"]),  # player 0 is White, player 1 is Black (L1)
+        Field("num_stones", "u2", 0, on_board.sum()),
+        stones_field(on_board),
     )
 
 
@@ -77,7 +74,6 @@ class HexhexStonesGame(Game):
         super().__init__(**options)
         self.grid = hexhex(self.options["size"] - 1)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         board["pie_rule"] = self.options.get("pie_rule", False)
@@ -85,6 +81,9 @@ class HexhexStonesGame(Game):
         board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_center == self.options["size"] - 1)
         board["neighbors"][cells] = self.grid.neighbors
         board["distance_from_center"][cells] = self.grid.distance_from_center
+        self.state_fields = state_fields(board)
+        # Not aligned: numpy leaves padding bytes undefined in copies, and positions are compared bytewise.
+        self.state_dtype = record_dtype(self.state_fields)
 
     @property
     def num_points(self) -> int:
@@ -98,6 +97,12 @@ class HexhexStonesGame(Game):
         record[0] = state.record
         num_black, num_white = self.compiled(fill_group_values)(self.board, record, values)
         return values[0, :num_black].tolist(), values[1, :num_white].tolist()
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        stones = records["stones"]
+        yield "num_stones", records["num_stones"] != ((stones == BLACK) | (stones == WHITE)).sum(axis=1)
+        yield "consecutive_passes", (records["consecutive_passes"] == 2) != (records["ending"] != 0)  # V5, L5
 
     def state_to_text(self, state: State) -> str:
         """Return a text diagram with X for Black and O for White, and the player to move."""

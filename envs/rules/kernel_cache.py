@@ -21,6 +21,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable
+from enum import EnumType
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,8 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
             _add_value(add, item, seen)
     elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
         add(repr(value).encode())
+    elif isinstance(value, EnumType):
+        add(repr(list(value)).encode())
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
         add(value.__name__.encode())
     else:  # an intrinsic or similar: represented by its source file

@@ -6,11 +6,12 @@ Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The ruli
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from stoneworks.envs.rules import stone_placement
+from stoneworks.envs.rules import stone_placement, stone_planes
 from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE, compare_groups
 from stoneworks.envs.rules.header import end_game
 from stoneworks.envs.rules.hexhex_stones import (
@@ -20,7 +21,7 @@ from stoneworks.envs.rules.hexhex_stones import (
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 
 # Endings: 1 + the index in Laido.reasons.
 BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    SWAP_LEGAL = auto()
+    PASSED = auto()
+    BLACK_TO_ACT = auto()
 
 
 @kernel
@@ -116,18 +128,18 @@ finish_at_random = specialized_kernel(
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     observe_stones(board, state, player ^ state.swapped, planes)
-    planes[3, :] = swap_is_legal(board, state)
-    planes[4, :] = state.consecutive_passes > 0
-    planes[5, :] = state.current_player == state.swapped
+    planes[Plane.SWAP_LEGAL, :] = swap_is_legal(board, state)
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == state.swapped
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
     observe_colors(board, state, player_shown(state) ^ state.swapped, planes)
-    change_plane(planes, 3, swap_is_legal(board, state))
-    change_plane(planes, 4, state.consecutive_passes > 0)
-    change_plane(planes, 5, state.current_player == state.swapped)
+    change_plane(planes, Plane.SWAP_LEGAL, swap_is_legal(board, state))
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == state.swapped)
 
 
 class Laido(HexhexStonesGame):
@@ -138,14 +150,7 @@ class Laido(HexhexStonesGame):
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
     reasons: ClassVar[tuple[str, ...]] = ("groups", "hills", "draw")
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_stones",
-        "opponent_stones",
-        "board",
-        "swap_legal",
-        "passed",
-        "black_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, pass or swap"
     kernels: ClassVar[Kernels] = rules_kernels(globals())

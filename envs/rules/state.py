@@ -369,7 +369,7 @@ def _writable(record: bytes, dtype: np.dtype[Any]) -> npt.NDArray[np.void]:
 def _restore(game: Game, record: bytes, history: list[int]) -> State:
     records = np.frombuffer(record, game.state_dtype)
     game.check_tags(records)
-    # Without a record check the record is trusted: the author of a pickle can run any code anyway.
+    # Without ranges of the fields the record is trusted: the author of a pickle can run any code anyway.
     state = State.from_record(game, records[0], trusted=not game.can_check_records)
     state._history = list(history)
     return state

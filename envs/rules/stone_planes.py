@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
+
+#: The planes that observations of games of stones begin with.
+OWN_STONES, OPPONENT_STONES, BOARD = 0, 1, 2
+
+
+def plane_names(planes: type[IntEnum]) -> tuple[str, ...]:
+    """Return the names of the planes of a game for ``Game.observation_planes``."""
+    return tuple(plane.name.lower() for plane in planes)
 
 
 @kernel
@@ -13,9 +23,9 @@ def observe_colors(board: Record, state: Record, color: int, planes: Float32Tabl
     own = color + 1
     other = 2 - color
     for cell in range(board.num_cells):
-        planes[0, cell] = state.stones[cell] == own
+        planes[OWN_STONES, cell] = state.stones[cell] == own
     for cell in range(board.num_cells):
-        planes[1, cell] = state.stones[cell] == other
+        planes[OPPONENT_STONES, cell] = state.stones[cell] == other
 
 
 @kernel
@@ -23,7 +33,7 @@ def observe_stones(board: Record, state: Record, color: int, planes: Float32Tabl
     """Write the first three planes: own stones, opponent's stones, board."""
     observe_colors(board, state, color, planes)
     for cell in range(board.num_cells):
-        planes[2, cell] = board.on_board[cell]
+        planes[BOARD, cell] = board.on_board[cell]
 
 
 @kernel

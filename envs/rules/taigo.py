@@ -6,8 +6,9 @@ one color in a row win; the opponent's row takes precedence. The rulings G1 to G
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.game import Game, Symmetry
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.stone_planes import change_plane, plane_names
 from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
@@ -52,6 +53,20 @@ HOLE = 6
 BLOCK = 32
 
 
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_HEXES = 0
+    OPPONENT_HEXES = auto()
+    HOLES_TO_FILL = auto()
+    WINDOW = auto()
+    OWN_CONES_LEFT = auto()
+    OPPONENT_CONES_LEFT = auto()
+    TILES_LEFT = auto()
+    CONE_TO_PLACE = auto()
+    DARK_TO_ACT = auto()
+
+
 def kind_of(code: Any) -> Any:
     """Return ``DARK``, ``LIGHT`` or ``OFF`` for the code of a cell, 0 for an empty hex. Accepts arrays."""
     return code >> 3
@@ -70,19 +85,19 @@ def is_occupied(code: Any) -> Any:
 _kind = kernel(kind_of)
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("open_pairs", "i4"),  # pairs of adjacent empty hexes: a tile can be placed while there is one
-            ("holes_to_fill", "i4"),  # by the player to move, now; 0 if the next action is a tile
-            ("tiles_left", "u2"),
-            ("cones_left", "u2", (2,)),  # dark and light; both players may use both
-            ("five", "u1", (2,)),  # whether dark, light has five in a row (possibly before the turn ends)
-            ("cells", "i1", (room,)),
-        ],
-        align=True,
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    window = board["empty_window"] == 0
+    low, high = np.where(window, 8 * DARK, 8 * OFF), np.where(window, HOLE, 8 * OFF)
+    # The dark hex of the first tile (G1) stays where it is.
+    low[board["start"]], high[board["start"]] = 8 * DARK + 1, 8 * DARK + 6
+    return (
+        Field("open_pairs", "i4", 0, board["num_pairs"]),  # adjacent empty hexes: a tile can be placed while there are
+        Field("holes_to_fill", "i4", 0, board["num_cells"]),  # by the player to move, now; 0 if a tile is next
+        Field("tiles_left", "u2", 0, board["tiles"] - 1),
+        Field("cones_left", "u2", 0, board["cones"], (2,)),  # dark and light; both players may use both
+        Field("five", "u1", 0, 1, (2,)),  # whether dark, light has five in a row (possibly before the turn ends)
+        Field("cells", "i1", low, high, window.shape),
     )
 
 
@@ -388,18 +403,18 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     """Write the planes."""
     num_cells = board.num_cells
     for cell in range(num_cells):
-        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+        planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
     for cell in range(num_cells):
-        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+        planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
     for cell in range(num_cells):
-        planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+        planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
     for cell in range(num_cells):
-        planes[3, cell] = _kind(state.cells[cell]) != OFF
-    planes[4, :] = state.cones_left[player] / max(1, board.cones[player])
-    planes[5, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
-    planes[6, :] = state.tiles_left / (board.tiles - 1)
-    planes[7, :] = state.holes_to_fill > 0
-    planes[8, :] = state.current_player == 0
+        planes[Plane.WINDOW, cell] = _kind(state.cells[cell]) != OFF
+    planes[Plane.OWN_CONES_LEFT, :] = state.cones_left[player] / max(1, board.cones[player])
+    planes[Plane.OPPONENT_CONES_LEFT, :] = state.cones_left[1 - player] / max(1, board.cones[1 - player])
+    planes[Plane.TILES_LEFT, :] = state.tiles_left / (board.tiles - 1)
+    planes[Plane.CONE_TO_PLACE, :] = state.holes_to_fill > 0
+    planes[Plane.DARK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -408,17 +423,17 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     num_cells = board.num_cells
     player = player_shown(state)
     for cell in range(num_cells):
-        planes[0, cell] = _kind(state.cells[cell]) == DARK + player
+        planes[Plane.OWN_HEXES, cell] = _kind(state.cells[cell]) == DARK + player
     for cell in range(num_cells):
-        planes[1, cell] = _kind(state.cells[cell]) == LIGHT - player
+        planes[Plane.OPPONENT_HEXES, cell] = _kind(state.cells[cell]) == LIGHT - player
     if before.holes_to_fill > 0 or state.holes_to_fill > 0:
         for cell in range(num_cells):
-            planes[2, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
-    change_plane(planes, 4, state.cones_left[player] / max(1, board.cones[player]))
-    change_plane(planes, 5, state.cones_left[1 - player] / max(1, board.cones[1 - player]))
-    change_plane(planes, 6, state.tiles_left / (board.tiles - 1))
-    change_plane(planes, 7, state.holes_to_fill > 0)
-    change_plane(planes, 8, state.current_player == 0)
+            planes[Plane.HOLES_TO_FILL, cell] = state.cells[cell] == HOLE and state.holes_to_fill > 0
+    change_plane(planes, Plane.OWN_CONES_LEFT, state.cones_left[player] / max(1, board.cones[player]))
+    change_plane(planes, Plane.OPPONENT_CONES_LEFT, state.cones_left[1 - player] / max(1, board.cones[1 - player]))
+    change_plane(planes, Plane.TILES_LEFT, state.tiles_left / (board.tiles - 1))
+    change_plane(planes, Plane.CONE_TO_PLACE, state.holes_to_fill > 0)
+    change_plane(planes, Plane.DARK_TO_ACT, state.current_player == 0)
 
 
 class Taigo(Game):
@@ -440,17 +455,7 @@ class Taigo(Game):
     reasons: ClassVar[tuple[str, ...]] = ("five", "draw", "no_place")
     colors: ClassVar[tuple[str, str]] = ("Dark", "Light")
     num_action_planes: ClassVar[int] = 8
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_hexes",
-        "opponent_hexes",
-        "holes_to_fill",
-        "window",
-        "own_cones_left",
-        "opponent_cones_left",
-        "tiles_left",
-        "cone_to_place",
-        "dark_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     board_plane: ClassVar[str] = "window"
     action_help: ClassVar[str] = (
         "expected the dark and light cell of a tile, such as j10-k10, or a cone, such as j11+D or j11+L"
@@ -462,7 +467,6 @@ class Taigo(Game):
         radius, tiles, cones = self.options["radius"], self.options["tiles"], self.options["cones"]
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], np.arange(self.grid.num_cells)
         on_window, neighbors = self.grid.on_board, self.grid.neighbors
@@ -484,6 +488,29 @@ class Taigo(Game):
         ]
         board["num_false_steps"] = len(false_steps)
         board["false_steps"][: len(false_steps)] = false_steps
+        self.state_fields = state_fields(board)
+        self.state_dtype = record_dtype(self.state_fields, align=True)
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        num_cells, over = self.grid.num_cells, records["ending"] != 0
+        around = self.board[0]["around"][:num_cells]
+        codes = np.ascontiguousarray(records["cells"][:, : num_cells + 1].T)  # by cell: rows are gathered faster
+        occupied, empty = is_occupied(codes), codes >= 0
+        num_occupied = np.zeros(codes.shape, np.int8)
+        open_pairs = np.zeros(len(records), np.int64)
+        for direction in range(6):
+            num_occupied[:-1] += occupied[around[:, direction]]
+            if direction < 3:
+                open_pairs += (empty[:-1] & empty[around[:, direction]]).sum(axis=0)
+        known = np.where(empty, codes == num_occupied, (codes <= 8 * LIGHT + 6) & (joint_of(codes) <= 6))
+        yield "cells", ~known.all(axis=0)
+        yield "open_pairs", records["open_pairs"] != open_pairs
+        # G4: while there is a cone, every hole was made in this turn; without one, none is filled.
+        fillable = (records["cones_left"].sum(axis=1) > 0) & ~over
+        yield "holes_to_fill", records["holes_to_fill"] != np.where(fillable, (codes == HOLE).sum(axis=0), 0)
+        no_place = (records["holes_to_fill"] == 0) & ((records["tiles_left"] == 0) | (open_pairs == 0))
+        yield "ending", ~over & no_place
 
     def max_game_length(self) -> int:
         """Return an upper bound on the length of a game: tiles and cones are used as far as there is room.

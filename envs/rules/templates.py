@@ -44,8 +44,6 @@ ILLEGAL = -1
 NO_ACTION = -1
 #: Names of the kernels that have defaults.
 OPTIONAL_KERNELS = ("finish_at_random", "update_observation")
-#: Upper bound on the number of fields of a record.
-MAX_FIELDS = 256
 
 
 # -- The contract: every game has these four kernels ---------------------------------------------------------------
@@ -123,20 +121,6 @@ def rules_kernels(module: Mapping[str, Any]) -> Kernels:
         if name not in module:
             raise TypeError(f"{module.get('__name__')}: the rules must define the kernel {name}")
     return {name: module[name] for name in (*required, *OPTIONAL_KERNELS) if name in module}
-
-
-# -- Of the registry entry ---------------------------------------------------------------------------------------------
-
-
-@linked
-def check_record(board: BoardRecord, state: StateRecord) -> int:
-    """Return 0 if ``state`` is a valid position, else the number of its first invalid field.
-
-    Fields are numbered from 1 in the order of the dtype. The record may contain arbitrary data, so values must be checked
-    before they are used as indices. The kernel is the ``record_check`` of the game's registry entry; games without one do not
-    accept external records.
-    """
-    raise NotImplementedError
 
 
 # -- One state ---------------------------------------------------------------------------------------------------
@@ -245,12 +229,13 @@ def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
     return total
 
 
-def first_wrong_record(board: BoardArray, states: StateArray) -> int:
-    """Return ``MAX_FIELDS * row + field`` for the first invalid record, or -1."""
+def first_without_action(board: BoardArray, states: StateArray, mask: Int8s) -> int:
+    """Return the first position in progress without a legal action, or -1. ``mask`` is scratch space."""
     for row in range(states.shape[0]):
-        field = check_record(board[0], states[row])
-        if field != 0:
-            return MAX_FIELDS * row + field
+        if not states[row].ending:
+            legal_actions(board[0], states[row], mask)
+            if not mask.any():
+                return row
     return -1
 
 

@@ -6,10 +6,14 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from typing import ClassVar
 
-from stoneworks.envs.rules import stone_placement
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import stone_placement, stone_planes
 from stoneworks.envs.rules.groups import EMPTY, compare_groups
 from stoneworks.envs.rules.header import end_game
 from stoneworks.envs.rules.hexhex_stones import (
@@ -19,11 +23,22 @@ from stoneworks.envs.rules.hexhex_stones import (
 )
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    SECOND_STONE = auto()
+    PASSED = auto()
+    BLACK_TO_ACT = auto()
 
 
 @kernel
@@ -87,18 +102,18 @@ finish_at_random = specialized_kernel(
 def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
     """Write the planes."""
     observe_stones(board, state, player, planes)
-    planes[3, :] = state.second_stone
-    planes[4, :] = state.consecutive_passes > 0
-    planes[5, :] = state.current_player == 0
+    planes[Plane.SECOND_STONE, :] = state.second_stone
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
 def update_observation(board: Record, before: Record, state: Record, planes: Float32Table) -> None:
     """Change the planes from those of ``before`` to those of ``state``."""
     observe_colors(board, state, player_shown(state), planes)
-    change_plane(planes, 3, state.second_stone)
-    change_plane(planes, 4, state.consecutive_passes > 0)
-    change_plane(planes, 5, state.current_player == 0)
+    change_plane(planes, Plane.SECOND_STONE, state.second_stone)
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)
 
 
 class Vadus(HexhexStonesGame):
@@ -109,17 +124,16 @@ class Vadus(HexhexStonesGame):
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass",)
     reasons: ClassVar[tuple[str, ...]] = ("groups", "draw")
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_stones",
-        "opponent_stones",
-        "board",
-        "second_stone",
-        "passed",
-        "black_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     binary_observations: ClassVar[bool] = True
     action_help: ClassVar[str] = "expected a cell, such as e5, or pass"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        yield from super().contradictions(records)
+        num_stones = records["num_stones"]
+        yield "second_stone", records["second_stone"] != ((num_stones > 0) & (num_stones % 2 == 0))  # V1, V2
 
     def max_game_length(self) -> int:
         """Return the length of a game with a pass before every turn except the first, and two passes at the end."""

@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.bot import (
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+    line_of,
+)
 
 
 class ActionValueBot(Bot):
@@ -40,6 +47,22 @@ class ActionValueBot(Bot):
         values, action = self._search_position(state)
         best = np.flatnonzero(values == values.max()).tolist()
         return [(one, 1 / len(best)) for one in best], action
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`. The values are on the scale of the game's evaluation."""
+        values, action = self._search_position(state)
+        legal = np.array(state.legal_actions(), np.int64)
+        evaluations = values[legal].astype(np.float64)
+        best = evaluations == evaluations.max()
+        return Analysis(
+            state.current_player(),
+            action,
+            legal,
+            best / best.sum(),
+            evaluation=float(evaluations.max()),
+            action_evaluations=evaluations,
+            line=line_of(self.step, state),
+        )
 
     def step(self, state: State) -> int:
         """Return the chosen action (see :meth:`Bot.step`)."""

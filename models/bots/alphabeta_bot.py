@@ -11,8 +11,6 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.action_value_bot import ActionValueBot
-from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
-from stoneworks.models.errors import UnknownBotError
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
 
@@ -34,18 +32,18 @@ class AlphaBetaBot(ActionValueBot):
     def __init__(
         self,
         game: Game,
-        depth: int | None = None,
         seed: int | None = None,
         *,
+        turns: int | None = None,
         seconds: float | None = None,
         num_candidates: int = DEFAULT_CANDIDATES,
     ) -> None:
-        """Create the bot. Exactly one of ``depth`` and ``seconds`` must be given.
+        """Create the bot. Exactly one of ``turns`` and ``seconds`` must be given.
 
         Args:
             game: the game.
-            depth: search depth in turns, from 1 to 32.
             seed: seed for breaking ties; None draws a random one.
+            turns: search depth in turns, from 1 to 32.
             seconds: approximate time per step, more than 0. A step always completes a search of one turn.
             num_candidates: actions searched in each position of the first two turns, from 1 to 10^9; fewer in later
                 turns.
@@ -54,38 +52,20 @@ class AlphaBetaBot(ActionValueBot):
             MissingEvaluationError: the game has no evaluation.
             ValueError: an argument is invalid.
         """
-        if (depth is None) == (seconds is None):
-            raise ValueError(f"exactly one of depth and seconds must be given, got {depth!r} and {seconds!r}")
-        if depth is not None:
-            check_integer("depth", depth, 1, MAX_DEPTH)
+        if (turns is None) == (seconds is None):
+            raise ValueError(f"exactly one of turns and seconds must be given, got {turns!r} and {seconds!r}")
+        if turns is not None:
+            check_integer("turns", turns, 1, MAX_DEPTH)
         check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         if seconds is not None:
             seconds = check_positive("seconds", seconds)
         super().__init__(game)
-        self._depth = MAX_DEPTH if depth is None else int(depth)
+        self._depth = MAX_DEPTH if turns is None else int(turns)
         self._seconds = seconds
         self._num_candidates = int(num_candidates)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, evaluation_kernels(game))
-
-    @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> AlphaBetaBot:
-        """Create the bot (see :meth:`Bot.from_name`) of ``<depth>`` or ``<seconds>s``, optionally with ``,candidates=<number>``."""
-        budget, *texts = argument.split(",")
-        parsed = parse_budget(budget, max_digits=9)
-        if parsed is None or (isinstance(parsed, int) and parsed > MAX_DEPTH):
-            raise UnknownBotError(
-                f"alphabeta bot: the depth must be an integer from 1 to {MAX_DEPTH}, as in 'alphabeta:2', or a number > 0 of "
-                f"seconds, as in 'alphabeta:2s', got {budget!r}"
-            )
-        parameters = parse_parameters("alphabeta", texts, {"candidates": Parameter(DEFAULT_CANDIDATES, 1)})
-        if parameters["candidates"] > MAX_CANDIDATES:
-            raise UnknownBotError(
-                f"alphabeta bot: candidates must be at most {MAX_CANDIDATES}, got {parameters['candidates']}"
-            )
-        depth, seconds = (parsed, None) if isinstance(parsed, int) else (None, parsed)
-        return cls(game, depth, seed, seconds=seconds, num_candidates=parameters["candidates"])
 
     @property
     def name(self) -> str:

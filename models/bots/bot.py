@@ -3,13 +3,90 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, IllegalActionError, State
-from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.bots.spec import BotSpec
+
+
+class BotStartError(ValueError):
+    """Raised when an external program does not get ready to play. The message states the reason."""
+
+
+class BotForfeit(ValueError):  # noqa: N818 - what it is called in matches
+    """Raised when a bot forfeits its game.
+
+    Attributes:
+        name: name of the bot.
+        reason: ``"illegal"``: the answer is not a legal action; ``"late"``: no answer within the time limit;
+            ``"crashed"``: the program has terminated.
+        details: description of what happened.
+    """
+
+    #: Possible values of ``reason``.
+    REASONS = ("illegal", "late", "crashed")
+
+    def __init__(self, name: str, reason: str, details: str) -> None:
+        super().__init__(name, reason, details)
+        self.name, self.reason, self.details = name, reason, details
+
+    def __str__(self) -> str:
+        return f"{self.name} forfeits the game ({self.reason}): {self.details}"
+
+
+#: Length of the best lines of analyses, in actions; half of it where each action costs a search of its own.
+LINE_ACTIONS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a bot thinks of a position; what the bot does not know is None, or NaN in arrays.
+
+    Arrays have one entry per legal action, in ascending order of actions. Values are expected results for the player to move,
+    in [-1, 1].
+
+    Attributes:
+        player: player to move.
+        action: the action that the bot plays.
+        actions: ``int64[num_legal]``, the legal actions.
+        policy: ``float64[num_legal]``, probabilities of the actions.
+        value: value of the position.
+        proven: proven result of the position: 1, 0 or -1.
+        evaluation: value of the position on the bot's own scale, for the player to move.
+        simulations: number of simulations.
+        visits: ``int64[num_legal]``, number of simulations of each action.
+        action_values: ``float64[num_legal]``, value of each action.
+        priors: ``float64[num_legal]``, the network's policy.
+        action_evaluations: ``float64[num_legal]``, value of each action on the bot's own scale; minus infinity for actions
+            that were not tried.
+        line: the best line; empty if it is not known.
+    """
+
+    player: int
+    action: int
+    actions: npt.NDArray[np.int64]
+    policy: npt.NDArray[np.float64]
+    value: float | None = None
+    proven: float | None = None
+    evaluation: float | None = None
+    simulations: int | None = None
+    visits: npt.NDArray[np.int64] | None = None
+    action_values: npt.NDArray[np.float64] | None = None
+    priors: npt.NDArray[np.float64] | None = None
+    action_evaluations: npt.NDArray[np.float64] | None = None
+    line: tuple[int, ...] = ()
+
+    @property
+    def values(self) -> tuple[float, float] | None:
+        """The value of the position for each player; None if it is not known."""
+        if self.value is None:
+            return None
+        return (self.value, -self.value) if self.player == 0 else (-self.value, self.value)
 
 
 class Bot(ABC):
@@ -23,23 +100,23 @@ class Bot(ABC):
     one_game_at_a_time: bool = False
 
     @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> Bot:
-        """Create a bot from a name such as ``mcts:400`` (see ``load_bot``).
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> Bot:
+        """Create the bot that a name such as ``mcts:400`` refers to (see ``load_bot``).
 
-        By default a name takes no argument and the bot is ``cls(game, seed)``.
+        By default the bot is ``cls(game, seed, **spec.arguments)``, with ``spec.text`` as the first argument if the bot's
+        registry entry declares a text.
 
         Args:
-            argument: the part of the name after the colon; empty without a colon.
+            spec: the parsed name.
             game: the game.
             seed: seed of the bot; None draws a random one.
 
         Raises:
-            UnknownBotError: the argument is invalid.
+            UnknownBotError: the name is invalid.
         """
-        if argument:
-            raise UnknownBotError(f"the name of a {cls.__name__} takes no argument, got {argument!r}")
         make: Any = cls
-        bot: Bot = make(game, seed)
+        text = (spec.text,) if spec.entry is not None and spec.entry.takes_text else ()
+        bot: Bot = make(*text, game, seed, **spec.arguments)
         return bot
 
     @property
@@ -54,6 +131,14 @@ class Bot(ABC):
         Raises:
             ValueError: the game is over.
         """
+
+    def analyze(self, state: State) -> Analysis:
+        """Return what the bot thinks of a position, with the same search as ``step``. Raises ``ValueError`` if the game is over."""
+        policy, action = self.step_with_policy(state)
+        probabilities = dict(policy)
+        legal = np.array(state.legal_actions(), np.int64)
+        shares = np.array([probabilities.get(one, 0.0) for one in legal.tolist()])
+        return Analysis(state.current_player(), action, legal, shares)
 
     def step(self, state: State) -> int:
         """Return the chosen action. Raises ``ValueError`` if the game is over."""
@@ -76,6 +161,16 @@ class Bot(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Release resources outside of this process, if there are any."""
+
+
+def line_of(choose: Callable[[State], int], state: State) -> tuple[int, ...]:
+    """Return the line in which ``choose`` plays both players, half as long as ``LINE_ACTIONS``."""
+    ahead = state.clone()
+    line: list[int] = []
+    while len(line) < LINE_ACTIONS // 2 and not ahead.is_terminal():
+        line.append(choose(ahead))
+        ahead.apply_action(line[-1])
+    return tuple(line)
 
 
 def check_game_goes_on(bot: Bot, state: State) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import re
 import shlex
 import shutil
 import signal
@@ -17,9 +16,8 @@ from collections import deque
 
 from stoneworks.envs.rules import Game, IllegalActionError, State
 from stoneworks.envs.rules.checks import check_positive
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_same_game
-from stoneworks.models.bots.parameters import Parameter, parse_parameters
-from stoneworks.models.errors import BotForfeit, BotStartError, UnknownBotError
+from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_game_goes_on, check_same_game
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
 #: Version of the protocol.
 PROTOCOL = "stoneworks 1"
@@ -29,9 +27,9 @@ MAX_LINE_BYTES = 4096
 NUM_LAST_LINES = 10
 #: Time limit for a program to terminate after ``quit``, and for its pipes to drain.
 SECONDS_TO_END = 1.0
+DEFAULT_SECONDS = 10.0
+DEFAULT_START_SECONDS = 60.0
 
-_PARAMETERS = {"seconds": Parameter(10.0), "start": Parameter(60.0)}
-_OPTION = re.compile(r"(\w+=[^\s,]*),")
 _running: set[_Program] = set()
 
 
@@ -47,7 +45,13 @@ class ExternalBot(Bot):
     one_game_at_a_time = True
 
     def __init__(
-        self, command: str, game: Game, seed: int | None = None, *, seconds: float = 10.0, start_seconds: float = 60.0
+        self,
+        command: str,
+        game: Game,
+        seed: int | None = None,
+        *,
+        seconds: float = DEFAULT_SECONDS,
+        start_seconds: float = DEFAULT_START_SECONDS,
     ) -> None:
         """Create the bot. The program starts on the first call.
 
@@ -80,29 +84,21 @@ class ExternalBot(Bot):
         self._was_ready = False
 
     @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> ExternalBot:
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExternalBot:
         """Create the bot of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
 
-        Any leading ``key=value,`` is an option; the rest is the command.
+        Any leading ``key=value,`` is an option; the rest is the command. See :meth:`Bot.from_spec`.
         """
-        texts = []
-        command = argument
-        while option := _OPTION.match(command):
-            texts.append(option[1])
-            command = command[option.end() :]
-        values = parse_parameters("exec", texts, _PARAMETERS)
         try:
-            return cls(command, game, seed, seconds=values["seconds"], start_seconds=values["start"])
+            return cls(spec.text, game, seed, **spec.arguments)
         except ValueError as error:
-            raise UnknownBotError(f"{'exec:' + argument!r} is not a valid bot name: {error}") from None
+            raise UnknownBotError(f"{spec.name!r} is not a valid bot name: {error}") from None
 
     @property
     def name(self) -> str:
         """``exec:<command>``, with the options that are not the default."""
-        options = ""
-        for key, value in (("seconds", self._seconds), ("start", self._start_seconds)):
-            if value != _PARAMETERS[key].default:
-                options += f"{key}={value:g},"
+        options = "" if self._seconds == DEFAULT_SECONDS else f"seconds={self._seconds:g},"
+        options += "" if self._start_seconds == DEFAULT_START_SECONDS else f"start={self._start_seconds:g},"
         return f"exec:{options}{self._command}"
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:

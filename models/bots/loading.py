@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
-from stoneworks.envs.rules import Game, load_game
+from stoneworks.envs.rules import Game, RegistrationError, load_game
 from stoneworks.envs.rules.checks import check_seed
-from stoneworks.models import shipped
 from stoneworks.models.bots.bot import Bot
-from stoneworks.models.bots.registry import BOTS
-from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.bots.registry import BotEntry
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import has_evaluation, require_evaluation
 
 
@@ -38,26 +36,26 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     if not isinstance(loaded, Game):
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     check_seed(seed)
-    kind, colon, argument = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if kind in BOTS:
-        entry = BOTS[kind]
-        if colon and not argument:
-            raise UnknownBotError(f"{name!r} must be a name such as {entry.usage!r}: nothing follows the colon")
-        if entry.needs_evaluation:
-            require_evaluation(loaded, kind)
-        return entry.bot_class().from_name(argument, loaded, seed)
-    if isinstance(name, str) and (checkpoint := shipped.checkpoint_of(name)) is not None:
-        return _load_checkpoint_bot(*checkpoint, loaded, seed, name)
-    if isinstance(name, str) and shipped.checkpoint_of((parts := name.rpartition("@"))[0]) is not None:
-        raise UnknownBotError(
-            f"{name!r}: after @, the search must have from 1 to 999999 simulations, as in @64, or a number > 0 of seconds, as "
-            f"in @2s, got {parts[2]!r}"
-        )
-    raise UnknownBotError(
-        f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, "
-        f"{_shipped_in_words()}, and the path of a checkpoint folder; a checkpoint may be followed by @ and the number of "
-        "simulations of a search, from @1 to @999999, or its seconds, as in @2s"
-    )
+    spec = BotSpec.parse(name)
+    if spec.entry is not None:
+        if spec.entry.needs_evaluation:
+            require_evaluation(loaded, spec.kind)
+        return _bot_class(spec.entry).from_spec(spec, loaded, seed)
+    if spec.budget is not None:
+        from stoneworks.models.bots.search_bot import SearchBot
+
+        return SearchBot.from_spec(spec, loaded, seed)
+    from stoneworks.models.bots.policy_bot import PolicyBot
+
+    return PolicyBot.from_spec(spec, loaded, seed)
+
+
+def _bot_class(entry: BotEntry) -> type[Bot]:
+    """Import the class of a kind of bots. Raises ``RegistrationError`` if that fails or it is not a subclass of ``Bot``."""
+    found = entry.load("bot")
+    if not (isinstance(found, type) and issubclass(found, Bot)):
+        raise RegistrationError(f"{entry.name}: bot must be a subclass of stoneworks.Bot, got {found!r}")
+    return found
 
 
 def default_bot(game: Game) -> str:
@@ -71,23 +69,7 @@ def playable_bots(names: Iterable[str], game: Game) -> tuple[str, ...]:
 
 
 def _needs_evaluation(name: str) -> bool:
-    kind, _, argument = name.partition(":")
-    return kind in BOTS and (BOTS[kind].needs_evaluation or "leaf=evaluation" in argument.split(","))
-
-
-def _load_checkpoint_bot(folder: Path, budget: int | float, game: Game, seed: int | None, name: str) -> Bot:
-    """Return the bot of a checkpoint, with a search of ``budget`` simulations (``int``) or seconds (``float``); 0 for none."""
-    if budget:
-        from stoneworks.models.bots.search_bot import SearchBot
-
-        if isinstance(budget, float):
-            return SearchBot.load(folder, game, seed, seconds=budget, name=name)
-        return SearchBot.load(folder, game, seed, simulations=budget, name=name)
-    from stoneworks.models.bots.policy_bot import PolicyBot
-
-    return PolicyBot.load(folder, game, seed, name=name)
-
-
-def _shipped_in_words() -> str:
-    names = shipped.names()
-    return f"a shipped checkpoint ({', '.join(map(repr, names)) if names else 'there is none'})"
+    try:
+        return BotSpec.parse(name).needs_evaluation
+    except UnknownBotError:
+        return False

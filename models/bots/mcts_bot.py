@@ -12,9 +12,15 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
-from stoneworks.models.bots.parameters import Parameter, parse_budget, parse_parameters
-from stoneworks.models.errors import UnknownBotError
+from stoneworks.models.bots.bot import (
+    LINE_ACTIONS,
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+)
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.processors import num_processors
 from stoneworks.models.search.root_statistics import RootStatistics
@@ -34,13 +40,6 @@ _MAX_EDGES = 1 << 23
 
 #: Maximum number of threads.
 MAX_THREADS = 1024
-
-_PARAMETERS = {
-    "c": Parameter(-1.0),  # the default of the leaf
-    "parallel": Parameter("none", words=("none", "root")),
-    "threads": Parameter(0, minimum=1),
-    "leaf": Parameter("playout", words=("playout", "evaluation")),
-}
 
 
 class MCTSBot(Bot):
@@ -118,34 +117,17 @@ class MCTSBot(Bot):
         self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
 
     @classmethod
-    def from_name(cls, argument: str, game: Game, seed: int | None) -> MCTSBot:
-        """Create the bot of ``mcts:<simulations>`` or ``mcts:<seconds>s``, with options.
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> MCTSBot:
+        """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``.
 
-        Options follow after commas, as in ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``. Without
-        ``threads``, ``parallel=root`` uses one thread per processor. See :meth:`Bot.from_name`.
+        Without ``threads``, ``parallel=root`` uses one thread per processor.
         """
-        budget, *options = argument.split(",")
-        parsed = parse_budget(budget)
-        if parsed is None or (isinstance(parsed, int) and parsed > MAX_VISITS):
-            raise UnknownBotError(
-                f"mcts bot: the budget must be from 1 to {MAX_VISITS} simulations, as in 'mcts:400', or a number > 0 of "
-                f"seconds, of at most 18 digits, as in 'mcts:2s' or 'mcts:0.5s', got {budget!r}"
-            )
-        values = parse_parameters("mcts", options, _PARAMETERS)
-        num_threads = values["threads"]
-        if values["parallel"] == "none":
-            if num_threads:
-                raise UnknownBotError(f"mcts bot: threads requires parallel=root, got threads={num_threads}")
-            num_threads = 1
-        return cls(
-            game,
-            seed,
-            simulations=parsed if isinstance(parsed, int) else None,
-            seconds=parsed if isinstance(parsed, float) else None,
-            exploration=None if values["c"] < 0 else values["c"],
-            num_threads=num_threads or num_processors(),
-            leaf=values["leaf"],
-        )
+        arguments = spec.arguments
+        if arguments.pop("parallel", "none") == "root":
+            arguments.setdefault("num_threads", num_processors())
+        elif "num_threads" in arguments:
+            raise UnknownBotError(f"mcts bot: threads requires parallel=root, got threads={arguments['num_threads']}")
+        return cls(game, seed, **arguments)
 
     @property
     def name(self) -> str:
@@ -174,6 +156,28 @@ class MCTSBot(Bot):
         if not visits[chosen].any() or not np.isnan(statistics.proven[chosen]).any():
             return [(action, 1.0)], action
         return list(zip(statistics.actions.tolist(), (visits / visits.sum()).tolist(), strict=True)), action
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`."""
+        chosen = self.step(state)
+        statistics = self.root_statistics
+        assert statistics is not None
+        visits, proven, result = statistics.visits, statistics.proven, statistics.result
+        total = int(visits.sum())
+        known = np.where(visits > 0, statistics.values, np.nan)
+        is_proven = not np.isnan(result)
+        return Analysis(
+            state.current_player(),
+            chosen,
+            statistics.actions,
+            visits / total if total else (statistics.actions == chosen).astype(np.float64),
+            value=result if is_proven else float((statistics.values * visits).sum() / max(total, 1)),
+            proven=result if is_proven else None,
+            simulations=total,
+            visits=visits,
+            action_values=np.where(np.isnan(proven), known, proven),
+            line=tuple(self.best_line(LINE_ACTIONS) or [chosen]),
+        )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return actions (see :meth:`Bot.step_batch`). Each game gets a new tree with its own seed."""

@@ -1,4 +1,4 @@
-"""``PolicyBot``: plays the policy of a trained network, without search."""
+"""``PolicyBot`` and ``ExportedPolicyBot``: play the policy of a trained network, without search."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_seed
 from stoneworks.extras import require_extra
 from stoneworks.models.allocator import keep_freed_memory
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.bot import (
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+    line_of,
+)
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.checkpoint import load_checkpoint
+from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 
 with require_extra("train", "checkpoints"):
     import torch
+    from torch import Tensor
 
 
 class PolicyBot(Bot):
@@ -77,6 +87,12 @@ class PolicyBot(Bot):
             deterministic = checkpoint.play.deterministic_policy
         return cls(checkpoint.network, game, seed, deterministic=deterministic, name=name or str(folder))
 
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> PolicyBot:
+        """See :meth:`Bot.from_spec`."""
+        assert spec.checkpoint is not None
+        return cls.load(spec.checkpoint, game, seed, name=spec.name)
+
     @property
     def name(self) -> str:
         """Name of the bot in results."""
@@ -90,15 +106,28 @@ class PolicyBot(Bot):
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        if self._inputs is None:
-            observation, mask = state.observation_and_mask(state.current_player())
-            planes, masks = observation[None], mask[None]
-        else:
-            planes, masks = self._inputs.of_records(state.records)
+        planes, masks = self._planes_of(state)
         probabilities = self._probabilities(planes, masks)
         legal = np.flatnonzero(masks[0])
         policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
         return policy, int(self._choose(probabilities)[0])
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`. The line is that of the most probable actions."""
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        planes, masks = self._planes_of(state)
+        probabilities = self._probabilities(planes, masks)
+        legal = np.flatnonzero(masks[0])
+        values = self._evaluate(planes)[1]
+        return Analysis(
+            state.current_player(),
+            int(self._choose(probabilities)[0]),
+            legal,
+            probabilities[0, legal],
+            value=None if values is None else float(values[0]),
+            line=line_of(lambda ahead: int(self._probabilities(*self._planes_of(ahead)).argmax()), state),
+        )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
@@ -108,11 +137,21 @@ class PolicyBot(Bot):
             return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
         return self._choose(self._probabilities(*self._inputs.of_records(batch.states[rows])))
 
-    def _probabilities(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions."""
+    def _planes_of(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
+        """Return the planes and the action mask of a position, for the player to move, as a batch of one."""
+        if self._inputs is not None:
+            return self._inputs.of_records(state.records)
+        observation, mask = state.observation_and_mask(state.current_player())
+        return observation[None], mask[None]
+
+    def _evaluate(self, planes: npt.NDArray[np.float32]) -> tuple[Tensor, Tensor | None]:
         with torch.inference_mode():
             device = next(self.network.parameters()).device
-            logits = self.network(torch.from_numpy(planes).to(device))[0].cpu().numpy().astype(np.float64)
+            return self.network(torch.from_numpy(planes).to(device))
+
+    def _probabilities(self, planes: npt.NDArray[np.float32], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+        """Return the policies, ``float64[games, num_actions]``, 0 for illegal actions."""
+        logits = self._evaluate(planes)[0].cpu().numpy().astype(np.float64)
         legal = masks != 0
         logits[~legal] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
@@ -127,3 +166,17 @@ class PolicyBot(Bot):
         cumulative = probabilities.cumsum(axis=1)
         draws = self._generator.random((len(probabilities), 1), np.float32).astype(np.float64) * cumulative[:, -1:]
         return (cumulative > draws).argmax(axis=1)
+
+
+class ExportedPolicyBot(PolicyBot):
+    """Plays a policy trained with another library (see :mod:`stoneworks.models.exported_policy`), as its ``selection`` says."""
+
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExportedPolicyBot:
+        """See :meth:`Bot.from_spec`; the text of the name is the path of the file."""
+        try:
+            policy = load_policy(spec.text, game)
+        except ExportedPolicyError as error:
+            raise UnknownBotError(f"{spec.name!r} cannot play {game}: {error}") from error
+        deterministic = policy.selection == "argmax"
+        return cls(policy, game, seed, deterministic=deterministic, name=spec.name)  # type: ignore[arg-type]

@@ -6,29 +6,82 @@ group ``stoneworks.bots`` that refers to a ``BotEntry``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.envs.rules.registry import Entry, Registry, path_of
 from stoneworks.models import shipped
-from stoneworks.models.bots.bot import Bot
+from stoneworks.models.search.alphabeta import MAX_DEPTH
+from stoneworks.models.search.uct import MAX_VISITS
 
 ENTRY_POINT_GROUP = "stoneworks.bots"
 
 
 @dataclass(frozen=True)
-class BotEntry(Entry):
-    """Registry entry of a kind of bot.
+class Parameter:
+    """A parameter in a bot's name: a number, or one of several words.
 
     Attributes:
-        name: name prefix for ``load_bot``; the text after a colon in a bot's name is passed to the class's ``from_name``.
+        name: its name.
+        type: ``int`` or ``float``; for words, it is not used.
+        minimum: smallest allowed number.
+        maximum: largest allowed number.
+        words: the allowed texts, if it is not a number.
+        argument: the argument of the bot's constructor that gets the value; defaults to ``name``.
+    """
+
+    name: str
+    type: type[int] | type[float] = float
+    minimum: float = 0
+    maximum: float = math.inf
+    words: tuple[str, ...] = ()
+    argument: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """Description of the allowed values."""
+        if self.words:
+            return " or ".join(self.words)
+        number = "an integer" if self.type is int else "a number"
+        bounded = math.isfinite(self.maximum)
+        return f"{number} from {self.minimum:g} to {self.maximum}" if bounded else f"{number} >= {self.minimum:g}"
+
+    def parse(self, text: str) -> int | float | str:
+        """Return the value of ``text``. Raises ``ValueError`` if it is not allowed."""
+        if self.words:
+            if text not in self.words:
+                raise ValueError
+            return text
+        value = self.type(text)
+        if not (math.isfinite(value) and self.minimum <= value <= self.maximum):
+            raise ValueError
+        return value
+
+
+#: The budget ``2s``: seconds per step.
+SECONDS = Parameter("seconds")
+
+
+@dataclass(frozen=True)
+class BotEntry(Entry):
+    """Registry entry of a kind of bot. What it declares of its names is what :class:`~stoneworks.models.bots.spec.BotSpec` reads.
+
+    Attributes:
+        name: name prefix for ``load_bot``.
         bot: path ``"module:Class"`` of a subclass of :class:`stoneworks.models.Bot`, imported on first use.
-        usage: format of its names, such as ``"mcts:<simulations>"``; defaults to ``name``.
+        usage: format of its names, such as ``"mcts:<simulations>"``; defaults to ``name``. If it has a colon, and neither
+            budgets nor parameters are declared, any text may follow the colon.
         needs_evaluation: whether the bot requires games with an evaluation.
-        starts_programs: whether its argument is a command. Such names are rejected in data files (see
-            :mod:`stoneworks.models.bots.names_in_files`).
-        reads_file: whether its argument is a path.
+        starts_programs: whether the text after the colon is a command. Such names are rejected in data files (see
+            :func:`~stoneworks.models.bots.spec.check_name_in_file`).
+        reads_file: whether the text after the colon is a path.
+        needs_torch: whether the bot requires PyTorch.
+        estimates_values: whether its analysis has a value in [-1, 1] (see :class:`~stoneworks.models.bots.bot.Analysis`).
+        budgets: units of the budget after the colon: parameters of type ``int``, as in ``mcts:400``, or :data:`SECONDS`, as
+            in ``mcts:2s``. If there are any, names must have a budget.
+        parameters: what may follow after commas, as ``c=1.2`` in ``mcts:400,c=1.2``.
 
     Raises:
         RegistrationError: if an attribute is invalid.
@@ -39,36 +92,70 @@ class BotEntry(Entry):
     needs_evaluation: bool = False
     starts_programs: bool = False
     reads_file: bool = False
+    needs_torch: bool = False
+    estimates_values: bool = False
+    budgets: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_path("bot")
         if not isinstance(self.usage, str):
             raise RegistrationError(f"{self.name}: usage must be a string, got {self.usage!r}")
-        for flag in ("needs_evaluation", "starts_programs", "reads_file"):
+        for flag in ("needs_evaluation", "starts_programs", "reads_file", "needs_torch", "estimates_values"):
             if not isinstance(getattr(self, flag), bool):
                 raise RegistrationError(f"{self.name}: {flag} must be True or False, got {getattr(self, flag)!r}")
+        for name in ("budgets", "parameters"):
+            value = getattr(self, name)
+            if not (isinstance(value, tuple) and all(isinstance(one, Parameter) for one in value)):
+                raise RegistrationError(f"{self.name}: {name} must be a tuple of Parameter, got {value!r}")
         if not self.usage:
             object.__setattr__(self, "usage", self.name)
 
-    def bot_class(self) -> type[Bot]:
-        """Import and return the class. Raises ``RegistrationError`` if that fails or it is not a subclass of ``Bot``."""
-        found = self.load("bot")
-        if not (isinstance(found, type) and issubclass(found, Bot)):
-            raise RegistrationError(f"{self.name}: bot must be a subclass of stoneworks.Bot, got {found!r}")
-        return found
+    @property
+    def takes_text(self) -> bool:
+        """Whether a text follows the colon: a command, a path, or anything."""
+        declared = self.budgets or self.parameters
+        return self.starts_programs or self.reads_file or (":" in self.usage and not declared)
 
 
 _BUILT_IN = (
     BotEntry("random", "stoneworks.models.bots.random_bot:RandomBot"),
     BotEntry("greedy", "stoneworks.models.bots.greedy_bot:GreedyBot", needs_evaluation=True),
-    BotEntry("mcts", "stoneworks.models.bots.mcts_bot:MCTSBot", "mcts:<simulations>"),
     BotEntry(
-        "alphabeta", "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot", "alphabeta:<turns>", needs_evaluation=True
+        "mcts",
+        "stoneworks.models.bots.mcts_bot:MCTSBot",
+        "mcts:<simulations>",
+        estimates_values=True,
+        budgets=(Parameter("simulations", int, 1, MAX_VISITS), SECONDS),
+        parameters=(
+            Parameter("c", argument="exploration"),
+            Parameter("parallel", words=("none", "root")),
+            Parameter("threads", int, 1, argument="num_threads"),
+            Parameter("leaf", words=("playout", "evaluation")),
+        ),
     ),
-    BotEntry("exec", "stoneworks.models.bots.external_bot:ExternalBot", "exec:<command>", starts_programs=True),
     BotEntry(
-        "policy", "stoneworks.models.bots.exported_policy_bot:ExportedPolicyBot", "policy:<file>", reads_file=True
+        "alphabeta",
+        "stoneworks.models.bots.alphabeta_bot:AlphaBetaBot",
+        "alphabeta:<turns>",
+        needs_evaluation=True,
+        budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
+        parameters=(Parameter("candidates", int, 1, argument="num_candidates"),),
+    ),
+    BotEntry(
+        "exec",
+        "stoneworks.models.bots.external_bot:ExternalBot",
+        "exec:<command>",
+        starts_programs=True,
+        parameters=(SECONDS, Parameter("start", argument="start_seconds")),
+    ),
+    BotEntry(
+        "policy",
+        "stoneworks.models.bots.policy_bot:ExportedPolicyBot",
+        "policy:<file>",
+        reads_file=True,
+        needs_torch=True,
     ),
 )
 
@@ -76,15 +163,7 @@ _BUILT_IN = (
 BOTS = Registry("bot", BotEntry, _BUILT_IN, ENTRY_POINT_GROUP)
 
 
-def register_bot(
-    name: str,
-    bot: str | type[Bot],
-    *,
-    usage: str = "",
-    needs_evaluation: bool = False,
-    starts_programs: bool = False,
-    reads_file: bool = False,
-) -> None:
+def register_bot(name: str, bot: str | type, **declared: Any) -> None:
     """Register a kind of bot in this process and in the worker processes that it starts.
 
     The name can then be used in ``load_bot``, the command line, the arena, ``opponent=`` of environments, and training
@@ -94,16 +173,13 @@ def register_bot(
     Args:
         name: name prefix for ``load_bot``.
         bot: a subclass of :class:`stoneworks.models.Bot`, or its path ``"module:Class"``.
-        usage: format of its names; see :class:`BotEntry`.
-        needs_evaluation: whether the bot requires games with an evaluation.
-        starts_programs: whether its argument is a command.
-        reads_file: whether its argument is a path.
+        **declared: the other attributes of :class:`BotEntry`, such as ``usage`` and ``needs_evaluation``.
 
     Raises:
         RegistrationError: if an argument is invalid, or the name is taken by another bot or a shipped checkpoint.
     """
     path: Any = path_of(bot)
-    entry = BotEntry(name, path, usage, needs_evaluation, starts_programs, reads_file)
+    entry = BotEntry(name, path, **declared)
     if name in shipped.names():
         raise RegistrationError(f"the bot {name!r} cannot be registered: a shipped checkpoint has that name")
     BOTS.add(entry)

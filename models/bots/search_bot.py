@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
-from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on, check_same_game
+from stoneworks.models.bots.bot import (
+    LINE_ACTIONS,
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+)
+from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
@@ -138,6 +146,12 @@ class SearchBot(Bot):
             name=name,
         )
 
+    @classmethod
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
+        """See :meth:`Bot.from_spec`."""
+        assert spec.checkpoint is not None
+        return cls.load(spec.checkpoint, game, seed, name=spec.name, **spec.arguments)
+
     @property
     def name(self) -> str:
         """Name of the bot in results."""
@@ -148,6 +162,25 @@ class SearchBot(Bot):
         result = self.search(state)
         legal = state.legal_actions()
         return list(zip(legal, result.policies[0, legal].tolist(), strict=True)), int(result.actions[0])
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`."""
+        result = self.search(state)
+        edges = self.root_edges()
+        actions, chosen, value = edges.actions.astype(np.int64), int(result.actions[0]), float(result.values[0])
+        return Analysis(
+            state.current_player(),
+            chosen,
+            actions,
+            result.policies[0, actions].astype(np.float64),
+            value=value,
+            proven=value if result.solved[0] else None,
+            simulations=int(edges.visits.sum()),
+            visits=edges.visits.astype(np.int64),
+            action_values=edges.values.astype(np.float64),
+            priors=edges.priors.astype(np.float64),
+            line=tuple(self.best_line(chosen, LINE_ACTIONS)),
+        )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""

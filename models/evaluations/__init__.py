@@ -12,7 +12,10 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.envs.rules.games import game_entry
-from stoneworks.models.errors import MissingEvaluationError
+
+
+class MissingEvaluationError(ValueError):
+    """Raised when a bot needs a hand-written evaluation and the game has none. The message names both."""
 
 
 def has_evaluation(game: Game) -> bool:

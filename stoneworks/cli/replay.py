@@ -19,7 +19,7 @@ def replay(
 ) -> None:
     """Write replays of games to one self-contained HTML file."""
     from stoneworks.evaluation.records import read_records
-    from stoneworks.web.replay import Replay, numbers_in
+    from stoneworks.web.html_replay import Replay, numbers_in
 
     check_output_file("html", html)
     found = read_records(records)

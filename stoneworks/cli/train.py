@@ -33,7 +33,7 @@ def train(
 ) -> None:
     """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
     from stoneworks.models.checkpoint import CheckpointError
-    from stoneworks.training.runs.config import load_config
+    from stoneworks.training.runs.config_files import load_config
     from stoneworks.training.runs.display import train_with_display
 
     given = list(overrides or [])

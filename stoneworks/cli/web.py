@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from stoneworks.extras import require_extra
+
 
 def web(
     watched: Annotated[
@@ -27,8 +29,8 @@ def web(
     ] = 60.0,
 ) -> None:
     """Play, watch and analyze games in a browser. Ctrl-C stops the server; games are kept in the data folder."""
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.server import serve
+    with require_extra("web", "web pages"):
+        from stoneworks.web.app import serve
 
     serve(
         data,
@@ -37,6 +39,6 @@ def web(
         port=port,
         allowed_hosts=allowed_hosts or [],
         num_workers=workers,
-        limits=Limits(thinking_seconds=thinking_seconds),
+        thinking_seconds=thinking_seconds,
         started=lambda address: print(f"the page is at {address} (press Ctrl-C to stop)", flush=True),
     )

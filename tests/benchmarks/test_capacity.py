@@ -16,7 +16,7 @@ def test_the_capacity_of_a_learner_is_measured(tmp_path: Path) -> None:
 
     told: list[str] = []
     games = {"vadus(size=3)": ("vadus-9", ("game=vadus(size=3)", "network.channels=8", "network.blocks=1"))}
-    transport, (result,) = measure_capacity(games, tell=told.append)
+    transport, (result,) = measure_capacity(games, progress=told.append)
     assert not ray.is_initialized()
     assert told == ["Ray", "vadus(size=3)"]
     assert min(transport.seconds_per_batch, transport.bytes_per_second, transport.weights_bytes_per_second) > 0

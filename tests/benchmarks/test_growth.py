@@ -25,7 +25,7 @@ def test_every_game_has_several_sizes_from_small_to_large():
 def test_costs_are_measured_drawn_and_written(tmp_path):
     told = []
     sizes = {"vadus": ("vadus(size=2)", "vadus(size=3)")}
-    results = measure_growth(sizes, rounds=1, seconds=0.01, tell=told.append)
+    results = measure_growth(sizes, rounds=1, seconds=0.01, progress=told.append)
     assert told == list(sizes["vadus"])
     assert [result.num_cells for result in results] == [9, 25]
     for result in results:

@@ -48,7 +48,9 @@ def test_every_game_has_an_environment_and_is_tested_here():
 
 
 @pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("arguments", [{}, {"obs_layout": "HWC"}, {"obs_layout": "flat", "obs_dtype": "float16"}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"observation": {"layout": "HWC"}}, {"observation": {"layout": "flat", "dtype": "float16"}}]
+)
 def test_pettingzoos_api_test_passes_with_exactly_the_warnings_that_third_parties_get(name, arguments):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -124,14 +126,14 @@ def test_observations_of_both_agents_follow_the_rules_core(name, seed):
 
 @pytest.mark.parametrize(("layout", "axes"), [("CHW", (0, 1, 2)), ("HWC", (1, 2, 0))])
 def test_layouts_hold_the_same_planes(layout, axes):
-    env = make("vadus", obs_layout=layout, obs_dtype="uint8")
+    env = make("vadus", observation={"layout": layout, "dtype": "uint8"})
     env.reset()
     play_at_random(env, 0, max_steps=9)
     observation = env.observe("player_1")["observation"]
     expected = env.game_state.observation_tensor(1)
     assert observation.dtype == np.uint8
     np.testing.assert_array_equal(observation, expected.transpose(axes))
-    flat = make("vadus", obs_layout="flat")
+    flat = make("vadus", observation={"layout": "flat"})
     flat.reset()
     play_at_random(flat, 0, max_steps=9)
     np.testing.assert_array_equal(flat.observe("player_1")["observation"], expected.ravel())
@@ -315,9 +317,9 @@ def test_rendering_without_a_mode_warns():
         ({"sise": 5}, "sise"),
         ({"render_mode": "video"}, "video"),
         ({"illegal_action": "ignore"}, "ignore"),
-        ({"obs_layout": "WHC"}, "WHC"),
-        ({"obs_dtype": "int64"}, "int64"),
-        ({"obs_dtype": "complex"}, "complex"),
+        ({"observation": {"layout": "WHC"}}, "WHC"),
+        ({"observation": {"dtype": "int64"}}, "int64"),
+        ({"observation": {"dtype": "complex"}}, "complex"),
     ],
 )
 def test_bad_arguments_are_named(arguments, named):
@@ -359,7 +361,7 @@ def test_two_sizes_do_not_interfere():
 
 def test_the_registry_of_pettingzoo_makes_the_environments():
     pettingzoo = pytest.importorskip("pettingzoo", minversion="1.27")
-    env = pettingzoo.make("aec", "stoneworks/vadus-v0", size=3, obs_layout="flat")
+    env = pettingzoo.make("aec", "stoneworks/vadus-v0", size=3, observation={"layout": "flat"})
     env.reset()
     assert isinstance(env.unwrapped, BoardGameEnv)
     assert env.last()[0]["observation"].ndim == 1

@@ -54,9 +54,10 @@ def play_vector(**arguments: Any) -> Iterator[Any]:
             yield env.step(actions), env.observations(), masks, env.save_games(), env.opponent_names, env.seats
 
 
-def play_masks_inside(**arguments: Any) -> Iterator[Any]:
+def play_masks_inside(observation: Any, **arguments: Any) -> Iterator[Any]:
+    with_mask: dict[str, Any] = {"observation": {**observation, "with_mask": True}, **arguments}
     for mode in ("SAME_STEP", "NEXT_STEP"):
-        yield from play_vector(mask_in_observation=True, autoreset_mode=mode, **arguments)
+        yield from play_vector(autoreset_mode=mode, **with_mask)
 
 
 def play_disabled(**arguments: Any) -> Iterator[Any]:
@@ -148,22 +149,23 @@ PLAYS = [
 
 
 @pytest.mark.parametrize("play", PLAYS)
-@pytest.mark.parametrize("obs_dtype", FLOATING_DTYPES + INTEGER_DTYPES)
-@pytest.mark.parametrize("obs_layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", FLOATING_DTYPES + INTEGER_DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_handed_out_changes_later(
-    play: Play, obs_layout: str, obs_dtype: str, arrays_in: Arrays, assert_nothing_changes: Callable[..., None]
+    play: Play, layout: str, dtype: str, arrays_in: Arrays, assert_nothing_changes: Callable[..., None]
 ) -> None:
+    form = {"layout": layout, "dtype": dtype}
     for illegal_action in ("lose", "raise"):
-        handed_out = list(play(obs_layout=obs_layout, obs_dtype=obs_dtype, illegal_action=illegal_action))
+        handed_out = list(play(observation=form, illegal_action=illegal_action))
         assert all(array.flags.writeable for array in arrays_in(handed_out))
-        assert_nothing_changes(play(obs_layout=obs_layout, obs_dtype=obs_dtype, illegal_action=illegal_action))
+        assert_nothing_changes(play(observation=form, illegal_action=illegal_action))
 
 
 @pytest.mark.parametrize("play", PLAYS)
-@pytest.mark.parametrize("obs_layout", LAYOUTS)
-def test_writing_to_returned_arrays_changes_no_game(play: Play, obs_layout: str, arrays_in: Arrays) -> None:
-    trace = [copy.deepcopy(handed_out) for handed_out in play(obs_layout=obs_layout)]
-    for expected, handed_out in zip(trace, play(obs_layout=obs_layout), strict=True):
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_writing_to_returned_arrays_changes_no_game(play: Play, layout: str, arrays_in: Arrays) -> None:
+    trace = [copy.deepcopy(handed_out) for handed_out in play(observation={"layout": layout})]
+    for expected, handed_out in zip(trace, play(observation={"layout": layout}), strict=True):
         for as_it_was, array in zip(arrays_in(expected), arrays_in(handed_out), strict=True):
             np.testing.assert_array_equal(array, as_it_was)
         for array in arrays_in(handed_out):

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from stoneworks.envs import vadus_v0
 from stoneworks.envs.aec import BoardGameEnv
-from stoneworks.envs.observation_format import MASK_DTYPES, MASK_KEYS, OBSERVATION_KEYS
+from stoneworks.envs.observation_format import MASK_DTYPES, MASK_KEYS, OBSERVATION_KEYS, ObservationFormat
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
@@ -22,14 +22,14 @@ GAME = "vadus(size=2)"
 
 @pytest.mark.parametrize("mask_dtype", MASK_DTYPES)
 @pytest.mark.parametrize("mask_key", MASK_KEYS)
-@pytest.mark.parametrize("observation_key", OBSERVATION_KEYS)
-def test_every_environment_has_the_keys_and_the_dtype(observation_key: str, mask_key: str, mask_dtype: str) -> None:
-    keys: dict[str, Any] = {"observation_key": observation_key, "mask_key": mask_key, "mask_dtype": mask_dtype}
-    aec = vadus_v0.env(size=2, obs_layout="flat", **keys)
+@pytest.mark.parametrize("key", OBSERVATION_KEYS)
+def test_every_environment_has_the_keys_and_the_dtype(key: str, mask_key: str, mask_dtype: str) -> None:
+    form = ObservationFormat("flat", with_mask=True, key=key, mask_key=mask_key, mask_dtype=mask_dtype)
+    aec = vadus_v0.env(size=2, observation=form)
     aec.reset()
-    single = SingleAgentEnv(GAME, obs_layout="flat", mask_in_observation=True, seat=0, **keys)
+    single = SingleAgentEnv(GAME, observation=form, seat=0)
     one, single_info = single.reset(seed=1)
-    expected = {observation_key: spaces.Box(0, 1, (54,), np.float32), mask_key: spaces.Box(0, 1, (10,), mask_dtype)}
+    expected = {key: spaces.Box(0, 1, (54,), np.float32), mask_key: spaces.Box(0, 1, (10,), mask_dtype)}
     for space, observation in (
         (aec.observation_space("player_0"), aec.observe("player_0")),
         (aec.observation_space("player_1"), aec.observe("player_1")),
@@ -38,10 +38,10 @@ def test_every_environment_has_the_keys_and_the_dtype(observation_key: str, mask
         assert space == spaces.Dict(expected)
         assert space.contains(observation)
     assert single_info["action_mask"].dtype == mask_dtype
-    np.testing.assert_array_equal(one[observation_key], aec.observe("player_0")[observation_key])
+    np.testing.assert_array_equal(one[key], aec.observe("player_0")[key])
     np.testing.assert_array_equal(one[mask_key], aec.observe("player_0")[mask_key])
     for kind in (VectorEnv, SelfPlayVectorEnv):
-        many = kind(3, GAME, obs_layout="flat", mask_in_observation=True, **keys)
+        many = kind(3, GAME, observation=form)
         assert many.single_observation_space == spaces.Dict(expected)
         observations, info = many.reset(seed=1)
         for _ in range(30):
@@ -54,9 +54,17 @@ def test_every_environment_has_the_keys_and_the_dtype(observation_key: str, mask
                 assert last is None or not last[mask_key].any()
 
 
+def test_planes_that_are_not_binary_need_a_floating_dtype() -> None:
+    with pytest.raises(ValueError, match="dtype must be one of float16, float32, float64 for taigo, got 'uint8'"):
+        BoardGameEnv("taigo", observation={"dtype": "uint8"})
+
+
 def test_gymnasiums_check_passes_with_the_mask_in_the_observation() -> None:
     env = gymnasium.make(
-        "stoneworks.envs:stoneworks/Vadus-v0", size=2, mask_in_observation=True, obs_layout="flat", opponent="random"
+        "stoneworks.envs:stoneworks/Vadus-v0",
+        size=2,
+        observation={"layout": "flat", "with_mask": True},
+        opponent="random",
     )
     check_env(env.unwrapped, skip_render_check=True)
 
@@ -65,21 +73,25 @@ def test_gymnasiums_check_passes_with_the_mask_in_the_observation() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"obs_layout": "WHC"}, "obs_layout must be one of CHW, HWC, flat, got 'WHC'"),
-        ({"obs_layout": None}, "obs_layout must be one of CHW, HWC, flat, got None"),
-        ({"obs_dtype": "float8"}, "obs_dtype must be one of float16, .* for vadus, got 'float8'"),
-        ({"obs_dtype": "int64"}, "obs_dtype must be one of float16, .* for vadus, got int64"),
-        ({"obs_dtype": None}, "obs_dtype must be one of float16, .* for vadus, got None"),
-        ({"observation_key": "board"}, "observation_key must be one of observation, observations, obs, got 'board'"),
-        ({"mask_key": 1}, "mask_key must be one of action_mask, mask, got 1"),
-        ({"mask_dtype": "int64"}, "mask_dtype must be one of int8, bool, float32, got int64"),
-        ({"mask_in_observation": 1}, "mask_in_observation must be True or False, got 1"),
+        ({"observation": {"layout": "WHC"}}, "layout must be one of CHW, HWC, flat, got 'WHC'"),
+        ({"observation": {"layout": None}}, "layout must be one of CHW, HWC, flat, got None"),
+        ({"observation": {"dtype": "float8"}}, "dtype must be one of float16, .*, got 'float8'"),
+        ({"observation": {"dtype": None}}, "dtype must be one of float16, .*, got None"),
+        ({"observation": {"key": "board"}}, "key must be one of observation, observations, obs, got 'board'"),
+        ({"observation": {"mask_key": 1}}, "mask_key must be one of action_mask, mask, got 1"),
+        ({"observation": {"mask_dtype": "int64"}}, "mask_dtype must be one of int8, bool, float32, got 'int64'"),
+        ({"observation": {"with_mask": 1}}, "with_mask must be one of False, True, got 1"),
+        (
+            {"observation": {"format": 1}},
+            "observation must be an ObservationFormat or a mapping of some of layout, .*format",
+        ),
+        ({"observation": "flat"}, "observation must be an ObservationFormat or a mapping .* got 'flat'"),
         ({"frameskip": 4}, "frameskip must be 1, got 4"),
         ({"illegal_action": "ignore"}, "illegal_action must be one of lose, raise, got 'ignore'"),
     ],
 )
 def test_a_bad_argument_is_named_with_what_is_allowed(kind: type, arguments: dict[str, Any], message: str) -> None:
-    if kind is BoardGameEnv and not arguments.keys().isdisjoint({"mask_in_observation", "frameskip"}):
+    if kind is BoardGameEnv and not arguments.keys().isdisjoint({"frameskip"}):
         pytest.skip("PettingZoo's environment has no such argument")
     with pytest.raises(ValueError, match=message):
         kind(game=GAME, **arguments)

@@ -161,10 +161,10 @@ def last_legal(observations: Any, masks: np.ndarray) -> np.ndarray:
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
 
 
-@pytest.mark.parametrize("mask_in_observation", [False, True])
-@pytest.mark.parametrize("obs_layout", ["CHW", "flat"])
-def test_the_opponent_self_plays_the_policy_handed_over(obs_layout: str, mask_in_observation: bool) -> None:
-    arguments: dict[str, Any] = {"obs_layout": obs_layout, "mask_in_observation": mask_in_observation, "seat": 1}
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("layout", ["CHW", "flat"])
+def test_the_opponent_self_plays_the_policy_handed_over(layout: str, with_mask: bool) -> None:
+    arguments: dict[str, Any] = {"observation": {"layout": layout, "with_mask": with_mask}, "seat": 1}
     many = VectorEnv(2, "vadus(size=3)", opponent="self", **arguments)
     single = SingleAgentEnv("vadus(size=3)", opponent="self", **arguments)
     for env in (many, single):
@@ -174,11 +174,7 @@ def test_the_opponent_self_plays_the_policy_handed_over(obs_layout: str, mask_in
         def checked(observations: Any, masks: np.ndarray, env: Any = env) -> np.ndarray:
             space = env.single_observation_space if env is many else env.observation_space
             for row in range(len(masks)):
-                part = (
-                    {key: value[row] for key, value in observations.items()}
-                    if mask_in_observation
-                    else observations[row]
-                )
+                part = {key: value[row] for key, value in observations.items()} if with_mask else observations[row]
                 assert space.contains(part)
             return last_legal(observations, masks)
 

@@ -217,7 +217,7 @@ def test_step_before_reset_is_an_error() -> None:
         ({"opponent": {"random": -1.0}}, "shares"),
         ({"opponent": {"random": float("nan")}}, "shares"),
         ({"opponent": {"random": 0, "greedy": 0}}, "not all of them 0"),
-        ({"obs_layout": "WHC"}, "obs_layout"),
+        ({"observation": {"layout": "WHC"}}, "layout"),
         ({"game": load_game("vadus"), "size": 3}, "options must be empty"),
     ],
 )

@@ -27,7 +27,7 @@ from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_files import parse_config
 
 pyspiel = pytest.importorskip("pyspiel")
 

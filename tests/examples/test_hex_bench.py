@@ -25,13 +25,13 @@ def test_hex_is_compared_in_every_respect_in_which_others_have_it():
 
 @pytest.mark.usefixtures("hex_module")
 def test_hex_is_measured():
-    contestants = [
+    workloads = [
         ours.state_steps("hex(size=3)"),
         ours.batch_steps("hex(size=3)", 4),
         ours.playout_actions("hex(size=3)"),
         ours.mcts_simulations("hex(size=3)", 20),
         ours.network_search_simulations("hex(size=3)", 2, 4),
     ]
-    for contestant in contestants:
-        assert contestant.requires == (HEX,)
-        assert contestant.play(10) >= 10
+    for workload in workloads:
+        assert workload.requires == (HEX,)
+        assert workload.play(10) >= 10

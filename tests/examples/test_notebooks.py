@@ -17,6 +17,7 @@ def test_there_are_notebooks() -> None:
     assert len(NOTEBOOKS) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)

@@ -80,7 +80,7 @@ GAMES = (
 
 
 def attack_records(number: int, seed: int) -> Counts:
-    """Flip bits of positions of every game; what the check accepts is played on, searched and evaluated."""
+    """Change bits and fields of positions of every game; what the check accepts is played on, searched and evaluated."""
     counts = Counts()
     for name in GAMES:
         attack_records_of_game(name, number, seed, counts)
@@ -121,8 +121,16 @@ def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) ->
 
     for attempt in range(number):
         record = records[random.integers(len(records))].reshape(1).copy()
-        for _ in range(random.integers(1, 4)):
-            record.view(np.uint8)[random.integers(game.state_dtype.itemsize)] ^= 1 << random.integers(8)
+        if attempt % 2:
+            for _ in range(random.integers(1, 4)):
+                record.view(np.uint8)[random.integers(game.state_dtype.itemsize)] ^= 1 << random.integers(8)
+        else:  # a value in the range of its field
+            field = game.state_fields[random.integers(len(game.state_fields))]
+            index = (0, *(random.integers(length) for length in field.shape))
+            low, high = (int(np.broadcast_to(bound, field.shape)[index[1:]]) for bound in (field.low, field.high))
+            record[field.name][index] = random.integers(
+                low, high, endpoint=True, dtype=np.uint64 if low >= 0 else np.int64
+            )
         counts.attempt(functools.partial(play, record, attempt % 20 == 0), (RecordError,))
 
 
@@ -205,17 +213,18 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import RecordError, read_records
     from stoneworks.files import append_json_line
     from stoneworks.models.architecture import Architecture
+    from stoneworks.models.bots.spec import UntrustedNameError
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
-    from stoneworks.models.errors import UntrustedNameError
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config import config_names, dump_config, load_config
-    from stoneworks.training.runs.config_reading import ConfigError
+    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
     from stoneworks.training.runs.metrics import read_metrics, truncate_events
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.store import DATABASE_FILE, NewGame, Node, Store
+    from stoneworks.web.board import Positions
+    from stoneworks.web.game_tree import new_game
+    from stoneworks.web.requests import RequestError
+    from stoneworks.web.store import DATABASE_FILE, Store
 
     logging.disable(logging.WARNING)  # a damaged kernel or file of events is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
@@ -281,7 +290,7 @@ def attack_files(number: int, seed: int) -> Counts:
     save_report(Report([Row("steps", "a", spread, "b", spread, spread)], ["jax"], facts), bench)
     database = folder / "page" / DATABASE_FILE
     store = Store(database.parent, 10, 1000)
-    new = NewGame(str(game), game.version, (None, "random"), False, (Node(0, None, ""), Node(1, 0, "c3")), 1)
+    new = new_game(Positions().line(game, ("c3",)), (None, "random"))
     store.create([new] * 5)
     store.close()
     kernel, cache, context = compiled_kernel(folder)
@@ -397,7 +406,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
     from stoneworks.evaluation.records import GameRecord
     from stoneworks.evaluation.sprt import Sprt
     from stoneworks.models import load_bot
-    from stoneworks.training.runs.config import load_config, parse_config
+    from stoneworks.training.runs.config_files import load_config, parse_config
 
     random = np.random.default_rng(seed)
     game = load_game("vadus(size=3)")
@@ -421,7 +430,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.apply_action: {"action": 9},
             state.string_to_action: {"player_and_text": "c3"},
             State.from_record: {"game": game, "record": state.record},
-            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "obs_layout": "CHW"},
+            SingleAgentEnv: {"game": "vadus(size=3)", "opponent": "random", "seat": 0, "observation": {}},
             env.step: {"action": 9},
             VectorEnv: {"num_envs": 2, "game": "vadus(size=3)", "opponent": "random", "num_threads": 1},
             vector.step: {"actions": [9, 9]},

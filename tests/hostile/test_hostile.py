@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ["records", "files", "arguments", "full disk", "memory"])
 def test_nothing_is_accepted_silently_and_nothing_crashes(attack: str) -> None:
     script = Path(__file__).with_name("attack.py")

@@ -14,10 +14,10 @@ pytest.importorskip("sb3_contrib")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("cleanrl_ppo", ["--frames", "8192"]),
+        ("cleanrl_ppo", ["--frames", "4096"]),
         ("sb3_single", ["--frames", "2048"]),
         ("sb3_vector", ["--frames", "4096"]),
-        ("pettingzoo_aec", ["--games", "128"]),
+        ("pettingzoo_aec", ["--games", "64"]),
     ],
 )
 def test_a_short_training_saves_a_policy_that_plays(

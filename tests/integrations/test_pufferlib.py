@@ -23,7 +23,7 @@ def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., s
 
 def test_every_game_steps_as_the_vector_environment_does(game: str, example: Callable[[str], ModuleType]) -> None:
     env = example("pufferlib_ppo").make_env(game)
-    expected = VectorEnv(env.num_agents, game, opponent="random", obs_layout="flat")
+    expected = VectorEnv(env.num_agents, game, opponent="random", observation={"layout": "flat"})
     num_actions = env.single_action_space.n
     observations, infos = env.reset(seed=1)
     planes, info = expected.reset(seed=1)
@@ -60,6 +60,6 @@ def test_every_game_steps_in_its_vectorization(game: str, backend: object) -> No
 
 
 def test_options_with_a_fixed_value_cannot_be_given() -> None:
-    for name in ("obs_layout", "obs_dtype", "mask_in_observation", "autoreset_mode"):
+    for name in ("observation", "autoreset_mode"):
         with pytest.raises(ValueError, match=f"{name} must not be given"):
             PufferVectorEnv(2, game="vadus(size=3)", **{name: "CHW"})

@@ -34,9 +34,9 @@ def test_every_game_steps_as_a_multi_agent_environment(game: str, example: Calla
     assert sum(rewards.values()) == 0
 
 
-@pytest.mark.parametrize("keys", [{}, {"observation_key": "observations"}, {"mask_dtype": "bool", "mask_key": "mask"}])
+@pytest.mark.parametrize("keys", [{}, {"key": "observations"}, {"mask_dtype": "bool", "mask_key": "mask"}])
 def test_the_module_gives_illegal_actions_probability_0(game: str, keys: dict[str, str]) -> None:
-    env = make_single_env({"game": game, **keys})
+    env = make_single_env({"game": game, "observation": {"layout": "flat", "with_mask": True, **keys}})
     observation, info = env.reset(seed=1)
     module = MaskedModule(observation_space=env.observation_space, action_space=env.action_space, model_config={})
     batch = {Columns.OBS: {key: torch.as_tensor(value[None]) for key, value in observation.items()}}

@@ -205,7 +205,7 @@ def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
 
 
 def test_self_play_learns_from_each_players_own_rewards() -> None:
-    env = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", obs_layout="flat"))
+    env = SB3VecEnv(SelfPlayVectorEnv(8, "vadus(size=2)", observation={"layout": "flat"}))
     model = SelfPlayMaskablePPO(
         "MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, gamma=1.0, gae_lambda=1.0, seed=1
     )
@@ -243,12 +243,21 @@ class _SelfPlayed(BaseCallback):
 
 
 def test_a_self_play_model_is_saved_and_loaded(tmp_path: Path) -> None:
-    env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", obs_layout="flat"))
+    env = SB3VecEnv(SelfPlayVectorEnv(2, "vadus(size=2)", observation={"layout": "flat"}))
     model = SelfPlayMaskablePPO("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1)
     model.learn(32)
     model.save(tmp_path / "model")
     loaded = SelfPlayMaskablePPO.load(tmp_path / "model", env=env)
+    env.seed(0)
+    observations, masks = env.reset(), np.stack(env.env_method("action_masks"))
+    actions, again = (one.predict(observations, deterministic=True, action_masks=masks)[0] for one in (model, loaded))
+    np.testing.assert_array_equal(actions, again)
+    weights = loaded.policy.state_dict()
+    for name, tensor in model.policy.state_dict().items():
+        assert torch.equal(tensor, weights[name]), name
     loaded.learn(32)
+    changed = loaded.policy.state_dict()
+    assert any(not torch.equal(tensor, changed[name]) for name, tensor in model.policy.state_dict().items())
 
 
 def test_invalid_environments_are_rejected() -> None:
@@ -256,8 +265,8 @@ def test_invalid_environments_are_rejected() -> None:
         SB3VecEnv(VectorEnv(2, "vadus(size=2)", autoreset_mode="NEXT_STEP"))
     with pytest.raises(ValueError, match="must be an SB3VecEnv over a SelfPlayVectorEnv"):
         SelfPlayMaskablePPO("MlpPolicy", make_env())
-    inside = SelfPlayVectorEnv(2, "vadus(size=2)", mask_in_observation=True)
-    with pytest.raises(ValueError, match="mask_in_observation must be False"):
+    inside = SelfPlayVectorEnv(2, "vadus(size=2)", observation={"with_mask": True})
+    with pytest.raises(ValueError, match="with_mask=False"):
         SelfPlayMaskablePPO("MultiInputPolicy", SB3VecEnv(inside))
 
 

@@ -35,7 +35,7 @@ def test_every_game_steps_in_its_vector_environment(game: str, example: Callable
 
 
 def test_every_game_steps_in_its_wrapper_of_pettingzoo(game: str) -> None:
-    env = PettingZooEnv(BoardGameEnv(game, obs_layout="flat"))
+    env = PettingZooEnv(BoardGameEnv(game, observation={"layout": "flat"}))
     observation, _ = env.reset()
     over = False
     while not over:
@@ -70,7 +70,7 @@ def test_nothing_handed_out_changes_later(
             ended = np.flatnonzero(step[2] | step[3])
             if ended.size:
                 observations[ended] = envs.reset(ended)[0]
-        env = PettingZooEnv(BoardGameEnv("vadus(size=3)", obs_layout="flat"))
+        env = PettingZooEnv(BoardGameEnv("vadus(size=3)", observation={"layout": "flat"}))
         observation, _ = env.reset()
         over = False
         while not over:

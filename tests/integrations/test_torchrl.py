@@ -47,7 +47,7 @@ def test_every_game_steps_as_a_vector_environment(game: str, example: Callable[[
 
 
 def load_observation(game: str, player: int) -> np.ndarray:
-    env = BoardGameEnv(game, obs_layout="flat")
+    env = BoardGameEnv(game, observation={"layout": "flat"})
     env.reset()
     return env.observe(f"player_{player}")["observation"]
 
@@ -57,9 +57,7 @@ def test_every_game_is_made_by_gym_env(game: str) -> None:
     keywords = {key: int(value) for key, value in (part.split("=") for part in options.rstrip(")").split(","))}
     env = GymEnv(
         f"stoneworks/{name.capitalize()}-v0",
-        mask_in_observation=True,
-        mask_dtype="bool",
-        obs_layout="flat",
+        observation={"layout": "flat", "with_mask": True, "mask_dtype": "bool"},
         categorical_action_encoding=True,
         **keywords,
     )
@@ -69,7 +67,7 @@ def test_every_game_is_made_by_gym_env(game: str) -> None:
 
 def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
     env = PettingZooWrapper(
-        BoardGameEnv(game, obs_layout="flat"), use_mask=True, categorical_actions=True, group_map=None
+        BoardGameEnv(game, observation={"layout": "flat"}), use_mask=True, categorical_actions=True, group_map=None
     )
     data = env.reset()
     for _ in range(10):

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
 from tools import findings as module
-from tools.findings import find_out, opening_heat, section
+from tools.findings import opening_heat, play_and_summarize, section
 
 SMALL = {
     "vadus": "vadus(size=3)",
@@ -27,7 +27,7 @@ SMALL = {
 @pytest.mark.parametrize("agent", SMALL)
 def test_figures_add_up_and_the_opening_can_be_drawn(agent: str) -> None:
     game = load_game(SMALL[agent])
-    found = find_out(agent, game, num_games=5, simulations=2, sampled_actions=4, seed=0)
+    found = play_and_summarize(agent, game, num_games=5, simulations=2, sampled_actions=4, seed=0)
     assert sum(found.reasons.values()) == found.num_games == len(found.lengths) == 5
     assert set(found.reasons) <= set(game.reasons)
     assert 0 <= found.first_player_wins + found.draws <= 5
@@ -43,7 +43,8 @@ def test_figures_add_up_and_the_opening_can_be_drawn(agent: str) -> None:
 def test_equal_seeds_give_equal_games() -> None:
     game = load_game("vadus(size=4)")
     first, again, other = (
-        find_out("vadus", game, num_games=16, simulations=2, sampled_actions=8, seed=seed) for seed in (1, 1, 2)
+        play_and_summarize("vadus", game, num_games=16, simulations=2, sampled_actions=8, seed=seed)
+        for seed in (1, 1, 2)
     )
     assert (first.lengths, first.reasons) == (again.lengths, again.reasons)
     assert np.array_equal(first.opening, other.opening)
@@ -69,13 +70,13 @@ def test_changes_of_the_page_during_the_games_are_kept(tmp_path: Path, monkeypat
     page = tmp_path / "vadus.md"
     page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
     monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
-    find_out = module.find_out
+    play_and_summarize = module.play_and_summarize
 
     def change_and_find_out(*arguments: Any, **settings: Any) -> module.Findings:
         page.write_text(page.read_text().replace("after", "changed"))
-        return find_out(*arguments, **settings)
+        return play_and_summarize(*arguments, **settings)
 
-    monkeypatch.setattr(module, "find_out", change_and_find_out)
+    monkeypatch.setattr(module, "play_and_summarize", change_and_find_out)
     module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
     assert page.read_text().endswith(f"{module.END}\nchanged\n")
 
@@ -84,6 +85,6 @@ def test_a_page_without_the_section_is_an_error_before_the_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "vadus.md").write_text("no section\n")
-    monkeypatch.setattr(module, "find_out", lambda *arguments, **settings: pytest.fail("a game was played"))
+    monkeypatch.setattr(module, "play_and_summarize", lambda *arguments, **settings: pytest.fail("a game was played"))
     with pytest.raises(ValueError, match="must have the lines"):
         module.main("vadus", docs=tmp_path)

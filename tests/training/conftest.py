@@ -17,7 +17,7 @@ if importlib.util.find_spec("torch"):
 @pytest.fixture(scope="session")
 def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from stoneworks.training.alphazero.run import train
-    from stoneworks.training.runs.config import parse_config
+    from stoneworks.training.runs.config_files import parse_config
 
     folder = tmp_path_factory.mktemp("alphazero") / "run"
     config = parse_config(
@@ -55,7 +55,7 @@ def alphazero_run(_finished_run: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from stoneworks.training.ppo.run import train
-    from stoneworks.training.runs.config import parse_config
+    from stoneworks.training.runs.config_files import parse_config
 
     folder = tmp_path_factory.mktemp("ppo") / "run"
     config = parse_config(

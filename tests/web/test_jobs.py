@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stoneworks.web.errors import RequestError
-from stoneworks.web.jobs import SharedJobs
+from stoneworks.web.bot_processes import SharedJobs
+from stoneworks.web.requests import RequestError
 
 
 class Client:

@@ -119,9 +119,8 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     from stoneworks.evaluation.play import play_arena
     from stoneworks.evaluation.schedule import round_robin
     from stoneworks.evaluation.settings import ArenaSettings
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.watch import Watch
+    from stoneworks.web.requests import RequestError
+    from stoneworks.web.watching import RecordsQuery, Watch
 
     outside, watched = tmp_path / "outside", tmp_path / "watched"
     settings = ArenaSettings(GAME, round_robin(["random", "mcts:1"]), num_pairs=2)
@@ -148,27 +147,26 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     (watched / "run" / "matches").symlink_to(outside / "arena" / "games")
     (watched / "linked-run" / "metrics.jsonl").symlink_to(outside / "run" / "metrics.jsonl")
 
-    watch = Watch([watched], Limits())
+    watch = Watch([watched])
     assert sorted(source["id"] for source in watch.sources()) == ["0/linked-game", "0/linked-games", "0/run"]
     run = watch.run("0/run")
     assert (run["num_rows"], run["algorithm"]) == (1, None)
     for source in ("0/run", "0/linked-game", "0/linked-games"):
-        assert watch.records(source, {}, 0, 10)["all"] == 0
+        assert watch.records(RecordsQuery(source=source))["all"] == 0
     for source in ("0/linked-game", "0/linked-games"):
         with pytest.raises(RequestError, match="links"):
             watch.arena(source)
     # The folders themselves, named on the command line, can be read.
-    assert Watch([outside], Limits()).records("0/arena", {}, 0, 10)["all"] == 4
+    assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
 
 
 def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.watch import Watch
+    from stoneworks.web.requests import RequestError
+    from stoneworks.web.watching import RecordsQuery, Watch
 
     os.mkfifo(tmp_path / "games.jsonl")
     with pytest.raises(RequestError, match="cannot be read"):
-        Watch([tmp_path], Limits()).records("0/games.jsonl", {}, 0, 10)
+        Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -348,13 +346,11 @@ def test_other_methods_are_refused(client: httpx.Client) -> None:
 
 def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
     import asyncio
-    from dataclasses import replace
 
     from stoneworks.web.app import Web
-    from stoneworks.web.limits import Limits
 
     async def ask() -> list[int]:
-        web = Web(tmp_path, limits=replace(Limits(), requests=3))
+        web = Web(tmp_path, max_requests=3)
         transport = httpx.ASGITransport(web.application())
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             post = await client.post("/api/games", json={"game": GAME, "players": [None, None]})
@@ -367,28 +363,27 @@ def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:
                 task.cancel()
             await asyncio.wait(pending)
             again = await client.get("/api/info")
-        web.services.close()
+        web.close()
         return [refused.status_code, again.status_code]
 
     assert asyncio.run(ask()) == [503, 200]
 
 
 def test_the_number_of_games_is_bounded(tmp_path: Path) -> None:
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.play import new_game
-    from stoneworks.web.positions import Positions
+    from stoneworks.web.board import Positions
+    from stoneworks.web.game_tree import new_game
+    from stoneworks.web.requests import RequestError
     from stoneworks.web.store import Store
 
-    positions = Positions(Limits())
+    positions = Positions()
     game = positions.game(GAME)
-    new = new_game(game, positions.line(game, ()), (None, None), confirm=False)
-    store = Store(tmp_path, most_games=2, most_nodes=3)
+    new = new_game(positions.line(game, ()))
+    store = Store(tmp_path, max_games=2, max_nodes=3)
     store.create([new])
-    with pytest.raises(RequestError, match="most allowed"):
+    with pytest.raises(RequestError, match="2 are allowed"):
         store.create([new, new])
     assert len(store.all_ids()) == 1, "all or none"
-    long = new_game(game, positions.line(game, ("c3", "a3", "b3")), (None, None), confirm=False)
+    long = new_game(positions.line(game, ("c3", "a3", "b3")))
     with pytest.raises(RequestError, match="at most 3 positions"):
         store.create([long])
     store.close()
@@ -436,10 +431,10 @@ def test_compile_time_is_not_search_time() -> None:
 
     from numba.core import event
 
-    from stoneworks.web.workers import WorkerPool, _CompilingListener, _Worker
+    from stoneworks.web.bot_processes import BotProcesses, _CompilingListener, _Worker
 
     async def is_answered(*, is_preparing: bool) -> bool:
-        pool, worker = WorkerPool(1, 0.1, 1), _Worker()
+        pool, worker = BotProcesses(1, 0.1), _Worker()
         worker.is_preparing = is_preparing
         answer = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_later(1.5, lambda: answer.done() or answer.set_result({}))
@@ -471,15 +466,14 @@ def test_it_listens_on_loopback_alone(shared_server: Any) -> None:
 
 
 def test_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.play import new_game
-    from stoneworks.web.positions import Positions
+    from stoneworks.web.board import Positions
+    from stoneworks.web.game_tree import new_game
     from stoneworks.web.store import Store
 
-    positions = Positions(Limits())
+    positions = Positions()
     game = positions.game(GAME)
-    store = Store(tmp_path, most_games=2, most_nodes=9)
-    (stored,) = store.create([new_game(game, positions.line(game, ("c3", "a3")), (None, None), confirm=False)])
+    store = Store(tmp_path, max_games=2, max_nodes=9)
+    (stored,) = store.create([new_game(positions.line(game, ("c3", "a3")))])
     query = "SELECT count(*) FROM nodes"
     with store._one_snapshot() as reader:
         before = reader.execute(query).fetchone()
@@ -491,11 +485,10 @@ def test_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
 
 
 def test_a_long_list_of_actions_is_refused_at_once_and_a_long_game_is_replayed() -> None:
-    from stoneworks.web.errors import RequestError
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.positions import Positions
+    from stoneworks.web.board import Positions
+    from stoneworks.web.requests import RequestError
 
-    positions = Positions(Limits())
+    positions = Positions()
     game = positions.game("taugo(size=8)")
     with pytest.raises(RequestError, match="has at most"):
         positions.line(game, ["x"] * 20_000)
@@ -539,15 +532,14 @@ def test_files_of_records_that_have_not_changed_are_parsed_once(
 ) -> None:
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.records import GameRecord, write_records
-    from stoneworks.web.limits import Limits
-    from stoneworks.web.watch import Watch
+    from stoneworks.web.watching import RecordsQuery, Watch
 
     (tmp_path / "arena" / "games").mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")
     record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("a", "b"))
     for number in range(300):
         write_records(tmp_path / "arena" / "games" / f"pairing-000-chunk-{number:05d}.jsonl", [record])
-    watch = Watch([tmp_path], Limits())
-    assert watch.records("0/arena", {}, 0, 10)["all"] == 300
+    watch = Watch([tmp_path])
+    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
     monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))
-    assert watch.records("0/arena", {}, 0, 10)["all"] == 300
+    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300

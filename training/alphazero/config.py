@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, Field, SerializeAsAny, model_validator
+
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import NETWORKS, Architecture, NetworkConfig, ResidualConfig, network_entry
 from stoneworks.models.bots.loading import playable_bots
+from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import has_evaluation
-from stoneworks.models.features import has_features
-from stoneworks.models.search.guides import GUIDES, GUIDES_IN_WORDS
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.alphazero.final_board import PLANES, has_final_board
-from stoneworks.training.runs.config_reading import ConfigError, above_0, at_least, between_0_and_1, number
+from stoneworks.training.runs.config_files import Device, GameString, Int, RunConfig
+
+#: Observation planes with the stones of both players; games without them have no final board as a training target.
+FINAL_BOARD_PLANES = ("own_stones", "opponent_stones")
 
 
-def one_of_guides(default: str) -> Any:
-    """A field for the name of a guide."""
-    return number(GUIDES_IN_WORDS, lambda value: value in GUIDES, default=default)
+def has_final_board(game: Game) -> bool:
+    """Return whether positions of a game can have the owners of the cells at the end of the game as a training target."""
+    return set(FINAL_BOARD_PLANES) <= set(game.observation_planes)
 
 
-@dataclass(frozen=True)
-class SearchConfig:
+class SearchConfig(Document):
     """The search of self-play.
 
     Attributes:
@@ -49,21 +52,21 @@ class SearchConfig:
         noise_concentration: concentration of the Dirichlet noise of a PUCT search.
     """
 
-    policy: str = number("gumbel or puct", lambda value: value in ("gumbel", "puct"), default="gumbel")
-    simulations: int = at_least(2, default=32)
-    fast_simulations: int = at_least(1, default=8)
-    full_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.3)
-    max_considered: int = at_least(2, default=16)
-    value_scale: float = above_0(default=0.2)
-    guide: str = one_of_guides(default="evaluation")
-    guide_weight: float = between_0_and_1(default=1.0)
-    guide_share: float = between_0_and_1(default=0.4)
-    teacher_share: float = between_0_and_1(default=0.0)
-    guide_playouts: int = at_least(1, default=4)
-    discount: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=1.0)
+    policy: Literal["gumbel", "puct"] = "gumbel"
+    simulations: Int = Field(32, ge=2)
+    fast_simulations: Int = Field(8, ge=1)
+    full_share: float = Field(0.3, gt=0, le=1)
+    max_considered: Int = Field(16, ge=2)
+    value_scale: float = Field(0.2, gt=0)
+    guide: GuideName = "evaluation"
+    guide_weight: float = Field(1.0, ge=0, le=1)
+    guide_share: float = Field(0.4, ge=0, le=1)
+    teacher_share: float = Field(0.0, ge=0, le=1)
+    guide_playouts: Int = Field(4, ge=1)
+    discount: float = Field(1.0, gt=0, le=1)
     solve: bool = True
-    exploration: float = above_0(default=1.25)
-    noise_concentration: float = above_0(default=0.15)
+    exploration: float = Field(1.25, gt=0)
+    noise_concentration: float = Field(0.15, gt=0)
 
     def guide_weight_at(self, progress: float) -> float:
         """Return the weight of the guide when the share ``progress`` of the run is done."""
@@ -76,8 +79,7 @@ class SearchConfig:
         return Gumbel(max_considered=self.max_considered, value_scale=self.value_scale)
 
 
-@dataclass(frozen=True)
-class PlayConfig:
+class PlayConfig(Document):
     """The agent at play: in matches, and as a bot that loads the checkpoint and searches.
 
     Attributes:
@@ -86,13 +88,12 @@ class PlayConfig:
         guide_playouts: random playouts per leaf, for ``guide: playouts``.
     """
 
-    guide: str = one_of_guides(default="none")
-    guide_weight: float = between_0_and_1(default=0.5)
-    guide_playouts: int = at_least(1, default=16)
+    guide: GuideName = "none"
+    guide_weight: float = Field(0.5, ge=0, le=1)
+    guide_playouts: Int = Field(16, ge=1)
 
 
-@dataclass(frozen=True)
-class SelfPlayConfig:
+class SelfPlayConfig(Document):
     """Self-play games.
 
     Attributes:
@@ -108,16 +109,15 @@ class SelfPlayConfig:
             are the most visited. A Gumbel search does not need this, since its choice is random already.
     """
 
-    num_games: int = at_least(1, default=128)
-    random_opening_share: float = between_0_and_1(default=0.8)
-    random_opening_actions: int = at_least(1, default=12)
-    weak_share: float = between_0_and_1(default=0.0)
-    resignation_value: float = between_0_and_1(default=0.0)
-    sampled_actions: int = at_least(0, default=16)
+    num_games: Int = Field(128, ge=1)
+    random_opening_share: float = Field(0.8, ge=0, le=1)
+    random_opening_actions: Int = Field(12, ge=1)
+    weak_share: float = Field(0.0, ge=0, le=1)
+    resignation_value: float = Field(0.0, ge=0, le=1)
+    sampled_actions: Int = Field(16, ge=0)
 
 
-@dataclass(frozen=True)
-class LearnerConfig:
+class LearnerConfig(Document):
     """Gradient steps and the replay buffer.
 
     Attributes:
@@ -139,24 +139,23 @@ class LearnerConfig:
             game (KataGo's "ownership"); 0 for none. The game must have the planes ``own_stones`` and ``opponent_stones``.
     """
 
-    batch_size: int = at_least(2, default=256)
-    samples_per_position: float = above_0(default=6.0)
-    buffer_bytes: int = at_least(1, default=500_000_000)
-    window_share: float = number("> 0 and <= 1", lambda value: 0 < value <= 1, default=0.5)
-    min_window: int = at_least(1, default=20_000)
-    learning_rate: float = above_0(default=2e-3)
-    final_learning_rate: float = above_0(default=1e-4)
-    warm_up_steps: int = at_least(0, default=50)
-    weight_decay: float = at_least(0, default=1e-4)
-    ema_decay: float = number(">= 0 and < 1", lambda value: 0 <= value < 1, default=0.99)
-    max_gradient_norm: float = above_0(default=1.0)
-    value_weight: float = above_0(default=1.0)
-    search_value_share: float = between_0_and_1(default=0.3)
-    final_board_weight: float = at_least(0, default=0.0)
+    batch_size: Int = Field(256, ge=2)
+    samples_per_position: float = Field(6.0, gt=0)
+    buffer_bytes: Int = Field(500_000_000, ge=1)
+    window_share: float = Field(0.5, gt=0, le=1)
+    min_window: Int = Field(20_000, ge=1)
+    learning_rate: float = Field(2e-3, gt=0)
+    final_learning_rate: float = Field(1e-4, gt=0)
+    warm_up_steps: Int = Field(50, ge=0)
+    weight_decay: float = Field(1e-4, ge=0)
+    ema_decay: float = Field(0.99, ge=0, lt=1)
+    max_gradient_norm: float = Field(1.0, gt=0)
+    value_weight: float = Field(1.0, gt=0)
+    search_value_share: float = Field(0.3, ge=0, le=1)
+    final_board_weight: float = Field(0.0, ge=0)
 
 
-@dataclass(frozen=True)
-class MatchesConfig:
+class MatchesConfig(Document):
     """Paired matches of the policy and of the search during training.
 
     Attributes:
@@ -168,22 +167,22 @@ class MatchesConfig:
         simulations: simulations of that search.
     """
 
-    positions: int = at_least(1, default=50_000)
-    num_pairs: int = at_least(1, default=25)
-    opening_actions: int = at_least(0, default=3)
-    opponents: tuple[str, ...] = ("random", "greedy", "mcts:100")
-    search_opponents: tuple[str, ...] = ("mcts:1000",)
-    simulations: int = at_least(1, default=64)
+    positions: Int = Field(50_000, ge=1)
+    num_pairs: Int = Field(25, ge=1)
+    opening_actions: Int = Field(3, ge=0)
+    opponents: Tuple[str] = ("random", "greedy", "mcts:100")
+    search_opponents: Tuple[str] = ("mcts:1000",)
+    simulations: Int = Field(64, ge=1)
 
 
-def is_cluster_address(value: str) -> bool:
-    """Return whether a value is empty, ``auto``, or of the form ``HOST:PORT``."""
+def _check_cluster(value: str) -> str:
     host, _, port = value.rpartition(":")
-    return value in ("", "auto") or (bool(host) and "/" not in host and port.isdecimal())
+    if value not in ("", "auto") and not (host and "/" not in host and port.isdecimal()):
+        raise ValueError(f"must be auto, HOST:PORT or empty, got {value!r}")
+    return value
 
 
-@dataclass(frozen=True)
-class AlphaZeroConfig:
+class AlphaZeroConfig(RunConfig):
     """A run of AlphaZero self-play. Only positions with a full search are counted as training positions.
 
     Attributes:
@@ -191,15 +190,9 @@ class AlphaZeroConfig:
         games: share of training positions by game string, for self-play of several games with one network, e.g. several
             board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum.
         positions: total number of training positions. The run ends with complete games, so there may be a few more.
-        algorithm: ``alphazero``.
-        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
-            the network; empty for random initialization. Its architecture must be the one in ``network``.
         positions_from: folder of a run whose stored positions a new run starts with: the network, of any kind and size, is
             trained on them before self-play. That run must contain all games of this one. Empty for none.
-        seed: seed of all random numbers.
-        positions_per_iteration: new positions per iteration; each iteration ends with gradient steps and a new acting
-        network.
-        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
+        positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
             automatically: 0 on one core, else one per core. Runs are reproducible only with 0. With ``cluster``, the
             maximum number of self-play actors; -1 for one per core of the cluster.
@@ -208,7 +201,7 @@ class AlphaZeroConfig:
         threads: number of torch threads per process; results may depend on it in their last digits.
         learner_threads: number of torch threads of gradient steps, for a learner on a machine or node with more cores than
             it needs for self-play; 0 for ``threads``.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if one is available.
+        device: device of the networks.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
             in hardware. The learner's weights are always float32.
         network: the network.
@@ -219,31 +212,23 @@ class AlphaZeroConfig:
         matches: matches during training.
     """
 
-    game: str
-    positions: int = at_least(1)
-    algorithm: str = number("alphazero", lambda value: value == "alphazero", default="alphazero")
-    games: dict[str, float] = field(default_factory=dict)
-    init_from: str = ""
+    algorithm: Literal["alphazero"] = "alphazero"
+    positions: Int = Field(ge=1)
+    games: dict[GameString, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     positions_from: str = ""
-    seed: int = at_least(0, default=0)
-    positions_per_iteration: int = at_least(1, default=2048)
-    checkpoint_seconds: float = above_0(default=60.0)
-    processes: int = at_least(-1, default=-1)
-    cluster: str = number("auto, HOST:PORT or empty", is_cluster_address, default="")
-    threads: int = at_least(1, default=1)
-    learner_threads: int = at_least(0, default=0)
-    device: str = number("auto, cpu or cuda", lambda value: value in ("auto", "cpu", "cuda"), default="auto")
-    precision: str = number(
-        "auto, float32 or bfloat16", lambda value: value in ("auto", "float32", "bfloat16"), default="auto"
-    )
-    network: NetworkConfig = field(
-        default_factory=lambda: ResidualConfig("win_draw_loss_network", channels=32, blocks=4)
-    )
-    search: SearchConfig = field(default_factory=SearchConfig)
-    play: PlayConfig = field(default_factory=PlayConfig)
-    self_play: SelfPlayConfig = field(default_factory=SelfPlayConfig)
-    learner: LearnerConfig = field(default_factory=LearnerConfig)
-    matches: MatchesConfig = field(default_factory=MatchesConfig)
+    positions_per_iteration: Int = Field(2048, ge=1)
+    processes: Int = Field(-1, ge=-1)
+    cluster: Annotated[str, AfterValidator(_check_cluster)] = ""
+    threads: Int = Field(1, ge=1)
+    learner_threads: Int = Field(0, ge=0)
+    device: Device = "auto"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=4)
+    search: SearchConfig = SearchConfig()
+    play: PlayConfig = PlayConfig()
+    self_play: SelfPlayConfig = SelfPlayConfig()
+    learner: LearnerConfig = LearnerConfig()
+    matches: MatchesConfig = MatchesConfig()
 
     def shares(self) -> dict[str, float]:
         """Return the share of the training positions of each game, by canonical game string; the sum is 1."""
@@ -251,55 +236,51 @@ class AlphaZeroConfig:
         total = sum(games.values())
         return {str(load_game(game)): share / total for game, share in games.items()}
 
-    @staticmethod
-    def game_defaults(game: Game) -> dict[str, Any]:
+    @classmethod
+    def game_defaults(cls, game: Game) -> Mapping[str, Any]:
         """Return defaults that depend on the game: some bots and the guide need an evaluation."""
         guide = {} if has_evaluation(game) else {"search.guide": "playouts"}
-        return {"matches.opponents": playable_bots(MatchesConfig.opponents, game)} | guide
+        return {"matches.opponents": playable_bots(MatchesConfig().opponents, game)} | guide
 
-    def check(self, source: str) -> None:
-        """Raise :class:`ConfigError` if values are inconsistent with each other."""
-        self._check_games(source)
-        if self.search.fast_simulations > self.search.simulations:
-            raise ConfigError(
-                f"{source}: search.fast_simulations must be at most search.simulations, {self.search.simulations}, "
-                f"got {self.search.fast_simulations}"
+    @model_validator(mode="after")
+    def _check_values(self) -> AlphaZeroConfig:
+        game, search = load_game(self.game), self.search
+        self._check_games(game)
+        if search.fast_simulations > search.simulations:
+            raise ValueError(
+                f"search.fast_simulations must be at most search.simulations, {search.simulations}, "
+                f"got {search.fast_simulations}"
             )
         if self.cluster and self.processes == 0:
-            raise ConfigError(f"{source}: processes must be -1 or >= 1 with a cluster, got 0")
+            raise ValueError("processes must be -1 or >= 1 with a cluster, got 0")
         if not network_entry(self.network.kind).win_draw_loss:
             allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
-            raise ConfigError(f"{source}: network.kind must be one of {allowed}, got {self.network.kind!r}")
-        if self.network.features and not has_features(load_game(self.game)):
-            raise ConfigError(f"{source}: network.features must be false: {self.game} has no features")
-        if self.learner.final_board_weight > 0 and not has_final_board(load_game(self.game)):
-            raise ConfigError(
-                f"{source}: learner.final_board_weight must be 0: {self.game} has no planes {' and '.join(PLANES)}, "
+            raise ValueError(f"network.kind must be one of {allowed}, got {self.network.kind!r}")
+        if self.learner.final_board_weight > 0 and not has_final_board(game):
+            raise ValueError(
+                f"learner.final_board_weight must be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}, "
                 f"got {self.learner.final_board_weight}"
             )
-        if not has_evaluation(load_game(self.game)):
-            for holds, required in (
-                (self.search.guide != "evaluation", "search.guide must be playouts or none, got 'evaluation'"),
-                (self.play.guide != "evaluation", "play.guide must be playouts or none, got 'evaluation'"),
-                (self.search.teacher_share == 0, f"search.teacher_share must be 0, got {self.search.teacher_share}"),
-            ):
-                if not holds:
-                    raise ConfigError(f"{source}: {required}: {self.game} has no evaluation")
+        for key, value, needs_evaluation in (
+            ("search.guide", search.guide, search.guide == "evaluation"),
+            ("play.guide", self.play.guide, self.play.guide == "evaluation"),
+            ("search.teacher_share", search.teacher_share, search.teacher_share > 0),
+        ):
+            if needs_evaluation and not has_evaluation(game):
+                allowed = "playouts or none" if key.endswith("guide") else "0"
+                raise ValueError(f"{key} must be {allowed}, got {value!r}: {game} has no evaluation")
+        return self
 
-    def _check_games(self, source: str) -> None:
-        """Raise :class:`ConfigError` if ``games`` cannot be played by one network or lack ``game``."""
-        game = load_game(self.game)
+    def _check_games(self, game: Game) -> None:
+        """Raise ``ValueError`` if ``games`` cannot be played by one network or lack ``game``."""
         architecture = Architecture.of_game(game, self.network)
         names = []
         for name in self.games:
-            try:
-                other = load_game(name)
-            except ValueError as error:
-                raise ConfigError(f"{source}: games: {error}") from None
+            other = load_game(name)
             if type(other) is not type(game) or Architecture.of_game(other, self.network) != architecture:
-                raise ConfigError(f"{source}: games must be {game.name} with the planes of {game}, got {name!r}")
+                raise ValueError(f"games must be {game.name} with the planes of {game}, got {name!r}")
             names.append(str(other))
         if names and str(game) not in names:
-            raise ConfigError(f"{source}: games must contain game, {game}, got {', '.join(names)}")
+            raise ValueError(f"games must contain game, {game}, got {', '.join(names)}")
         if len(set(names)) < len(names):
-            raise ConfigError(f"{source}: games must be different, got {', '.join(self.games)}")
+            raise ValueError(f"games must be different, got {', '.join(self.games)}")

@@ -6,22 +6,49 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game, State
+from stoneworks.extras import require_extra
+from stoneworks.training.alphazero.config import FINAL_BOARD_PLANES
 
-#: Observation planes with the stones of both players; games without them do not have this target.
-PLANES = ("own_stones", "opponent_stones")
+with require_extra("train", "training runs"):
+    from torch import Tensor, nn
+    from torch.nn import functional
+
 #: Name of the auxiliary head and of the field of stored positions.
 FINAL_BOARD = "final_board"
 #: Marks cells of a batch whose final owner is not a training target.
 UNKNOWN_OWNER = 2
 
 
-def has_final_board(game: Game) -> bool:
-    """Return whether the positions of a game have this target."""
-    return set(PLANES) <= set(game.observation_planes)
-
-
 def final_board(game: Game, record: np.void, player: int) -> npt.NDArray[np.int8]:
     """Return the owners of the cells in a position, ``int8[num_cells]``: 1 for ``player``, -1 for the opponent, 0 if empty."""
     planes = State.from_record(game, record, trusted=True).observation_tensor(player)
-    own, opponent = (planes[game.observation_planes.index(name)].ravel() for name in PLANES)
+    own, opponent = (planes[game.observation_planes.index(name)].ravel() for name in FINAL_BOARD_PLANES)
     return (own - opponent).astype(np.int8)
+
+
+class FinalBoardHead(nn.Module):
+    """Auxiliary head that predicts the owners of the cells."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.cells = nn.Conv2d(channels, 3, 1)
+        nn.init.zeros_(self.cells.weight)
+        nn.init.zeros_(self.cells.bias)  # type: ignore[arg-type]
+
+    def forward(self, features: Tensor, on_board: Tensor, pooled: Tensor) -> Tensor:
+        """Return logits ``float32[batch, 3, num_cells]`` of the classes own, empty and opponent."""
+        return self.cells(features).flatten(2)
+
+
+def final_board_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor:
+    """Return the mean cross entropy per cell of the board, in nats.
+
+    Args:
+        logits: ``float32[n, 3, num_cells]``, the output of :class:`FinalBoardHead`.
+        owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none; cells with
+            ``UNKNOWN_OWNER`` are excluded from the mean.
+        on_board: ``float32[n, num_cells]``: 1 for cells of the board, 0 for those around it.
+    """
+    per_cell = functional.cross_entropy(logits, 1 - owners, ignore_index=1 - UNKNOWN_OWNER, reduction="none")
+    known = on_board * (owners != UNKNOWN_OWNER)
+    return (per_cell * known).sum() / known.sum().clamp(min=1)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from stoneworks.extras import require_extra
 from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNetwork
 from stoneworks.training.alphazero.config import LearnerConfig
-from stoneworks.training.alphazero.final_board import FINAL_BOARD
-from stoneworks.training.alphazero.final_board_head import FinalBoardHead, final_board_loss
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, FinalBoardHead, final_board_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError
 
 with require_extra("train", "training runs"):
     import torch

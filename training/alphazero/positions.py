@@ -11,7 +11,8 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, PLANES, UNKNOWN_OWNER, has_final_board
+from stoneworks.training.alphazero.config import FINAL_BOARD_PLANES, has_final_board
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
 
 with require_extra("train", "training runs"):
     import torch
@@ -150,7 +151,7 @@ class BatchMaker:
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
         self._cell_origins: npt.NDArray[np.int64] | None = None
         if final_boards:
-            first = game.observation_planes.index(PLANES[0]) * game.grid.num_cells
+            first = game.observation_planes.index(FINAL_BOARD_PLANES[0]) * game.grid.num_cells
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
     def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:

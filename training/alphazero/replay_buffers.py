@@ -46,7 +46,7 @@ class ReplayBuffers:
                 game,
                 config.learner.search_value_share,
                 config.search.discount,
-                features=config.network.features,
+                features=config.network.sees_features,
                 final_boards=config.learner.final_board_weight > 0,
             )
 

@@ -36,7 +36,7 @@ from stoneworks.training.alphazero.sources import (
     device_and_dtype,
     make_evaluator,
 )
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.finished_run import read_run
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.initial_network import initial_network
@@ -425,7 +425,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
                         discount=self.config.search.discount,
                         guide=make_guide(self.config.play.guide, self.game, self.config.play.guide_playouts),
                         guide_weight=self.config.play.guide_weight,
-                        features=self.config.network.features,
+                        features=self.config.network.sees_features,
                         name=name,
                     ),
                     opponent,

@@ -14,8 +14,8 @@ from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actio
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult
-from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER, final_board, has_final_board
+from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_board
+from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER, final_board
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.alphazero.teacher import Teacher
 
@@ -86,7 +86,7 @@ class SelfPlay:
             guide=make_guide(config.search.guide, game, config.search.guide_playouts),
             discount=config.search.discount,
             solve=config.search.solve,
-            features=config.network.features,
+            features=config.network.sees_features,
         )
         self.num_actions_played = 0
         self.num_positions = 0

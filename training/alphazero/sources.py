@@ -25,7 +25,7 @@ from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError
 
 with require_extra("train", "training runs"):
     import torch

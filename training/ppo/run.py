@@ -107,7 +107,7 @@ class PPORun(Run[PPOConfig]):
 
     def __init__(self, config: PPOConfig, folder: Path, resume: bool) -> None:
         super().__init__(config, folder, resume)
-        env_class = NetworkInputsEnv if config.network.features else VectorEnv
+        env_class = NetworkInputsEnv if config.network.sees_features else VectorEnv
         self.games = env_class(config.num_games, self.game)
         self.env = SB3VecEnv(self.games)
         self.model = make_model(self.game, config, self.env)

@@ -24,7 +24,7 @@ class AlgorithmEntry(Entry):
 
     Attributes:
         name: the value of ``algorithm`` in configurations and checkpoints.
-        config: dataclass of its configuration (see :class:`stoneworks.training.runs.config.RunConfig`).
+        config: dataclass of its configuration (see :class:`stoneworks.training.runs.config_files.RunConfig`).
         train: ``train(config, folder, *, resume, report, stop)``, which returns a
             :class:`stoneworks.training.runs.status.TrainingResult` and reports
             :class:`stoneworks.training.runs.status.TrainingStatus`.

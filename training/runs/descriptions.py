@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from stoneworks.models.checkpoint import Checkpoint
@@ -32,7 +31,7 @@ def network_in_words(network: BoardNetwork) -> str:
     architecture = network.architecture
     weights = sum(parameter.numel() for parameter in network.parameters())
     hyperparameters = ", ".join(
-        f"{name} {value}" for name, value in asdict(architecture.config).items() if name != "kind"
+        f"{name} {value}" for name, value in architecture.config.model_dump().items() if name != "kind"
     )
     return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
 

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.config import RunConfig
+from stoneworks.training.runs.config_files import RunConfig
 from stoneworks.training.runs.interruption import stop_on_signals
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.status import TrainingResult, TrainingStatus

@@ -216,9 +216,8 @@ def _positions_to_show(run: FinishedRun) -> list[State]:
 def _ask(network: BoardNetwork, state: State) -> tuple[np.ndarray[Any, Any], str]:
     """Return a network's policy, ``float64[num_actions]``, and a description of its predicted result."""
     policy = np.zeros(state.game.num_actions)
-    pairs, _ = PolicyBot(network, state.game, seed=0, deterministic=True).step_with_policy(state)
-    for action, probability in pairs:
-        policy[action] = probability
+    found = PolicyBot(network, state.game, seed=0, deterministic=True).analyze(state)
+    policy[found.actions] = found.policy
     inputs = torch.from_numpy(NetworkInputs(state.game, network.features).of_state(state))
     with torch.inference_mode():
         if network.num_value_outputs != 3:

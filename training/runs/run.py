@@ -37,7 +37,7 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.runs.config import RunConfig, check_unchanged, config_as_dict, dump_config
+from stoneworks.training.runs.config_files import RunConfig, check_unchanged, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
 from stoneworks.training.runs.initial_network import load_initial_checkpoint
 from stoneworks.training.runs.metrics import truncate_events, truncate_metrics
@@ -55,25 +55,6 @@ MATCHES_FOLDER = "matches"
 TENSORBOARD_FOLDER = "tensorboard"
 
 
-class TrainableConfig(RunConfig, Protocol):
-    """Configuration fields required by :class:`Run`.
-
-    Attributes:
-        init_from: folder or name of the checkpoint whose weights a new run begins with; empty for random ones.
-        threads: number of torch threads; 0 for torch's default.
-        checkpoint_seconds: time between checkpoints.
-    """
-
-    @property
-    def init_from(self) -> str: ...  # noqa: D102
-
-    @property
-    def threads(self) -> int: ...  # noqa: D102
-
-    @property
-    def checkpoint_seconds(self) -> float: ...  # noqa: D102
-
-
 class MatchSettings(Protocol):
     """Settings of the matches during training."""
 
@@ -84,7 +65,7 @@ class MatchSettings(Protocol):
     def opening_actions(self) -> int: ...  # noqa: D102
 
 
-Config = TypeVar("Config", bound=TrainableConfig)
+Config = TypeVar("Config", bound=RunConfig)
 
 
 class _MatchStopped(Exception):  # noqa: N818 - not an error
@@ -211,7 +192,7 @@ class Run(ABC, Generic[Config]):
             play=self.play,
             training={
                 "algorithm": self.config.algorithm,
-                "config": config_as_dict(self.config),
+                "config": self.config.model_dump(mode="json"),
                 self.amount: self.done,
                 "seconds": round(self.seconds(), 1),
                 "hardware": describe_hardware(),

@@ -7,17 +7,19 @@ listed in docs/taugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.envs.rules import stone_planes
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
-from stoneworks.envs.rules.groups import EMPTY, OFF_BOARD
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
@@ -32,10 +34,11 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones
+from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
+    WEST,
     cut_from,
     cut_is_legal,
     line_can_go_on,
@@ -55,6 +58,24 @@ if TYPE_CHECKING:
 NUM_ROW_WORDS = 28
 # Endings: 1 + the index in Taugo.reasons.
 BY_SCORE, DRAWN = 1, 2
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    OWN_STONES = stone_planes.OWN_STONES
+    OPPONENT_STONES = stone_planes.OPPONENT_STONES
+    BOARD = stone_planes.BOARD
+    PERIMETER = auto()
+    EDGE_POINTS = auto()
+    LAST_STONE_OF_LINE = auto()
+    LINE_NORTH = auto()
+    LINE_EAST = auto()
+    LINE_SOUTH = auto()
+    LINE_WEST = auto()
+    LINE_IN_PROGRESS = auto()
+    PASSED = auto()
+    BLACK_TO_ACT = auto()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
@@ -77,20 +98,18 @@ def board_dtype(room: int) -> np.dtype[Any]:
     )
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("consecutive_passes", "u1"),
-            ("direction", "i1"),  # of the line in progress
-            ("last_stone", "i2"),  # of the line in progress
-            ("stones", "u1", (room,)),  # EMPTY, BLACK, WHITE or OFF_BOARD by cell
-            ("strings", "u2", (room,)),  # see stoneworks.envs.rules.taugo.strings
-            ("rows", "i4", (2, NUM_ROW_WORDS)),  # stones of each color as row words; row r is at index r + 1
-            ("columns", "i4", (2, NUM_ROW_WORDS)),  # the same for columns
-        ],
-        align=True,
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    on_board = board["on_board"] != 0
+    last_word = 2 ** int(board["width"]) - 1
+    return (
+        Field("consecutive_passes", "u1", 0, 2),
+        Field("direction", "i1", NONE, WEST),  # of the line in progress
+        Field("last_stone", "i2", NONE, board["num_cells"] - 1),  # of the line in progress
+        stones_field(on_board),
+        Field("strings", "u2", 0, NO_STRING, on_board.shape),  # see stoneworks.envs.rules.taugo.strings
+        Field("rows", "i4", 0, last_word, (2, NUM_ROW_WORDS)),  # stones of each color; row r is at index r + 1
+        Field("columns", "i4", 0, last_word, (2, NUM_ROW_WORDS)),  # the same for columns
     )
 
 
@@ -416,17 +435,17 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     """Write the planes."""
     observe_stones(board, state, player, planes)
     for cell in range(board.num_cells):
-        planes[3, cell] = board.perimeter[cell]
+        planes[Plane.PERIMETER, cell] = board.perimeter[cell]
     for cell in range(board.num_cells):
-        planes[4, cell] = board.on_board[cell] - board.intersection[cell]
-    planes[5, :] = 0
+        planes[Plane.EDGE_POINTS, cell] = board.on_board[cell] - board.intersection[cell]
+    planes[Plane.LAST_STONE_OF_LINE, :] = 0
     if state.last_stone != NONE:
-        planes[5, state.last_stone] = 1
+        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):
-        planes[6 + direction, :] = state.direction == direction
-    planes[10, :] = state.last_stone != NONE
-    planes[11, :] = state.consecutive_passes > 0
-    planes[12, :] = state.current_player == 0
+        planes[Plane.LINE_NORTH + direction, :] = state.direction == direction
+    planes[Plane.LINE_IN_PROGRESS, :] = state.last_stone != NONE
+    planes[Plane.PASSED, :] = state.consecutive_passes > 0
+    planes[Plane.BLACK_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -434,14 +453,14 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     """Change the planes from those of ``before`` to those of ``state``."""
     observe_colors(board, state, player_shown(state), planes)
     if before.last_stone != NONE:
-        planes[5, before.last_stone] = 0
+        planes[Plane.LAST_STONE_OF_LINE, before.last_stone] = 0
     if state.last_stone != NONE:
-        planes[5, state.last_stone] = 1
+        planes[Plane.LAST_STONE_OF_LINE, state.last_stone] = 1
     for direction in range(4):
-        change_plane(planes, 6 + direction, state.direction == direction)
-    change_plane(planes, 10, state.last_stone != NONE)
-    change_plane(planes, 11, state.consecutive_passes > 0)
-    change_plane(planes, 12, state.current_player == 0)
+        change_plane(planes, Plane.LINE_NORTH + direction, state.direction == direction)
+    change_plane(planes, Plane.LINE_IN_PROGRESS, state.last_stone != NONE)
+    change_plane(planes, Plane.PASSED, state.consecutive_passes > 0)
+    change_plane(planes, Plane.BLACK_TO_ACT, state.current_player == 0)
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
@@ -460,21 +479,7 @@ class Taugo(Game):
     colors: ClassVar[tuple[str, str]] = ("Black", "White")
     num_action_planes: ClassVar[int] = 5
     binary_observations: ClassVar[bool] = True
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "own_stones",
-        "opponent_stones",
-        "board",
-        "perimeter",
-        "edge_points",
-        "last_stone_of_line",
-        "line_north",
-        "line_east",
-        "line_south",
-        "line_west",
-        "line_in_progress",
-        "passed",
-        "black_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = "expected a cell, such as c7, a heading and cell of a cut, such as Nc7, or end"
     kernels: ClassVar[Kernels] = rules_kernels(globals())
 
@@ -483,7 +488,6 @@ class Taugo(Game):
         size = self.options["size"]
         self.grid = square(size, edge_points=True)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         num_neighbors = (self.grid.neighbors != NO_NEIGHBOR).sum(axis=1)
@@ -501,6 +505,26 @@ class Taugo(Game):
         board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
         board["outward"][cells] = (self.grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1)
         board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
+        self.state_fields = state_fields(board)
+        self.state_dtype = record_dtype(self.state_fields, align=True)
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        yield "consecutive_passes", (records["consecutive_passes"] == 2) != (records["ending"] != 0)  # T8
+        stones, labels, last = records["stones"], records["strings"], records["last_stone"]
+        has_stone = (stones == BLACK) | (stones == WHITE)
+        wrong_labels: npt.NDArray[np.bool_] = np.where(has_stone, labels >= self.grid.num_cells, labels != NO_STRING)
+        yield "strings", np.any(wrong_labels, axis=1)
+        lines = stones[:, : self.grid.num_cells].reshape(-1, self.grid.height, self.grid.width)
+        for name, stones_of_lines in (("rows", lines), ("columns", lines.swapaxes(1, 2))):
+            words = np.zeros_like(records[name])
+            for color in (BLACK, WHITE):
+                words[:, color - 1, 1 : self.grid.height + 1] = (stones_of_lines == color) @ (
+                    1 << np.arange(self.grid.width)
+                )
+            yield name, (words != records[name]).any(axis=(1, 2))
+        own = stones[np.arange(len(records)), last] == records["current_player"] + 1
+        yield "last_stone", (last != NONE) & ~own
 
     def max_game_length(self) -> int:
         """Return 3 N^2 + 8 N + 2 for N intersections per side.
@@ -554,5 +578,5 @@ class Taugo(Game):
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the image of each observation plane: the direction of a line turns with the board."""
         images = np.arange(len(self.observation_planes))
-        images[6:10] = 6 + directions
+        images[Plane.LINE_NORTH : Plane.LINE_WEST + 1] = Plane.LINE_NORTH + directions
         return images

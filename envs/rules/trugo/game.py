@@ -7,7 +7,8 @@ as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from enum import IntEnum, auto
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,11 +18,11 @@ import numpy.typing as npt
 from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, start_game
+from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane
+from stoneworks.envs.rules.stone_planes import change_plane, plane_names
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
@@ -50,7 +51,13 @@ from stoneworks.envs.rules.trugo.plane import (
 from stoneworks.envs.rules.trugo.position import TrugoPosition
 from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
 from stoneworks.envs.rules.trugo.text import position_text
-from stoneworks.envs.rules.trugo.tiles import find_removable, lay_tile, removal_by_surroundings, remove_tile
+from stoneworks.envs.rules.trugo.tiles import (
+    find_removable,
+    lay_tile,
+    removal_by_surroundings,
+    remove_tile,
+    write_targets,
+)
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -62,6 +69,34 @@ LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
 BY_PIECES, TOO_LONG = 1, 2
 
 NOTHING_PICKED = -1
+
+
+class Plane(IntEnum):
+    """The planes of an observation."""
+
+    BOARD = 0
+    TILES_ROTATION_0 = auto()
+    TILES_ROTATION_1 = auto()
+    TILES_ROTATION_2 = auto()
+    OWN_TOP_PIECES_ON_TOP_CORNERS = auto()
+    OWN_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
+    OPPONENT_TOP_PIECES_ON_TOP_CORNERS = auto()
+    OPPONENT_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
+    OWN_PINNED_PIECES_ON_TOP_CORNERS = auto()
+    OWN_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
+    OPPONENT_PINNED_PIECES_ON_TOP_CORNERS = auto()
+    OPPONENT_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
+    JUNCTIONS_ON_TOP_CORNERS = auto()
+    JUNCTIONS_ON_BOTTOM_CORNERS = auto()
+    PICKED_ON_TOP_CORNERS = auto()
+    PICKED_ON_BOTTOM_CORNERS = auto()
+    DESTINATION_TO_CHOOSE = auto()
+    WANING = auto()
+    POOL = auto()
+    OWN_RESERVE = auto()
+    OPPONENT_RESERVE = auto()
+    TURNS_PLAYED = auto()
+    WHITE_TO_ACT = auto()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:
@@ -85,22 +120,21 @@ def board_dtype(room: int) -> np.dtype[Any]:
     )
 
 
-def state_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of a position with room for ``room`` cells, without padding."""
-    hexes = num_plane_hexes((isqrt(room) - 1) // 2)
-    num_words = hex_sets.num_words(hexes)
-    return np.dtype(
-        [
-            *STATE_HEADER,
-            ("turns", "i4"),  # number of turns played
-            ("picked", "i4"),  # corner of the picked piece (R5), or NOTHING_PICKED
-            ("pool", "i4"),  # tiles left to place
-            ("reserve", "u2", (2,)),  # pieces in reserve, by color
-            ("num_pieces", "u2", (2,)),  # pieces on the board including pinned ones, by color
-            ("tiles", "u8", (num_words,)),  # hexes with a tile
-            ("targets", "u8", (num_words,)),  # hexes of the legal tile turns (R3, R4)
-            ("contents", "u1", (hex_sets.WORD_BITS * num_words,)),  # tile and corners of each hex, see trugo_plane
-        ]
+def state_fields(board: np.void) -> tuple[Field, ...]:
+    """Return the fields of a position on ``board``."""
+    num_hexes = len(board["cell_of_hex"])
+    num_words = hex_sets.num_words(num_hexes)
+    contents = np.zeros(hex_sets.WORD_BITS * num_words, np.int64)
+    contents[:num_hexes] = np.where(board["cell_of_hex"] >= 0, 255, 0)
+    return (
+        Field("turns", "i4", 0, board["max_turns"]),  # number of turns played
+        Field("picked", "i4", NOTHING_PICKED, 2 * num_hexes - 1),  # corner of the picked piece (R5)
+        Field("pool", "i4", 0, board["num_tiles"]),  # tiles left to place
+        Field("reserve", "u2", 0, board["pieces_each"], (2,)),  # pieces in reserve, by color
+        Field("num_pieces", "u2", 0, 2**16 - 1, (2,)),  # pieces on the board including pinned ones, by color
+        Field("tiles", "u8", 0, 2**64 - 1, (num_words,)),  # hexes with a tile
+        Field("targets", "u8", 0, 2**64 - 1, (num_words,)),  # hexes of the legal tile turns (R3, R4)
+        Field("contents", "u1", 0, contents, contents.shape),  # tile and corners of each hex, see trugo.plane
     )
 
 
@@ -349,32 +383,32 @@ def observe(board: Record, state: Record, player: int, planes: Float32Table) -> 
     planes[:, :] = 0
     for cell in range(board.num_cells):
         if board.cell_of_hex[board.hex_of_cell[cell]] >= 0:
-            planes[0, cell] = 1
+            planes[Plane.BOARD, cell] = 1
     for word_index in range(board.num_words):
         word = state.tiles[word_index]
         while word:
             hex_ = hex_sets.WORD_BITS * word_index + hex_sets.lowest(word)
             word = hex_sets.without_lowest(word)
             cell = board.cell_of_hex[hex_]
-            planes[state.contents[hex_] & 3, cell] = 1
+            planes[Plane.TILES_ROTATION_0 + (state.contents[hex_] & 3) - 1, cell] = 1
             for kind in range(2):
                 code = corner_code(state, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
                 if code != NO_JUNCTION:
-                    planes[12 + kind, cell] = 1
+                    planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = 1
     if state.picked != NOTHING_PICKED:
-        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-        planes[16, :] = 1
-    planes[17, :] = state.pool == 0
-    planes[18, :] = state.pool / board.num_tiles
+        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+        planes[Plane.DESTINATION_TO_CHOOSE, :] = 1
+    planes[Plane.WANING, :] = state.pool == 0
+    planes[Plane.POOL, :] = state.pool / board.num_tiles
     if board.pieces_each > 0:
-        planes[19, :] = state.reserve[player] / board.pieces_each
-        planes[20, :] = state.reserve[1 - player] / board.pieces_each
-    planes[21, :] = state.turns / board.max_turns
-    planes[22, :] = state.current_player == 0
+        planes[Plane.OWN_RESERVE, :] = state.reserve[player] / board.pieces_each
+        planes[Plane.OPPONENT_RESERVE, :] = state.reserve[1 - player] / board.pieces_each
+    planes[Plane.TURNS_PLAYED, :] = state.turns / board.max_turns
+    planes[Plane.WHITE_TO_ACT, :] = state.current_player == 0
 
 
 @kernel
@@ -392,32 +426,34 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
                 continue
             cell = board.cell_of_hex[hex_]
             if old & 3 != new & 3:
-                for plane in range(1, 4):
-                    planes[plane, cell] = new & 3 == plane
+                for rotation in range(3):
+                    planes[Plane.TILES_ROTATION_0 + rotation, cell] = new & 3 == 1 + rotation
             for kind in range(2):
                 code = corner_code(before, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player_before) + kind, cell] = 0
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell] = 0
+                    planes[
+                        Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player_before) + kind, cell
+                    ] = 0
                 code = corner_code(state, 2 * hex_ + kind)
                 if code >= SINGLE:
-                    planes[4 + 2 * ((code & 1) ^ player) + kind, cell] = 1
+                    planes[Plane.OWN_TOP_PIECES_ON_TOP_CORNERS + 2 * ((code & 1) ^ player) + kind, cell] = 1
                 if code >= DOUBLE:
-                    planes[8 + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
-                planes[12 + kind, cell] = code != NO_JUNCTION
+                    planes[Plane.OWN_PINNED_PIECES_ON_TOP_CORNERS + 2 * ((code >> 1 & 1) ^ player) + kind, cell] = 1
+                planes[Plane.JUNCTIONS_ON_TOP_CORNERS + kind, cell] = code != NO_JUNCTION
     if before.picked != NOTHING_PICKED:
-        planes[14 + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
+        planes[Plane.PICKED_ON_TOP_CORNERS + (before.picked & 1), board.cell_of_hex[before.picked >> 1]] = 0
     if state.picked != NOTHING_PICKED:
-        planes[14 + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
-    change_plane(planes, 16, state.picked != NOTHING_PICKED)
-    change_plane(planes, 17, state.pool == 0)
-    change_plane(planes, 18, state.pool / board.num_tiles)
+        planes[Plane.PICKED_ON_TOP_CORNERS + (state.picked & 1), board.cell_of_hex[state.picked >> 1]] = 1
+    change_plane(planes, Plane.DESTINATION_TO_CHOOSE, state.picked != NOTHING_PICKED)
+    change_plane(planes, Plane.WANING, state.pool == 0)
+    change_plane(planes, Plane.POOL, state.pool / board.num_tiles)
     if board.pieces_each > 0:
-        change_plane(planes, 19, state.reserve[player] / board.pieces_each)
-        change_plane(planes, 20, state.reserve[1 - player] / board.pieces_each)
-    change_plane(planes, 21, state.turns / board.max_turns)
-    change_plane(planes, 22, state.current_player == 0)
+        change_plane(planes, Plane.OWN_RESERVE, state.reserve[player] / board.pieces_each)
+        change_plane(planes, Plane.OPPONENT_RESERVE, state.reserve[1 - player] / board.pieces_each)
+    change_plane(planes, Plane.TURNS_PLAYED, state.turns / board.max_turns)
+    change_plane(planes, Plane.WHITE_TO_ACT, state.current_player == 0)
 
 
 class Trugo(Game):
@@ -441,31 +477,7 @@ class Trugo(Game):
     reasons: ClassVar[tuple[str, ...]] = ("pieces", "max_turns")
     colors: ClassVar[tuple[str, str]] = ("White", "Blue")
     num_action_planes: ClassVar[int] = 8
-    observation_planes: ClassVar[tuple[str, ...]] = (
-        "board",
-        "tiles_rotation_0",
-        "tiles_rotation_1",
-        "tiles_rotation_2",
-        "own_top_pieces_on_top_corners",
-        "own_top_pieces_on_bottom_corners",
-        "opponent_top_pieces_on_top_corners",
-        "opponent_top_pieces_on_bottom_corners",
-        "own_pinned_pieces_on_top_corners",
-        "own_pinned_pieces_on_bottom_corners",
-        "opponent_pinned_pieces_on_top_corners",
-        "opponent_pinned_pieces_on_bottom_corners",
-        "junctions_on_top_corners",
-        "junctions_on_bottom_corners",
-        "picked_on_top_corners",
-        "picked_on_bottom_corners",
-        "destination_to_choose",
-        "waning",
-        "pool",
-        "own_reserve",
-        "opponent_reserve",
-        "turns_played",
-        "white_to_act",
-    )
+    observation_planes: ClassVar[tuple[str, ...]] = plane_names(Plane)
     action_help: ClassVar[str] = (
         "expected a tile and its rotation, such as h8/0, a tile to remove, xh8, a piece to pick, h8^ or h8v, "
         "or its destination, >h8^ or >h8v"
@@ -483,7 +495,6 @@ class Trugo(Game):
             )
         self.grid = hexhex(radius)
         room = capacity(self.grid.num_cells)
-        self.state_dtype = state_dtype(room)
         self.board = self._blank_board(board_dtype(room))
         board, cells = self.board[0], slice(self.grid.num_cells)
         board["num_tiles"] = tiles
@@ -498,6 +509,39 @@ class Trugo(Game):
         board["hex_of_cell"][cells] = hexes
         board["cell_of_hex"] = -1
         board["cell_of_hex"][hexes] = np.where(self.grid.on_board, np.arange(self.grid.num_cells), -1)
+        self.state_fields = state_fields(board)
+        self.state_dtype = record_dtype(self.state_fields)  # without padding
+
+    def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """See :meth:`Game.contradictions`."""
+        board, contents, picked = self.board[0], records["contents"], records["picked"]
+        has_tile = contents & 3 != 0
+        words = np.packbits(has_tile, axis=1, bitorder="little").view(np.uint64)
+        yield "tiles", (records["tiles"] != words).any(axis=1)
+        codes = np.stack([contents >> 2 & 7, contents >> 5])
+        for kind, sign in ((TOP, 1), (BOTTOM, -1)):  # R2
+            meeting = np.all([np.roll(has_tile, -sign * step, axis=1) for step in board["meeting_steps"]], axis=0)
+            yield "contents", ((codes[kind] != NO_JUNCTION) != meeting).any(axis=1)
+        num_tiles = has_tile.sum(axis=1)
+        yield "pool", records["pool"] + num_tiles > board["num_tiles"]
+        for color in range(2):
+            pieces = (codes >= SINGLE) & (codes & 1 == color)
+            pinned = (codes >= DOUBLE) & (codes >> 1 & 1 == color)
+            yield "num_pieces", records["num_pieces"][:, color] != (pieces.sum(axis=(0, 2)) + pinned.sum(axis=(0, 2)))
+        # Every tile was placed, and every missing tile removed, in a turn of its own.
+        tile_turns = np.where(
+            records["pool"] > 0, board["num_tiles"] - records["pool"], 2 * board["num_tiles"] - num_tiles
+        )
+        yield (
+            "turns",
+            (records["turns"] < tile_turns) | ((records["turns"] == board["max_turns"]) & (records["ending"] == 0)),
+        )
+        code = codes[picked & 1, np.arange(len(records)), picked >> 1]
+        own = (code >= SINGLE) & (code & 1 == records["current_player"])
+        yield "picked", (picked != NOTHING_PICKED) & ~own
+        expected = np.array(records)
+        self.compiled(write_targets)(self.board, expected)
+        yield "targets", (records["targets"] != expected["targets"]).any(axis=1)
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         name = self.grid.cell_names[cell]
@@ -515,7 +559,9 @@ class Trugo(Game):
 
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         images = np.arange(len(self.observation_planes))
-        images[1:4] = 1 + rotation_images(directions)
+        images[Plane.TILES_ROTATION_0 : Plane.TILES_ROTATION_2 + 1] = Plane.TILES_ROTATION_0 + rotation_images(
+            directions
+        )
         return images
 
     def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
@@ -524,8 +570,8 @@ class Trugo(Game):
 
     def _observation_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:
         corners = [corner_cells(self.grid, of_grid, kind) for kind in (TOP, BOTTOM)]
-        num_constant = len(self.observation_planes) - 16
-        return np.stack([of_grid.cells] * 4 + corners * 6 + [of_grid.cells] * num_constant)
+        of_corners = range(Plane.OWN_TOP_PIECES_ON_TOP_CORNERS, Plane.PICKED_ON_BOTTOM_CORNERS + 1)
+        return np.stack([corners[plane % 2] if plane in of_corners else of_grid.cells for plane in Plane])
 
     def max_game_length(self) -> int:
         """Return an upper bound: two actions per turn, but one in each of the first four, before there are two junctions.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.kernels import BoardArray, Record, StateArray, kernel
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
@@ -111,6 +111,30 @@ def find_removable(board: Record, state: Record) -> None:
             if not is_removable(board, state, hex_sets.WORD_BITS * word_index + place):
                 removable &= ~(np.uint64(1) << np.uint64(place))
         state.targets[word_index] = removable
+
+
+def write_targets(board: BoardArray, states: StateArray) -> None:
+    """Template: set the targets of every position to what follows from its tiles (R3, R4)."""
+    for row in range(states.shape[0]):
+        find_targets(board[0], states[row])
+
+
+@kernel
+def find_targets(board: Record, state: Record) -> None:
+    """Set ``state.targets`` to the hexes of the legal tile turns (R3, R4)."""
+    if state.pool == 0:
+        find_removable(board, state)
+        return
+    state.targets[:] = 0
+    num_tiles = 0
+    for cell in range(board.num_cells):
+        hex_ = board.hex_of_cell[cell]
+        if has_tile(state, hex_):
+            num_tiles += 1
+        elif board.cell_of_hex[hex_] >= 0 and tiles_around(board, state, hex_):
+            hex_sets.insert(state.targets, hex_)
+    if num_tiles == 0:
+        hex_sets.insert(state.targets, board.hex_of_cell[board.num_cells // 2])
 
 
 @kernel

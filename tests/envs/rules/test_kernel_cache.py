@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,12 @@ def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path, mon
     assert not kernel.exists()
     assert not unfinished.exists()
     assert thesis.read_text() == "of somebody"
+
+
+def test_the_digest_depends_on_the_numbers_of_an_enumeration() -> None:
+    def digest(**numbers: int) -> str:
+        names = {"Plane": IntEnum("Plane", numbers)}
+        function = types.FunctionType((lambda: Plane.BOARD).__code__, names)  # type: ignore[name-defined]  # noqa: F821
+        return KernelCache("board", function, ()).name
+
+    assert digest(BOARD=1) == digest(BOARD=1) != digest(BOARD=2)

@@ -1,4 +1,4 @@
-"""Records from outside: every position passes the check, everything else is refused or safe to play on."""
+"""Records from outside: every position passes the check; everything else is refused, or every kernel is safe on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 
 from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game, register_game
-from stoneworks.envs.rules.record_checks.hexhex_stones import check_vadus_record
 
 Positions = Callable[..., Iterator[State]]
 
@@ -136,8 +135,8 @@ def test_a_damaged_pickle_of_a_state_is_refused(positions_of_random_game: Positi
     state = [state.clone() for state in positions_of_random_game(game, 1)][5]
     content = bytearray(pickle.dumps(state))
     start = content.find(state.record.tobytes())
-    content[start + game.state_dtype.fields["strings"][1] + 9] ^= 64  # type: ignore[index]
-    with pytest.raises(RecordError, match="strings"):
+    content[start + game.state_dtype.fields["rows"][1] + 9] ^= 1  # type: ignore[index]
+    with pytest.raises(RecordError, match="rows"):
         pickle.loads(bytes(content))
 
 
@@ -147,8 +146,8 @@ class OtherVadus(type(load_game("vadus"))):  # type: ignore[misc]
     name = "other_vadus"
 
 
-def test_a_game_of_another_package_is_registered_with_its_record_check() -> None:
-    register_game("other_vadus", OtherVadus, record_check=check_vadus_record)
+def test_a_game_of_another_package_checks_the_records_of_the_fields_that_it_declares() -> None:
+    register_game("other_vadus", OtherVadus)
     game = load_game("other_vadus(size=3)")
     record = game.new_initial_state().record
     assert State.from_record(game, record) == game.new_initial_state()
@@ -157,9 +156,10 @@ def test_a_game_of_another_package_is_registered_with_its_record_check() -> None
         State.from_record(game, record)
 
 
-def test_a_game_without_a_record_check_accepts_only_trusted_records() -> None:
+def test_a_game_without_ranges_accepts_only_trusted_records(monkeypatch: pytest.MonkeyPatch) -> None:
     register_game("other_vadus", OtherVadus)
     game = load_game("other_vadus(size=3)")
+    monkeypatch.setattr(game, "state_fields", ())
     record = game.new_initial_state().record
     with pytest.raises(RecordError, match="trusted=True"):
         State.from_record(game, record)

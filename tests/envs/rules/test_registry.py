@@ -51,7 +51,6 @@ class FirstBot(Bot):
         ({"version": "1"}, "version must be an integer >= 0, got '1'"),
         ({"drawing": "a:b:c"}, "drawing"),
         ({"evaluation": 3}, "evaluation"),
-        ({"record_check": "module"}, "record_check must be 'module:attribute', got 'module'"),
         ({"samples": ["other(size=3)"]}, "samples must be a tuple"),
         ({"samples": ("vadus(size=3)",)}, "samples must be game strings of other, got 'vadus.size=3.'"),
         ({"samples": ("other(",)}, "'other.' is not a valid game string"),

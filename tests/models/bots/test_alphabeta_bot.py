@@ -98,7 +98,9 @@ def random_positions(game: Game, generator: np.random.Generator) -> Iterator[Sta
 def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
     game = load_game(name)
     minimax = Minimax(game)
-    bots = {depth: AlphaBetaBot(game, depth, 0, num_candidates=WIDE) for depth in range(1, SMALL_GAMES[name] + 1)}
+    bots = {
+        depth: AlphaBetaBot(game, seed=0, turns=depth, num_candidates=WIDE) for depth in range(1, SMALL_GAMES[name] + 1)
+    }
     num_compared = dict.fromkeys(bots, 0)
     num_won = 0
     for state in random_positions(game, np.random.default_rng(1)):
@@ -126,10 +128,10 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
 )
 def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> None:
     game = load_game(name)
-    bot = AlphaBetaBot(game, 2, 0, num_candidates=WIDE)
+    bot = AlphaBetaBot(game, 0, turns=2, num_candidates=WIDE)
     num_won = 0
     for state in random_positions(game, np.random.default_rng(2)):
-        if AlphaBetaBot(game, 1, num_candidates=WIDE).action_values(state).max() < PROVEN:
+        if AlphaBetaBot(game, turns=1, num_candidates=WIDE).action_values(state).max() < PROVEN:
             continue
         player = state.current_player()
         while not state.is_terminal():
@@ -152,13 +154,13 @@ def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
         for second in middle.legal_actions() if middle.current_player() == 1 else []:
             best = max(best, kernel(game.board, np.array([middle.child(second).record]), 1))
     pass_value = kernel(game.board, np.array([state.child(game.string_to_action("pass")).record]), 1)
-    values = AlphaBetaBot(game, 1, 0, num_candidates=WIDE).action_values(state)
+    values = AlphaBetaBot(game, 0, turns=1, num_candidates=WIDE).action_values(state)
     assert values.max() == np.float32(max(best, pass_value))
 
 
 def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
     state = load_game("vadus(size=3)").deserialize_state("c3")
-    values = AlphaBetaBot(state.get_game(), 1, 0, num_candidates=1).action_values(state)
+    values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
     looked_at = [state.action_to_string(int(action)) for action in np.flatnonzero(values > -np.inf)]
     assert len(looked_at) == 2
     assert "pass" in looked_at
@@ -196,12 +198,12 @@ def test_equally_good_actions_are_chosen_about_equally_often() -> None:
 def test_the_search_ends_early_where_a_win_is_proven() -> None:
     game = load_game("vadus(size=3)")
     won = next(state for state in random_positions(game, np.random.default_rng(0)) if _wins_in_a_turn(state))
-    visited = {depth: AlphaBetaBot(game, depth, 0).num_positions(won) for depth in (1, 6)}
+    visited = {depth: AlphaBetaBot(game, 0, turns=depth).num_positions(won) for depth in (1, 6)}
     assert visited[1] == visited[6]
 
 
 def _wins_in_a_turn(state: State) -> bool:
-    return bool(AlphaBetaBot(state.get_game(), 1, 0).action_values(state).max() >= PROVEN)
+    return bool(AlphaBetaBot(state.get_game(), 0, turns=1).action_values(state).max() >= PROVEN)
 
 
 def test_two_turns_beat_one_turn() -> None:
@@ -241,7 +243,7 @@ def test_a_time_budget_is_spent_on_the_depth_that_fits(monkeypatch: pytest.Monke
     whole = [depth for depth, cut_short in depths if not cut_short]
     assert all(cut_short == (depth == len(depths) and depth > len(whole)) for depth, cut_short in depths)
     monkeypatch.undo()
-    np.testing.assert_array_equal(values, AlphaBetaBot(game, len(whole), 3).action_values(state))
+    np.testing.assert_array_equal(values, AlphaBetaBot(game, 3, turns=len(whole)).action_values(state))
 
 
 def test_more_time_is_more_depth_and_a_proven_result_ends_the_search() -> None:
@@ -253,9 +255,9 @@ def test_more_time_is_more_depth_and_a_proven_result_ends_the_search() -> None:
     assert batch.action_masks[np.arange(3), bot.step_batch(batch, np.arange(3))].all()
 
 
-@pytest.mark.parametrize("arguments", [{}, {"depth": 1, "seconds": 1.0}])
-def test_depth_and_seconds_exclude_each_other(arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="exactly one of depth and seconds"):
+@pytest.mark.parametrize("arguments", [{}, {"turns": 1, "seconds": 1.0}])
+def test_turns_and_seconds_exclude_each_other(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="exactly one of turns and seconds"):
         AlphaBetaBot(load_game("vadus(size=2)"), **arguments)
 
 
@@ -279,7 +281,7 @@ def test_names_contain_depth_and_candidates() -> None:
 @pytest.mark.parametrize(
     ("name", "named"),
     [
-        ("alphabeta", "alphabeta bot: the depth must be an integer from 1 to 32"),
+        ("alphabeta", "alphabeta bot: the budget must be an integer from 1 to 32 turns"),
         ("alphabeta:", "nothing follows the colon"),
         ("alphabeta:0", "seconds, as in 'alphabeta:2s', got '0'"),
         ("alphabeta:33", "seconds, as in 'alphabeta:2s', got '33'"),
@@ -301,10 +303,10 @@ def test_a_wrong_name_is_an_error_that_names_the_part(name: str, named: str) -> 
     assert named in str(error.value)
 
 
-@pytest.mark.parametrize("option", ["depth", "num_candidates"])
+@pytest.mark.parametrize("option", ["turns", "num_candidates"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "2", 2**40])
 def test_an_argument_that_is_not_allowed_is_an_error_that_names_it(option: str, value: object) -> None:
-    arguments: dict[str, object] = {"depth": 1, option: value}
+    arguments: dict[str, object] = {"turns": 1, option: value}
     with pytest.raises(ValueError, match=f"{option} must be an integer from 1 to .* got {value!r}"):
         AlphaBetaBot(load_game("vadus(size=2)"), **arguments)  # type: ignore[arg-type]
 
@@ -357,7 +359,7 @@ def test_a_search_finds_the_transposition_table_empty() -> None:
     states = [game.new_initial_state()]
     for _ in range(8):
         states.append(states[-1].child(states[-1].legal_actions()[0]))
-    bot = AlphaBetaBot(game, 2, 0)
+    bot = AlphaBetaBot(game, 0, turns=2)
     used = [bot.action_values(state).tolist() for state in states]
-    fresh = [AlphaBetaBot(game, 2, 0).action_values(state).tolist() for state in states]
+    fresh = [AlphaBetaBot(game, 0, turns=2).action_values(state).tolist() for state in states]
     assert used == fresh

@@ -289,7 +289,7 @@ def test_editing_an_evaluation_never_yields_stale_machine_code(tmp_path: Path) -
         (sources / "worth.py").write_text(WORTH.format(value=value), encoding="utf-8")
         os.utime(sources / "worth.py", (1e9, 1e9 + value))  # Python's own cache goes by the time
         return subprocess.run(
-            [sys.executable, "-c", JUDGE], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", JUDGE], cwd=sources, env=environment, capture_output=True, text=True, check=True
         )
 
     cold, warm, edited = run(1), run(1), run(2)

@@ -14,8 +14,7 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import Bot, UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.errors import MissingEvaluationError
-from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
+from stoneworks.models.evaluations import MissingEvaluationError, evaluation_kernels, evaluation_scale
 from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, SearchTree
 from tools.evaluation_scale import evaluate_states

@@ -24,7 +24,7 @@ from stoneworks.training.alphazero.learner import Losses
 from stoneworks.training.alphazero.metrics import METRICS, tensorboard_scalars
 from stoneworks.training.alphazero.run import AlphaZeroStatus
 from stoneworks.training.alphazero.story import lines_of
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.display import TrainingBar, train_with_display
 from stoneworks.training.runs.metrics import read_metrics, truncate_metrics
 

@@ -19,15 +19,13 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig
-from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER, final_board, has_final_board
-from stoneworks.training.alphazero.final_board_head import final_board_loss
+from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig, has_final_board
+from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER, final_board, final_board_loss
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
-from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, parse_config
 
 GAMES = [name for name in small_games() if has_final_board(load_game(name))]
 CPU = torch.device("cpu")

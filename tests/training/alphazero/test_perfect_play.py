@@ -19,7 +19,7 @@ from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_files import parse_config
 
 COMMON: dict[str, Any] = {
     "algorithm": "alphazero",

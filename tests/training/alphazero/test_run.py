@@ -34,8 +34,7 @@ from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
-from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, parse_config
 
 TINY: dict[str, Any] = {
     "algorithm": "alphazero",
@@ -358,7 +357,7 @@ import numpy as np
 from pathlib import Path
 from stoneworks.models import checkpoint
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -393,7 +392,7 @@ train(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
 
 def run_until_killed(folder: Path, config: AlphaZeroConfig, moment: str, number: int) -> None:
     file = folder / "config.yaml"
-    file.write_text(json.dumps(dataclasses.asdict(config)), encoding="utf-8")
+    file.write_text(json.dumps(config.model_dump(mode="json")), encoding="utf-8")
     command = [sys.executable, "-c", KILLED, str(file), str(folder / "run"), moment, str(number)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -483,7 +482,7 @@ import numpy as np
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.envs.rules import load_game
 from stoneworks.training.alphazero.sources import SelfPlayProcesses
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 config = load_config(sys.argv[1])
 architecture = Architecture.of_game(load_game(config.game), channels=4, blocks=1, kind="win_draw_loss_network")
@@ -498,7 +497,7 @@ time.sleep(600)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
 def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(json.dumps(dataclasses.asdict(tiny())), encoding="utf-8")
+    file.write_text(json.dumps(tiny().model_dump(mode="json")), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as parent:
         assert parent.stdout is not None
@@ -521,7 +520,7 @@ def network() -> WinDrawLossNetwork:
 
 
 def test_a_failed_self_play_process_is_an_error_with_its_message(network: WinDrawLossNetwork) -> None:
-    config = dataclasses.replace(tiny(), game="nonsense(size=2)")
+    config = tiny().model_copy(update={"game": "nonsense(size=2)"})
     source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
     try:
         with pytest.raises(SelfPlayError, match=r"a self-play process failed: .*nonsense") as raised:
@@ -599,5 +598,5 @@ def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) ->
     config = tiny(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})
     train(config, tmp_path, stop=(stop := StopAfter(1)).event, report=stop)
     done = saved(tmp_path)["positions"]
-    train(dataclasses.replace(config, positions=done + 1), tmp_path, resume=True)
+    train(config.replace(positions=done + 1), tmp_path, resume=True)
     assert saved(tmp_path)["positions"] > done

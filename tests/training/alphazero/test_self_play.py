@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.positions import check_positions
 from stoneworks.training.alphazero.self_play import NO_PLAYER, PlayedGame, SelfPlay
-from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, parse_config
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
@@ -276,7 +274,7 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
 
 def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:
     config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
-    config = replace(config, games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
+    config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
     asked: set[int] = set()
 
     def network(planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

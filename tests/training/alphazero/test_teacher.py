@@ -16,7 +16,7 @@ from stoneworks.models.evaluations import has_evaluation
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import SelfPlay
 from stoneworks.training.alphazero.teacher import Teacher
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_files import parse_config
 
 GAMES = [game for game in small_games() if has_evaluation(load_game(game))]
 

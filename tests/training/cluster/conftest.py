@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.runs.config import parse_config
+from stoneworks.training.runs.config_files import parse_config
 
 #: A killed node counts as lost after 5 seconds without an answer, instead of 15. Ray runs workers with niceness 15, which
 #: starves them on a machine that is busy with other tests.

@@ -15,11 +15,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.models.errors import UntrustedNameError
+from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import load_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, load_config
 
 from .conftest import LocalCluster
 

@@ -29,7 +29,7 @@ from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError
-from stoneworks.training.runs.config import dump_config
+from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.metrics import read_metrics
 
 from .conftest import LocalCluster, all_cores_free, wait_until
@@ -197,7 +197,7 @@ def test_processes_limits_the_actors(cluster: LocalCluster, tiny: MakeConfig, ne
 LEARNER = """
 import os, signal, sys
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 def report(status):
     if status.iterations == 3:
@@ -225,7 +225,7 @@ def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, command: list[str]
 ) -> None:
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
-    file.write_text(dump_config(dataclasses.replace(tiny(positions=10**7), cluster="")), encoding="utf-8")
+    file.write_text(dump_config(tiny(positions=10**7).replace(cluster="")), encoding="utf-8")
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
     with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)

@@ -37,8 +37,7 @@ from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.run import PPOStatus, train
 from stoneworks.training.ppo.story import STORY
-from stoneworks.training.runs.config import dump_config, parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, dump_config, parse_config
 from stoneworks.training.runs.display import train_with_display
 from stoneworks.training.runs.interruption import stop_on_signals
 from stoneworks.training.runs.metrics import read_metrics
@@ -235,7 +234,7 @@ import numpy as np
 from safetensors.torch import load, save
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.ppo.run import train
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 config, folder = load_config(sys.argv[1]), Path(sys.argv[2])
 file, description = (folder / "checkpoint" / name for name in ("training.safetensors", "checkpoint.json"))
@@ -280,7 +279,7 @@ def test_a_run_with_invalid_games_is_rejected_despite_valid_checksums(tmp_path: 
 KILLED = """
 import os, signal, sys
 from stoneworks.training.ppo.run import train
-from stoneworks.training.runs.config import load_config
+from stoneworks.training.runs.config_files import load_config
 
 calls = 0
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
 from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names, register_algorithm
-from stoneworks.training.runs.config import config_names, dump_config, load_config, parse_config
-from stoneworks.training.runs.config_reading import ConfigError, at_least, read_yaml
+from stoneworks.training.runs.config_files import (
+    ConfigError,
+    RunConfig,
+    config_names,
+    dump_config,
+    load_config,
+    parse_config,
+    read_yaml,
+)
 
 
 @pytest.fixture
@@ -58,35 +66,35 @@ def test_a_written_configuration_is_read_unchanged(file: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("chanels=8", "unknown key chanels; valid keys: game, frames,"),
-        ("network.chanels=8", "unknown key network.chanels; valid keys: kind, channels, blocks"),
-        ("network.channels=0", "network.channels must be an integer .*got 0"),
-        ("network.channels=1_000_000", "network.channels must be .* 1000000"),
-        ("network.blocks=1_000", "network.blocks must be .* 1000"),
-        ("network.channels=8.0", "network.channels must be .*8.0"),
-        ("network.channels=true", "network.channels must be .*True"),
-        ("network.channels=many", "network.channels must be .*'many'"),
-        ("network.kind=transformer", "network.kind must be one of .*scalar_value_network.*'transformer'"),
-        ("network.kind=[scalar_value_network]", "network.kind must be one of"),
-        ("network=8", "network must be a mapping, got 8"),
+        ("chanels=8", "unknown key chanels; valid keys: game, algorithm, .*frames,"),
+        ("network.chanels=8", "network: unknown key chanels; valid keys: kind, channels, blocks"),
+        ("network.channels=0", "network: channels must be >= 1, got 0"),
+        ("network.channels=1_000_000", "network: channels must be .* 1000000"),
+        ("network.blocks=1_000", "network: blocks must be .* 1000"),
+        ("network.channels=8.0", "network: channels must be .*8.0"),
+        ("network.channels=true", "network: channels must be .*True"),
+        ("network.channels=many", "network: channels must be .*'many'"),
+        ("network.kind=transformer", "network: kind must be one of .*scalar_value_network.*'transformer'"),
+        ("network.kind=[scalar_value_network]", "network: kind must be one of"),
+        ("network=8", "network must be a valid dictionary .*, got 8"),
         ("frames.x=8", "frames is 1000"),
         ("game=vadus(size=1)", "game: .*size"),
-        ("game=5", "game must be a string, got 5"),
+        ("game=5", "game must be a valid string, got 5"),
         ("algorithm=dqn", "algorithm must be one of alphazero, ppo, got 'dqn'"),
         ("algorithm=[ppo]", r"algorithm must be one of alphazero, ppo, got \['ppo'\]"),
         ("algorithm={}", "algorithm must be one of alphazero, ppo, got {}"),
         ("algorithm=null", "algorithm must be one of alphazero, ppo, got None"),
-        ("learning_rate=0", "learning_rate must be a number > 0, got 0"),
-        ("learning_rate=.inf", "learning_rate must be a number > 0, got inf"),
-        ("learning_rate='1e-3'", "learning_rate must be a number > 0, got '1e-3'"),
-        ("learning_rate=1" + 400 * "0", "learning_rate must be a number > 0"),
+        ("learning_rate=0", "learning_rate must be > 0, got 0"),
+        ("learning_rate=.inf", "learning_rate must be a finite number, got inf"),
+        ("learning_rate='1e-3'", "learning_rate must be a valid number, got '1e-3'"),
+        ("learning_rate=1" + 400 * "0", "learning_rate must be a valid number"),
         ("frames=1" + 5000 * "0", "frames=1"),
         ("frames=0x1" + 5000 * "0", "frames must be .*very large int"),
-        ("frames=1" + 30 * "0", "frames must be an integer >= 1, got 1000"),
-        ("discount=1.1", "discount must be a number > 0 and <= 1, got 1.1"),
-        ("gae_lambda=-0.1", "gae_lambda must be a number from 0 to 1, got -0.1"),
-        ("matches.opponents=random", "matches.opponents must be a list of strings, got 'random'"),
-        ("matches.opponents=[1]", r"matches.opponents must be a list of strings, got \[1\]"),
+        ("frames=1" + 30 * "0", "frames must be < 9.2.*, got 1000"),
+        ("discount=1.1", "discount must be <= 1, got 1.1"),
+        ("gae_lambda=-0.1", "gae_lambda must be >= 0, got -0.1"),
+        ("matches.opponents=random", "matches.opponents must be a valid tuple, got 'random'"),
+        ("matches.opponents=[1]", "matches.opponents.0 must be a valid string, got 1"),
         ("opponents={latest: 0, past: 0, random: 0, greedy: 0}", "shares .* must have a sum > 0"),
         ("minibatch_size=511", "minibatch_size .*8192.*511"),
         ("network={channels: 8, channels: 9}", "duplicate key 'channels'"),
@@ -104,6 +112,27 @@ def test_errors_name_the_file(file: Path) -> None:
     file.write_text("algorithm: ppo\ngame: vadus\nframes: 10\nspeed: 3\n")
     with pytest.raises(ConfigError, match=r"run\.yaml: unknown key speed"):
         load_config(str(file))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"positions": -3}, "AlphaZeroConfig: positions must be >= 1, got -3"),
+        ({"positions": 3, "search": {"simulations": 2}}, "search.fast_simulations must be at most .*, 2, got 8"),
+        ({"positions": 3, "network": {"kind": "scalar_value_network"}}, "network.kind must be one of win_draw_loss"),
+        ({"positions": 3, "game": "chess"}, "game: .*chess"),
+    ],
+)
+def test_a_configuration_made_in_python_is_checked(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        AlphaZeroConfig(**{"game": "vadus(size=5)", **values})
+
+
+def test_defaults_of_the_game_fill_what_is_not_given() -> None:
+    without = "taigo(cones=2,radius=3,tiles=12)"
+    config = AlphaZeroConfig(game="vadus(size=5)", positions=3, matches=MatchesConfig(num_pairs=7))
+    assert (config.matches.num_pairs, config.matches.opponents) == (7, ("random", "greedy", "mcts:100"))
+    assert config.replace(game=without).search == config.search
 
 
 @pytest.mark.parametrize(
@@ -153,13 +182,13 @@ def test_the_error_for_an_unknown_name_lists_the_valid_ones() -> None:
 
 
 def test_values_from_json_are_checked() -> None:
-    with pytest.raises(ConfigError, match="here: frames must be an integer >= 1, got 'x'"):
+    with pytest.raises(ConfigError, match="here: frames must be a valid integer, got 'x'"):
         parse_config({"algorithm": "ppo", "game": "vadus", "frames": "x"}, "here")
 
 
 def test_a_file_with_very_many_keys_is_read_in_linear_time() -> None:
     """Comparing each of them with all others would take an hour."""
-    text = "algorithm: ppo\n" + "".join(f"k{number}: 1\n" for number in range(20_000))
+    text = "algorithm: ppo\ngame: vadus\nframes: 9\n" + "".join(f"k{number}: 1\n" for number in range(20_000))
     with pytest.raises(ConfigError, match="unknown key k0"):
         parse_config(read_yaml(text, "here"), "here")
 
@@ -171,21 +200,15 @@ def test_aliases_are_read(file: Path) -> None:
 
 def test_a_network_of_another_kind_has_the_defaults_of_its_kind(file: Path) -> None:
     config = load_config(str(file), ["network={kind: win_draw_loss_network, blocks: 2}"])
-    assert config.network == ResidualConfig("win_draw_loss_network", channels=32, blocks=2)
+    assert config.network == ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=2)
 
 
 # -- The registry of algorithms ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class GuessingConfig:
-    game: str
-    guesses: int = at_least(1)
+class GuessingConfig(RunConfig):
     algorithm: str = "guessing"
-    seed: int = 0
-
-    def check(self, source: str) -> None:
-        pass
+    guesses: int = Field(ge=1)
 
 
 def guess(config: GuessingConfig, folder: Path, **arguments: Any) -> None:
@@ -205,8 +228,8 @@ def guessing() -> Iterator[None]:
 def test_an_algorithm_of_another_package_is_configured_by_name(file: Path) -> None:
     assert "guessing" in algorithm_names()
     file.write_text("algorithm: guessing\ngame: vadus(size=2)\nguesses: 3\n")
-    assert load_config(str(file)) == GuessingConfig("vadus(size=2)", 3)
-    with pytest.raises(ConfigError, match="guesses must be an integer >= 1, got 0"):
+    assert load_config(str(file)) == GuessingConfig(game="vadus(size=2)", guesses=3)
+    with pytest.raises(ConfigError, match="guesses must be >= 1, got 0"):
         load_config(str(file), ["guesses=0"])
     assert ALGORITHMS["guessing"].load("train") is guess
 

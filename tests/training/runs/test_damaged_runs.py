@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ pytest.importorskip("torch")
 
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config import parse_config
-from stoneworks.training.runs.config_reading import ConfigError
+from stoneworks.training.runs.config_files import ConfigError, parse_config
 from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.metrics import read_metrics
 from stoneworks.training.runs.report import write_report
@@ -44,13 +42,6 @@ def change_training(run: Path, change: Change) -> None:
         lambda training: training.update(positions=True),
         lambda training: training.update(seconds=None),
         lambda training: training.update(config=[]),
-        lambda training: training["config"].update(search="gumbel"),
-        lambda training: training["config"]["search"].update(discount="1"),
-        lambda training: training["config"]["search"].update(discount=0),
-        lambda training: training["config"].update(play="hard"),
-        lambda training: training["config"]["play"].update(guide="greedy"),
-        lambda training: training["config"]["play"].update(guide_weight=1.5),
-        lambda training: training["config"]["play"].update(guide_playouts=0),
         lambda training: training["config"].update(positions=[60]),
         lambda training: training.update(hardware={}),
         lambda training: training["hardware"].pop("cores"),
@@ -86,7 +77,7 @@ def test_a_run_needs_an_empty_folder_and_an_invalid_configuration_writes_nothing
             train(config, folder, resume=resume)
     assert sorted(file.name for file in folder.iterdir()) == [".draft.tmp", "notes.txt"]
     with pytest.raises(CheckpointError, match="nowhere"):
-        train(replace(config, init_from="nowhere"), tmp_path / "new" / "run")
+        train(config.replace(init_from="nowhere"), tmp_path / "new" / "run")
     assert not (tmp_path / "new").exists()
 
 
@@ -101,6 +92,9 @@ def test_a_run_needs_an_empty_folder_and_an_invalid_configuration_writes_nothing
         lambda training: training["random_state"]["state"].update(state=-1),
         lambda training: training.update(algorithm=["alphazero"]),
         lambda training: training["config"].update(network={"kind": []}),
+        lambda training: training["config"].update(search="gumbel"),
+        lambda training: training["config"]["search"].update(discount=0),
+        lambda training: training["config"]["play"].update(guide="greedy"),
         lambda training: training.update(positions=61),
     ],
 )

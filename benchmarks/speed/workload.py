@@ -1,4 +1,4 @@
-"""Contestants and their measurement: in alternation over several rounds, so that ratios are robust on a noisy machine."""
+"""Workloads and their measurement: in alternation over several rounds, so that ratios are robust on a noisy machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from benchmarks.speed.example_games import is_available
+from stoneworks.documents import Document
 
 #: Function that does at least the given number of units of work and returns the number done.
 Play = Callable[[int], int]
@@ -38,7 +41,7 @@ class Measured(ABC):
 
 
 @dataclass
-class Contestant(Measured):
+class Workload(Measured):
     """Countable work that is measured in this process.
 
     Attributes:
@@ -50,57 +53,58 @@ class Contestant(Measured):
     prepare: Callable[[], Play]
     clock: Callable[[], float] = field(default=time.process_time, kw_only=True)
     _play: Play | None = field(default=None, init=False)
-    _amount: int = field(default=0, init=False)
+    _units: int = field(default=0, init=False)
 
-    def play(self, amount: int) -> int:
-        """Do at least ``amount`` units of work and return how many were done."""
+    def play(self, units: int) -> int:
+        """Do at least ``units`` units of work and return how many were done."""
         if self._play is None:
             self._play = self.prepare()
-        return self._play(amount)
+        return self._play(units)
 
     def measure(self, seconds: float) -> None:
-        """See :meth:`Measured.measure`. The first call also determines the amount of work that takes ``seconds``."""
-        if not self._amount:
+        """See :meth:`Measured.measure`. The first call also determines the number of units that take ``seconds``."""
+        if not self._units:
             self.play(1)
-            amount = 1
-            done, elapsed = self._timed(amount)
+            units = 1
+            done, elapsed = self._timed(units)
             while elapsed < seconds / 4:
-                amount = max(2 * done, round(done * min(20, seconds / 3 / max(elapsed, 1e-6))))
-                done, elapsed = self._timed(amount)
-            self._amount = max(1, round(done * seconds / elapsed))
-        done, elapsed = self._timed(self._amount)
+                units = max(2 * done, round(done * min(20, seconds / 3 / max(elapsed, 1e-6))))
+                done, elapsed = self._timed(units)
+            self._units = max(1, round(done * seconds / elapsed))
+        done, elapsed = self._timed(self._units)
         self.rates_per_second.append(done / elapsed)
 
-    def _timed(self, amount: int) -> tuple[int, float]:
+    def _timed(self, units: int) -> tuple[int, float]:
         start = self.clock()
-        done = self.play(amount)
+        done = self.play(units)
         return done, self.clock() - start
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Median, minimum and maximum of several values."""
+class Spread(Document):
+    """Median, minimum and maximum of several rates or ratios."""
 
-    median: float
-    least: float
-    greatest: float
+    median: float = Field(gt=0)
+    minimum: float = Field(gt=0)
+    maximum: float = Field(gt=0)
 
     @classmethod
-    def of(cls, figures: Iterable[float]) -> Spread:
+    def of(cls, values: Iterable[float]) -> Spread:
         """Return the spread of one or more values."""
-        figures = list(figures)
-        return cls(statistics.median(figures), min(figures), max(figures))
+        values = list(values)
+        return cls(median=statistics.median(values), minimum=min(values), maximum=max(values))
 
 
-def take_turns(contestants: Iterable[Measured], rounds: int, seconds: float, tell: Callable[[str], None]) -> None:
-    """Measure every contestant once per round, for ``rounds`` rounds. ``tell`` is called with the current contestant."""
-    contestants = list(contestants)
+def measure_in_turns(
+    workloads: Iterable[Measured], rounds: int, seconds: float, progress: Callable[[str], None]
+) -> None:
+    """Measure every workload once per round, for ``rounds`` rounds. ``progress`` is called with the current workload."""
+    workloads = list(workloads)
     for round_number in range(rounds):
-        for contestant in contestants:
-            tell(f"round {round_number + 1} of {rounds}: {contestant.name}")
-            contestant.measure(seconds)
+        for workload in workloads:
+            progress(f"round {round_number + 1} of {rounds}: {workload.name}")
+            workload.measure(seconds)
 
 
 def ratio(one: Measured, other: Measured) -> Spread:
-    """Return the spread of the ratio of two contestants' rates, computed per round."""
+    """Return the spread of the ratio of two workloads' rates, computed per round."""
     return Spread.of(a / b for a, b in zip(one.rates_per_second, other.rates_per_second, strict=True))

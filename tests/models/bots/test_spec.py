@@ -12,16 +12,63 @@ import pytest
 import yaml
 
 from stoneworks.cli.main import main
+from stoneworks.envs.rules import RegistrationError
 from stoneworks.evaluation import load_ladder, rate
-from stoneworks.models import load_bot
-from stoneworks.models.bots.names_in_files import check_name_in_file
-from stoneworks.models.errors import UnknownBotError, UntrustedNameError
-from stoneworks.training.runs.config import load_config
+from stoneworks.models import Parameter, load_bot, register_bot
+from stoneworks.models.bots.spec import BotSpec, Budget, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.training.runs.config_files import load_config
 
 GAME = "vadus(size=5)"
 
 #: What a configuration must have.
 CONFIG = "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
+
+
+def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
+    assert BotSpec.parse("random") == BotSpec("random", "random")
+    spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=evaluation")
+    assert (spec.kind, spec.budget) == ("mcts", Budget("seconds", 0.5))
+    assert spec.parameters == {"exploration": 1.2, "leaf": "evaluation"}
+    assert (spec.needs_evaluation, spec.estimates_values, spec.needs_torch) == (True, True, False)
+    spec = BotSpec.parse("alphabeta:3,candidates=5")
+    assert spec.arguments == {"turns": 3, "num_candidates": 5}
+    assert (spec.needs_evaluation, spec.estimates_values, spec.paths) == (True, False, ())
+    spec = BotSpec.parse("exec:seconds=2,python -u player.py, --seed=3")
+    assert (spec.starts_programs, spec.text, spec.arguments) == (
+        True,
+        "python -u player.py, --seed=3",
+        {"seconds": 2.0},
+    )
+    spec = BotSpec.parse("policy:some/file,c=2")
+    assert (spec.paths, spec.needs_torch, spec.needs_evaluation) == ((Path("some/file,c=2"),), True, False)
+    spec = BotSpec.parse("vadus@64")
+    assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
+    assert spec.checkpoint is not None
+    assert (spec.needs_torch, spec.estimates_values, spec.starts_programs) == (True, True, False)
+    spec = BotSpec.parse(f"{tmp_path}@2s")
+    assert (spec.shipped, spec.budget, spec.paths) == ("", Budget("seconds", 2.0), (tmp_path,))
+
+
+def test_bots_of_other_packages_declare_what_their_names_say() -> None:
+    register_bot(
+        "declared",
+        "some.module:Bot",
+        budgets=(Parameter("games", int, 1, 10),),
+        parameters=(Parameter("style", words=("calm", "wild")),),
+    )
+    register_bot("free", "some.module:Bot", usage="free:<anything>")
+    spec = BotSpec.parse("declared:7,style=wild")
+    assert (spec.budget, spec.arguments) == (Budget("games", 7), {"games": 7, "style": "wild"})
+    for name, message in (
+        ("declared:11", "the budget must be an integer from 1 to 10 games, as in 'declared:2', got '11'"),
+        ("declared:2s", "got '2s'"),
+        ("declared:2,style=odd", "style must be calm or wild, got 'odd'"),
+    ):
+        with pytest.raises(UnknownBotError, match=message):
+            BotSpec.parse(name)
+    assert BotSpec.parse("free:a,b=c:d").text == "a,b=c:d"
+    with pytest.raises(RegistrationError, match="parameters must be a tuple of Parameter"):
+        register_bot("wrong", "some.module:Bot", parameters=("c",))
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "alphabeta:1", "vadus", "vadus@64"])

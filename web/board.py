@@ -1,12 +1,14 @@
-"""Positions for the web interface: replayed from actions, described as JSON."""
+"""Positions as the page's board shows them: replayed from actions, described as JSON."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,15 @@ import numpy.typing as npt
 
 from stoneworks.envs.drawing import action_choice, action_places, draw
 from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
-from stoneworks.web.errors import RequestError
-from stoneworks.web.limits import Limits
-from stoneworks.web.summaries import summary_of
+from stoneworks.web.requests import RequestError
 
-_GAME_STRING_CHARACTERS = 200
+#: Folder of the page's files.
+STATIC_FOLDER = Path(__file__).parent / "static"
+#: Maximum number of cells of a board's grid.
+_MAX_CELLS = 2000
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
-_MOST_PERCENTAGES = 12
-_LEAST_PERCENTAGE = 1
+_MAX_PERCENTAGES = 12
+_MIN_PERCENTAGE = 1
 #: Number of last positions of a requested line that are cached and looked up in the cache.
 _KEPT_PREFIXES = 64
 
@@ -63,9 +66,8 @@ class Line:
 class Positions:
     """LRU caches of games by game string and positions by actions."""
 
-    def __init__(self, limits: Limits, most_kept: int = 4096) -> None:
-        self._limits = limits
-        self._most_kept = most_kept
+    def __init__(self, max_kept: int = 4096) -> None:
+        self._max_kept = max_kept
         self._lines: OrderedDict[tuple[str, tuple[str, ...]], Line] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -75,16 +77,12 @@ class Positions:
         Raises:
             RequestError: the game is invalid, or its board exceeds the limits.
         """
-        if len(text) > _GAME_STRING_CHARACTERS:
-            raise RequestError(f"game must be a text of at most {_GAME_STRING_CHARACTERS} characters, got {len(text)}")
         try:
             game = load_game(text, **dict(options or {}))
         except (ValueError, TypeError, OverflowError) as error:
             raise RequestError(str(error)) from None
-        if game.grid.num_cells > self._limits.cells:
-            raise RequestError(
-                f"{game} has a grid of {game.grid.num_cells} cells; the page shows at most {self._limits.cells}"
-            )
+        if game.grid.num_cells > _MAX_CELLS:
+            raise RequestError(f"{game} has a grid of {game.grid.num_cells} cells; the page shows at most {_MAX_CELLS}")
         return game
 
     def line(self, game: Game, actions: Sequence[str]) -> Line:
@@ -106,7 +104,7 @@ class Positions:
             self._lines.update({(name, each.actions): each for each in added})
             if (name, texts) in self._lines:
                 self._lines.move_to_end((name, texts))
-            while len(self._lines) > self._most_kept:
+            while len(self._lines) > self._max_kept:
                 self._lines.popitem(last=False)
         return added[-1] if added else line
 
@@ -134,7 +132,6 @@ def describe(
     *,
     policy: npt.NDArray[np.float64] | None = None,
     shown_line: Sequence[str] = (),
-    interactive: bool = True,
 ) -> dict[str, Any]:
     """Return the JSON description of a position.
 
@@ -142,14 +139,13 @@ def describe(
         line: the position.
         policy: probabilities to draw as a heat map with percentages, ``float64[num_distinct_actions]``.
         shown_line: subsequent actions, drawn as numbered stones on the resulting position.
-        interactive: whether to include the legal actions and their places.
 
     Raises:
         RequestError: an action of ``shown_line`` is illegal.
     """
     state = line.state
     game = state.get_game()
-    description: dict[str, Any] = {
+    return {
         "game": str(game),
         "actions": list(line.actions),
         "movers": [[player, game.colors[color]] for player, color in zip(line.movers, line.mover_colors, strict=True)],
@@ -157,12 +153,10 @@ def describe(
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
         "turn_start": line.turn_start,
-        "score": _score(state),
+        "score": state.score(),
         "outcome": outcome_of(state),
+        **_interaction(state),
     }
-    if interactive:
-        description |= _interaction(state)
-    return description
 
 
 def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
@@ -174,8 +168,8 @@ def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[n
     """
     of_planes = policy[: game.num_action_planes * game.grid.num_cells].reshape(game.num_action_planes, -1)
     of_cells = np.where(game.grid.on_board, of_planes.sum(axis=0), 0)
-    largest = [int(cell) for cell in np.argsort(-of_cells, kind="stable")[:_MOST_PERCENTAGES]]
-    texts = {cell: f"{100 * of_cells[cell]:.0f}" for cell in largest if of_cells[cell] >= _LEAST_PERCENTAGE / 100}
+    largest = [int(cell) for cell in np.argsort(-of_cells, kind="stable")[:_MAX_PERCENTAGES]]
+    texts = {cell: f"{100 * of_cells[cell]:.0f}" for cell in largest if of_cells[cell] >= _MIN_PERCENTAGE / 100}
     return np.where(of_cells > 0, of_cells / max(of_cells.max(), 1e-9), np.nan), texts
 
 
@@ -222,11 +216,6 @@ def _last_actions(line: Line) -> list[int]:
     return marked
 
 
-def _score(state: State) -> list[Any] | None:
-    score = state.score()
-    return None if score is None else [list(part) if isinstance(part, (list, tuple)) else part for part in score]
-
-
 def is_on_board(game: Game, action: int) -> bool:
     """Return whether an action refers to a place on the board."""
     return action < game.num_action_planes * game.grid.num_cells
@@ -263,32 +252,27 @@ def _presentation(
 
 
 def game_descriptions() -> list[dict[str, Any]]:
-    """Return all games with their options, for the new-game form."""
-    described = []
-    for name in game_names():
-        game = load_game(name)
-        options = []
-        for option_name, value in game.options.items():
-            option = game.option_types[option_name]
-            options.append(
+    """Return all games with their options and short rules, for the new-game form."""
+    rules = json.loads((STATIC_FOLDER / "rules.json").read_text(encoding="utf-8"))
+    return [
+        {
+            "name": name,
+            "title": name.capitalize(),
+            "colors": list(game.colors),
+            "options": [
                 {
-                    "name": option_name,
-                    "default": list(value) if isinstance(value, tuple) else value,
-                    "minimum": getattr(option, "minimum", None),
-                    "maximum": getattr(option, "maximum", None),
-                    "shown": option.always_shown,
+                    "name": option,
+                    "default": value,
+                    "minimum": getattr(game.option_types[option], "minimum", None),
+                    "maximum": getattr(game.option_types[option], "maximum", None),
+                    "shown": game.option_types[option].always_shown,
                 }
-            )
-        described.append(
-            {
-                "name": name,
-                "title": name.capitalize(),
-                "colors": list(game.colors),
-                "options": options,
-                "summary": list(summary_of(name)),
-            }
-        )
-    return described
+                for option, value in game.options.items()
+            ],
+            "summary": rules.get(name, ()),
+        }
+        for name, game in ((name, load_game(name)) for name in game_names())
+    ]
 
 
 def turns_of(line: Line) -> list[list[Any]]:

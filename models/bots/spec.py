@@ -1,0 +1,228 @@
+"""``BotSpec``: what a bot's name says. Every name is parsed here, and only here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stoneworks.models import shipped
+from stoneworks.models.bots.registry import BOTS, SECONDS, BotEntry, Parameter
+
+#: Kind of the bots that play a checkpoint.
+CHECKPOINT = "checkpoint"
+
+_CHECKPOINT_BUDGETS = (Parameter("simulations", int, 1, 999_999), SECONDS)
+_BUDGET = re.compile(r"([1-9][0-9]{0,17})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", re.ASCII)
+#: A parameter before the command of a program.
+_OPTION = re.compile(r"(\w+=[^\s,]*),")
+
+
+class UnknownBotError(ValueError):
+    """Raised when the name of a bot is unknown or invalid. The message lists the valid names."""
+
+
+class UntrustedNameError(ValueError):
+    """Raised when a name in a data file would start a program or lead out of the file's folder."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a bot may spend on each step.
+
+    Attributes:
+        unit: ``"simulations"``, ``"turns"`` or ``"seconds"``, or a unit that a bot of another package declares.
+        value: the number of units.
+    """
+
+    unit: str
+    value: int | float
+
+
+@dataclass(frozen=True)
+class BotSpec:
+    """A bot's name, parsed; see :func:`~stoneworks.models.bots.loading.load_bot` for names.
+
+    Attributes:
+        name: the name.
+        kind: name of the kind of bot in the registry, or ``"checkpoint"``.
+        budget: the budget of each step; None if the bot has none, such as the policy of a checkpoint.
+        parameters: the other parameters in the name, by argument of the bot's constructor.
+        text: the command, the path or the text after the colon; empty if the kind takes none.
+        checkpoint: folder of the checkpoint; None for other kinds.
+        shipped: name of the shipped checkpoint; empty for other ones.
+    """
+
+    name: str
+    kind: str
+    budget: Budget | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    checkpoint: Path | None = None
+    shipped: str = ""
+
+    @classmethod
+    def parse(cls, name: str) -> BotSpec:
+        """Return what a name says. Raises :class:`UnknownBotError` if it is not the name of a bot."""
+        if not isinstance(name, str):
+            raise _unknown(name)
+        kind, colon, argument = name.partition(":")
+        if kind in BOTS:
+            if colon and not argument:
+                raise UnknownBotError(
+                    f"{name!r} must be a name such as {BOTS[kind].usage!r}: nothing follows the colon"
+                )
+            return cls(name, kind, **_read_argument(BOTS[kind], argument))
+        if (folder := _folder_of(name)) is not None:
+            return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
+        before, at, text = name.rpartition("@")
+        if at and (folder := _folder_of(before)) is not None:
+            budget = _read_budget(f"{before}@", text, _CHECKPOINT_BUDGETS)
+            return cls(name, CHECKPOINT, budget, checkpoint=folder, shipped=before if shipped.find(before) else "")
+        raise _unknown(name)
+
+    @property
+    def entry(self) -> BotEntry | None:
+        """Registry entry of the kind; None for a checkpoint."""
+        return BOTS[self.kind] if self.checkpoint is None else None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the bot's constructor: the budget by its unit, and the parameters."""
+        return ({} if self.budget is None else {self.budget.unit: self.budget.value}) | dict(self.parameters)
+
+    @property
+    def needs_evaluation(self) -> bool:
+        """Whether the bot requires games with an evaluation."""
+        return (self.entry is not None and self.entry.needs_evaluation) or self.parameters.get("leaf") == "evaluation"
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the bot requires PyTorch."""
+        return self.entry is None or self.entry.needs_torch
+
+    @property
+    def estimates_values(self) -> bool:
+        """Whether the bot's analysis has a value in [-1, 1]."""
+        return self.entry is None or self.entry.estimates_values
+
+    @property
+    def starts_programs(self) -> bool:
+        """Whether the bot starts a program."""
+        return self.entry is not None and self.entry.starts_programs
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Files and folders that the bot reads; shipped checkpoints do not count."""
+        if self.checkpoint is not None:
+            return () if self.shipped else (self.checkpoint,)
+        return (Path(self.text),) if self.entry is not None and self.entry.reads_file else ()
+
+
+def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
+    """Check that loading a bot named in a data file, which may be untrusted, neither starts a program nor reads any path.
+
+    ``load_bot`` starts programs (``exec:<command>``) and reads any path. Names passed by the caller may do that; names in a
+    file may not, unless the caller trusts the file.
+
+    Args:
+        name: a name for ``load_bot``, or the path of a checkpoint or a run.
+        source: name of the file in error messages.
+        folder: the folder that paths must lie in after resolving symbolic links; None if paths are not allowed.
+
+    Raises:
+        UntrustedNameError: the name starts a program or refers to a path outside the folder.
+    """
+    kind = name.partition(":")[0]
+    if kind in BOTS and BOTS[kind].starts_programs:
+        raise UntrustedNameError(
+            f"{source} has the player {name!r}, which starts a program; allow it only for files that you trust"
+        )
+    try:
+        paths = BotSpec.parse(name).paths
+    except UnknownBotError:  # a path that is not there, or not yet; with the simulations of a search behind it, or not
+        paths = () if kind in BOTS else (Path(name), Path(name.rpartition("@")[0] or name))
+    try:
+        inside = folder is not None and all(path.resolve().is_relative_to(folder.resolve()) for path in paths)
+    except (OSError, ValueError, RuntimeError):  # a null character, a loop of links
+        inside = False
+    if paths and not inside:
+        allowed = "paths are not allowed there" if folder is None else f"paths must lead into {folder}"
+        raise UntrustedNameError(f"{source} has the player {name!r}; {allowed}, unless you mark the file as trusted")
+
+
+def _unknown(name: object) -> UnknownBotError:
+    names = shipped.names()
+    return UnknownBotError(
+        f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
+        f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
+        "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
+        "in @2s"
+    )
+
+
+def _folder_of(name: str) -> Path | None:
+    """Return the folder of a checkpoint, shipped or not; None if there is none."""
+    folder = shipped.find(name)
+    try:
+        return Path(name) if folder is None and name and Path(name).is_dir() else folder
+    except (OSError, ValueError):  # longer than a path can be, or with a null character
+        return None
+
+
+def _read_argument(entry: BotEntry, argument: str) -> dict[str, Any]:
+    """Return what follows the colon in a name as fields of a :class:`BotSpec`."""
+    if entry.starts_programs:
+        texts = []
+        while option := _OPTION.match(argument):
+            texts.append(option[1])
+            argument = argument[option.end() :]
+        return {"parameters": _read_parameters(entry, texts), "text": argument}
+    if entry.takes_text:
+        return {"text": argument}
+    texts = argument.split(",") if argument else []
+    if not entry.budgets:
+        if texts and not entry.parameters:
+            raise UnknownBotError(f"the name of a {entry.name} bot takes no argument, got {argument!r}")
+        return {"parameters": _read_parameters(entry, texts)}
+    budget, *texts = texts or [""]
+    found = _read_budget(f"{entry.name}:", budget, entry.budgets)
+    return {"budget": found, "parameters": _read_parameters(entry, texts)}
+
+
+def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget:
+    matched = _BUDGET.fullmatch(text)
+    number, seconds = matched.groups() if matched else (None, None)
+    for budget in budgets:
+        digits = seconds if budget == SECONDS else number
+        if digits and 0 < (value := budget.type(digits)) <= budget.maximum:
+            return Budget(budget.name, value)
+    allowed = [
+        f"a number > 0 of seconds, as in '{prefix}2s'"
+        if budget == SECONDS
+        else f"{budget.allowed} {budget.name}, as in '{prefix}2'"
+        for budget in budgets
+    ]
+    kind = f"{prefix[:-1]} bot" if prefix.endswith(":") else prefix
+    raise UnknownBotError(f"{kind}: the budget must be {' or '.join(allowed)}, got {text!r}")
+
+
+def _read_parameters(entry: BotEntry, texts: Sequence[str]) -> dict[str, Any]:
+    """Return the values of the parameters given as ``key=value`` in ``texts``, by argument of the bot's constructor."""
+    parameters = {parameter.name: parameter for parameter in entry.parameters}
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        parameter = parameters.get(key)
+        argument = "" if parameter is None else parameter.argument or key
+        if parameter is None or argument in values:
+            problem = "unknown" if parameter is None else "duplicate"
+            allowed = ", ".join(f"{name}=" for name in parameters) or "nothing"
+            raise UnknownBotError(f"{entry.name} bot: {problem} parameter {text!r}; valid parameters: {allowed}")
+        try:
+            values[argument] = parameter.parse(value)
+        except ValueError:
+            raise UnknownBotError(f"{entry.name} bot: {key} must be {parameter.allowed}, got {value!r}") from None
+    return values

@@ -1,0 +1,282 @@
+"""Configurations of training: the base class of the algorithms' own, and the YAML files that they are read from.
+
+A key that is unknown or missing, or a value of the wrong type or out of range, raises :class:`ConfigError`, which names
+the file, the key, the value and the allowed values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
+
+from stoneworks.documents import Document, shown
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models.architecture import network_config
+from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
+from stoneworks.models.features import has_features
+from stoneworks.reading import read_text
+from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
+
+#: Maximum size of a configuration file in bytes.
+MAX_BYTES = 2**20
+#: Maximum number of values in a file, with aliases expanded.
+MAX_VALUES = 100_000
+
+
+class ConfigError(ValueError):
+    """Raised for an invalid configuration. The message names the file, the key, the value and the allowed values."""
+
+
+def _check_game(name: str) -> str:
+    load_game(name)
+    return name
+
+
+#: An integer that every array library can represent.
+Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
+#: A valid game string.
+GameString = Annotated[str, AfterValidator(_check_game)]
+#: A device of torch; ``auto`` is a GPU if one is available, else the processor.
+Device = Literal["auto", "cpu", "cuda"]
+
+
+class RunConfig(Document):
+    """Base class of the configurations of all algorithms.
+
+    A field ``network`` of a subclass may be given without some of its hyperparameters: those of the field's default then
+    apply if its kind is the same.
+
+    Attributes:
+        game: the game string.
+        algorithm: name of the algorithm in the registry.
+        seed: seed of all random numbers.
+        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
+            the network; empty for random initialization. Its architecture must be the one in ``network``.
+        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
+        threads: number of torch threads per process; 0 for torch's default. More than one is faster on an idle machine, and
+            much slower on a busy one. Results may depend on the number in their last digits.
+    """
+
+    error: ClassVar[type[ValueError]] = ConfigError
+
+    game: GameString
+    algorithm: str
+    seed: Int = Field(0, ge=0)
+    init_from: str = ""
+    checkpoint_seconds: float = Field(60.0, gt=0)
+    threads: Int = Field(1, ge=0)
+
+    @classmethod
+    def game_defaults(cls, game: Game) -> Mapping[str, Any]:
+        """Return defaults that depend on the game, by keys such as ``matches.opponents``."""
+        return {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_game_defaults(cls, values: Any) -> Any:
+        try:
+            defaults = cls.game_defaults(load_game(values["game"]))
+        except (KeyError, TypeError, ValueError):  # reported by the field
+            return values
+        filled = dict(values)
+        for key, default in defaults.items():
+            part, name = key.split(".")
+            given = filled.get(part, {})
+            given = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
+            filled[part] = {name: default, **given} if isinstance(given, Mapping) else given
+        return filled
+
+    @model_validator(mode="after")
+    def _check_features(self) -> RunConfig:
+        network = getattr(self, "network", None)
+        if network is not None and network.sees_features and not has_features(load_game(self.game)):
+            raise ValueError(f"network.features must be false: {self.game} has no features")
+        return self
+
+    @field_validator("network", mode="before", check_fields=False)
+    @classmethod
+    def _complete_network(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        default = cls.model_fields["network"].get_default(call_default_factory=True).model_dump()
+        is_default = values.get("kind", default["kind"]) == default["kind"]
+        return network_config({**default, **values} if is_default else values)
+
+
+def config_names() -> list[str]:
+    """Return the names of the built-in configurations."""
+    files = resources.files("stoneworks.configs").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+
+
+def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool = False) -> RunConfig:
+    """Read a configuration.
+
+    Args:
+        name: one of ``config_names()``, or the path of a YAML file.
+        overrides: ``"key=value"`` strings; dots separate nested keys: ``"network.channels=32"``. Values are YAML.
+        trust_names: whether names of bots and checkpoints in the file may start programs or refer to paths outside its
+            folder. Names in ``overrides`` always may.
+
+    Raises:
+        ConfigError: see :mod:`stoneworks.training.runs.config_files`.
+        UntrustedNameError: a name in the file starts a program or refers to a path outside the file's folder.
+    """
+    if name in config_names():
+        text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
+    elif _is_file(name):
+        text, source = read_text(name, ConfigError, MAX_BYTES), name
+    else:
+        raise ConfigError(
+            f"unknown configuration {shown(name)}; valid names: {', '.join(config_names())}, or the path of a YAML file"
+        )
+    values = read_yaml(text, source)
+    if not trust_names:
+        _check_names(values, source, Path(name).parent)
+    for override in overrides:
+        apply_override(values, override)
+    return parse_config(values, source)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError, TypeError):  # too long, with a null character, or not a path
+        return False
+
+
+def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
+    """Check the names of bots and checkpoints in a file. Raises ``UntrustedNameError``."""
+    if isinstance(values, Mapping):
+        for inner, value in values.items():
+            if key == "bots":
+                check_name_in_file(str(inner), source, folder)
+            _check_names(value, source, folder, str(inner))
+    elif isinstance(values, (list, tuple)):
+        for value in values:
+            _check_names(value, source, folder, key)
+    elif key == "cluster" and values not in ("", "auto"):
+        raise UntrustedNameError(
+            f"{source} has the cluster {values!r}; pass the address with --cluster, or allow it with --trust-names"
+        )
+    elif isinstance(values, str) and values and (key.endswith("opponents") or key in ("init_from", "positions_from")):
+        check_name_in_file(values, source, folder)
+
+
+def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
+    """Return the validated configuration with ``values``. ``source`` is its name in errors."""
+    allowed = ", ".join(algorithm_names())
+    if "algorithm" not in values:
+        raise ConfigError(f"{source}: the key algorithm is missing; it must be one of {allowed}")
+    algorithm = values["algorithm"]
+    if algorithm not in ALGORITHMS:
+        raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}")
+    config: RunConfig = ALGORITHMS[algorithm].config_class().parse(values, source)
+    return config
+
+
+def dump_config(config: RunConfig) -> str:
+    """Return the configuration as YAML, including keys with default values."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+
+
+def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:
+    """Raise :class:`ConfigError` if a run that started with the configuration ``before`` cannot continue with ``config``.
+
+    Args:
+        before: the configuration at the start, as in a checkpoint.
+        config: the current configuration.
+        changeable: keys whose values may change.
+        source: name of the run in errors.
+    """
+    if not isinstance(before, dict):
+        raise ConfigError(f"{source}: the configuration that it was trained with is missing")
+    earlier = parse_config(before, source)
+    if type(earlier) is not type(config):
+        raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
+    now = config.model_dump(mode="json")
+    for key, value in earlier.model_dump(mode="json").items():
+        if key not in changeable and now[key] != value:
+            raise ConfigError(
+                f"{source}: {key} is {now[key]!r}; the run began with {value!r}; only {', '.join(changeable)} may change"
+            )
+
+
+# -- YAML --------------------------------------------------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML loader that parses 1e-3 as a number, as in YAML 1.2, and rejects duplicate keys."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+
+
+def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"duplicate key {key!r}", node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
+
+
+def read_yaml(text: str, source: str) -> dict[str, Any]:
+    """Return a YAML mapping as a dict. Raises :class:`ConfigError` for other content; ``source`` is its name in errors."""
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            if node is not None:
+                _num_values(node, {})
+            values = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except RecursionError:
+        raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
+    except Exception as error:  # PyYAML raises KeyError, TypeError and others for tagged values
+        reason = " ".join(str(error).split())[:500]
+        raise ConfigError(f"{source} is not valid YAML: {reason or type(error).__name__}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{source} must be a mapping, got {type(values).__name__}")
+    return values
+
+
+def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
+    """Return the number of values of a node with aliases expanded. Raises ``ValueError`` above the maximum."""
+    if node not in counted:
+        counted[node] = MAX_VALUES  # for an alias of a node inside itself
+        total = 1
+        for item in node.value if isinstance(node, yaml.CollectionNode) else ():
+            for child in item if isinstance(item, tuple) else (item,):
+                total += _num_values(child, counted)
+                if total > MAX_VALUES:
+                    raise ValueError(f"it must have at most {MAX_VALUES:,} values, those repeated by aliases included")
+        counted[node] = total
+    return counted[node]
+
+
+def apply_override(values: dict[str, Any], override: str) -> None:
+    """Apply ``override``, a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
+    key, equals, text = override.partition("=") if isinstance(override, str) else ("", "", "")
+    if not equals or not key:
+        raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {shown(override)}")
+    *parts, last = key.split(".")
+    for part in parts:
+        inner = values.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"override {override!r}: {part} is {shown(inner)}, which has no keys")
+        values = inner
+    values[last] = read_yaml(f"value: {text}", f"override {override!r}")["value"]

@@ -1,0 +1,148 @@
+"""Games, bots, positions and analyses: what the page asks for without a stored game."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from stoneworks.documents import Tuple
+from stoneworks.envs.rules import IllegalActionError
+from stoneworks.web.agents import bot_for, bots_for, check_bot_name
+from stoneworks.web.board import Line, Positions, describe, game_descriptions
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs
+from stoneworks.web.requests import (
+    MAX_ACTIONS,
+    MAX_COMMENT_CHARACTERS,
+    Actions,
+    ActionText,
+    Body,
+    BotName,
+    GameString,
+    Query,
+    RequestError,
+    get,
+    post,
+)
+
+#: Number of analyses that are remembered.
+_MAX_ANALYSES = 1000
+#: Number of positions evaluated per request.
+_MAX_CURVE_POSITIONS = 16
+
+
+class GameQuery(Query):
+    """A game by its game string."""
+
+    game: GameString
+
+
+class BotQuery(GameQuery):
+    """A bot that was typed by name."""
+
+    name: BotName
+
+
+class PositionBody(Body):
+    """A position, with a policy to draw as a heat map and a line to draw as numbered stones."""
+
+    game: GameString
+    actions: Actions = ()
+    heat: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=MAX_ACTIONS)] | None = None
+    line: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
+
+
+class AnalyzeBody(Body):
+    """A position and a bot that analyzes it."""
+
+    game: GameString
+    actions: Actions = ()
+    bot: BotName
+
+
+class ValuesBody(AnalyzeBody):
+    """The positions after ``first``, ``first + 1``, ... of the actions, and a bot that evaluates them."""
+
+    first: int = Field(0, ge=0)
+    count: int | None = Field(None, ge=1, le=_MAX_CURVE_POSITIONS)
+
+
+class AnalysisRoutes:
+    """Handlers for games, bots, positions and analyses."""
+
+    def __init__(self, positions: Positions, processes: BotProcesses, *, watching: bool) -> None:
+        self._positions = positions
+        self._processes = processes
+        self._jobs = SharedJobs()
+        self._watching = watching
+        self._analyses: OrderedDict[Any, dict[str, Any]] = OrderedDict()
+        self.routes = [
+            get("/api/info", self._info),
+            get("/api/bots", self._bots, GameQuery),
+            get("/api/bot", self._bot, BotQuery),
+            post("/api/position", self._position, PositionBody),
+            post("/api/analyze", self._analyze, AnalyzeBody),
+            post("/api/values", self._values, ValuesBody),
+        ]
+
+    def _info(self, _: Request, __: Query) -> dict[str, Any]:
+        return {
+            "games": game_descriptions(),
+            "limits": {"comment_characters": MAX_COMMENT_CHARACTERS, "curve_positions": _MAX_CURVE_POSITIONS},
+            "watching": self._watching,
+        }
+
+    def _bots(self, _: Request, asked: GameQuery) -> dict[str, Any]:
+        game = self._positions.game(asked.game)
+        return {"game": str(game), "bots": bots_for(game)}
+
+    def _bot(self, _: Request, asked: BotQuery) -> dict[str, Any]:
+        return bot_for(asked.name, self._positions.game(asked.game), self._processes.thinking_seconds)
+
+    def _line(self, asked: PositionBody | AnalyzeBody) -> Line:
+        return self._positions.line(self._positions.game(asked.game), asked.actions)
+
+    def _position(self, _: Request, asked: PositionBody) -> dict[str, Any]:
+        line = self._line(asked)
+        game = line.state.get_game()
+        policy = None
+        if asked.heat is not None:
+            policy = np.zeros(game.num_distinct_actions())
+            for text, value in asked.heat.items():
+                try:
+                    policy[game.string_to_action(text)] = value
+                except IllegalActionError as error:
+                    raise RequestError(str(error)) from None
+        return describe(line, policy=policy, shown_line=asked.line)
+
+    async def _analyze(self, request: Request, asked: AnalyzeBody) -> dict[str, Any]:
+        """Return a bot's analysis of a position (see :func:`stoneworks.web.bot_processes.analyze`)."""
+        line = await run_in_threadpool(self._line, asked)
+        if line.state.is_terminal():
+            raise RequestError("the game is over", 409)
+        return await self._remembered(request, line, {"kind": "analyze", "bot": asked.bot})
+
+    async def _values(self, request: Request, asked: ValuesBody) -> dict[str, Any]:
+        """Return the values, for player 0, of a range of positions, for the value curve."""
+        line = await run_in_threadpool(self._line, asked)
+        left = len(line.actions) + 1 - asked.first
+        if left < 1:
+            raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
+        job = {"kind": "values", "bot": asked.bot, "first": asked.first}
+        return await self._remembered(request, line, job | {"count": min(asked.count or _MAX_CURVE_POSITIONS, left)})
+
+    async def _remembered(self, request: Request, line: Line, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a job, from the cache if an equal job has been run."""
+        game = line.state.get_game()
+        await run_in_threadpool(check_bot_name, job["bot"], game, self._processes.thinking_seconds)
+        job |= {"game": str(game), "actions": line.actions}
+        key = tuple(job.values())
+        if key not in self._analyses:
+            self._analyses[key] = await self._jobs.run(request, key, lambda: self._processes.run(job))
+            while len(self._analyses) > _MAX_ANALYSES:
+                self._analyses.popitem(last=False)
+        return self._analyses[key]

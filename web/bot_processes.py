@@ -1,0 +1,491 @@
+"""Processes in which bots choose turns and analyze positions, with a time limit per job. Canceled jobs are killed.
+
+Jobs and their results are JSON-serializable dictionaries; bot names have been validated by :mod:`stoneworks.web.agents`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numba.core import event
+from starlette.requests import Request
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
+from stoneworks.models import Bot, load_bot
+from stoneworks.processes import interrupts_blocked
+from stoneworks.web.requests import RequestError
+
+if TYPE_CHECKING:
+    from stoneworks.models.evaluator import NetworkEvaluator
+    from stoneworks.models.network_inputs import NetworkInputs
+
+#: Maximum number of jobs that wait for a process.
+_MAX_WAITING_JOBS = 256
+#: Grace period of a canceled job before its process is killed.
+_GRACE_SECONDS = 0.3
+#: Time limit per job for the start of a process and the compilation of kernels, once per machine.
+_PREPARING_SECONDS = 600.0
+#: Interval at which the server looks whether a process compiles or thinks.
+_POLLING_SECONDS = 0.5
+
+
+class WorkerError(RuntimeError):
+    """A job failed inside its worker process. The message is the worker's traceback."""
+
+
+class BotProcesses:
+    """A pool of processes. Must be used from a single event loop.
+
+    Attributes:
+        thinking_seconds: time limit per job.
+    """
+
+    def __init__(self, num_workers: int, thinking_seconds: float) -> None:
+        """Create the pool of at most ``num_workers`` processes, which are started on demand."""
+        self.thinking_seconds = thinking_seconds
+        self._num_waiting = 0
+        self._workers = [_Worker() for _ in range(num_workers)]
+        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
+        for worker in self._workers:
+            self._idle.put_nowait(worker)
+        self._threads = ThreadPoolExecutor(num_workers, "worker")
+        self._given_up: set[asyncio.Future[None]] = set()
+
+    async def run(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Run a job (see :func:`think`) and return its result. Canceling the call cancels the job.
+
+        Raises:
+            RequestError: too many jobs are waiting, or the job exceeded its time limit, not counting the start of a process and
+                the compilation of kernels.
+            WorkerError: the job failed.
+        """
+        worker = await self._free_worker()
+        answer = asyncio.get_running_loop().run_in_executor(self._threads, worker.ask, job)
+        try:
+            await self._wait(worker, answer)
+            if not answer.done():
+                raise RequestError(f"{job['bot']} did not answer within {self.thinking_seconds:g} seconds", 504)
+            return answer.result()
+        finally:
+            if answer.done():
+                self._idle.put_nowait(worker)
+            else:
+                given_up = asyncio.ensure_future(self._give_up(worker, answer))
+                self._given_up.add(given_up)
+                given_up.add_done_callback(self._given_up.discard)
+
+    async def _free_worker(self) -> _Worker:
+        if self._idle.empty():
+            if self._num_waiting >= _MAX_WAITING_JOBS:
+                raise RequestError(f"{self._num_waiting} requests are waiting for a bot; try again later", 503)
+            self._num_waiting += 1
+            try:
+                return await self._idle.get()
+            finally:
+                self._num_waiting -= 1
+        return await self._idle.get()
+
+    async def _wait(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Wait for an answer, or until the time limit; the start of a process and the compilation of kernels do not count."""
+        left = self.thinking_seconds
+        left_preparing = _PREPARING_SECONDS
+        while not answer.done() and left > 0 and left_preparing > 0:
+            begin = time.monotonic()
+            is_preparing = worker.is_preparing
+            await asyncio.wait([answer], timeout=min(left, _POLLING_SECONDS))
+            seconds = time.monotonic() - begin
+            if is_preparing or worker.is_preparing:
+                left_preparing -= seconds
+            else:
+                left -= seconds
+
+    async def _give_up(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+        await asyncio.wait([answer], timeout=_GRACE_SECONDS)
+        if not answer.done():
+            worker.kill()
+            await asyncio.wait([answer])
+        answer.exception()  # the result is no longer needed
+        self._idle.put_nowait(worker)
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown(wait=True)
+
+
+class _Worker:
+    """A worker process, started on demand."""
+
+    def __init__(self) -> None:
+        self.is_preparing = False
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._connection: Connection | None = None
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Run a job and block until its result is available. Raises :class:`WorkerError` if the job fails."""
+        self.is_preparing = self._process is None or not self._process.is_alive()
+        if self.is_preparing:
+            self._start()
+        connection = self._connection
+        assert connection is not None
+        try:
+            connection.send(job)
+            while isinstance(message := connection.recv(), bool):
+                self.is_preparing = message
+            answer, failure = message
+        except (EOFError, OSError):
+            self.kill()
+            raise WorkerError("the worker process ended") from None
+        if failure is not None:
+            raise WorkerError(failure)
+        return dict(answer)
+
+    def kill(self) -> None:
+        """Kill the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, added_entries()), daemon=True)
+        with interrupts_blocked():
+            self._process.start()
+        theirs.close()
+
+
+class _CompilingListener(event.Listener):
+    """Tells the server when the compilation of kernels begins and ends."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._depth = 0
+
+    def on_start(self, _: event.Event) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._connection.send(True)
+
+    def on_end(self, _: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._connection.send(False)
+
+
+def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
+    """Process jobs until the connection to the server is closed."""
+    with contextlib.suppress(OSError):
+        os.nice(5)  # keeps the server responsive while all processors are busy
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    add_entries(entries)
+    event.register("numba:compile", _CompilingListener(connection))
+    with contextlib.suppress(OSError):
+        connection.send(False)
+    while True:
+        try:
+            job = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[dict[str, Any] | None, str | None] = think(job), None
+        except Exception:
+            answer = None, traceback.format_exc()
+        try:
+            connection.send(answer)
+        except OSError:
+            return
+
+
+# -- Jobs that equal requests share --------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Job:
+    """A running job and the number of requests waiting for it."""
+
+    task: asyncio.Future[dict[str, Any]]
+    num_waiting: int = 0
+
+
+class SharedJobs:
+    """The running jobs, by key. A job is canceled once no request waits for it."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Hashable, _Job] = {}
+
+    async def run(
+        self, request: Request, key: Hashable, make: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """Return the result of the running job with this key, or else of ``make``.
+
+        Raises:
+            RequestError: the client disconnected, or the job was canceled.
+        """
+        job = self._jobs.get(key)
+        if job is None:
+            job = self._jobs[key] = _Job(asyncio.ensure_future(make()))
+            job.task.add_done_callback(lambda task: self._forget(key, task))
+        job.num_waiting += 1
+        gone = asyncio.ensure_future(disconnected(request))
+        waiting: list[asyncio.Future[Any]] = [job.task, gone]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if not job.task.done():
+                raise RequestError("the request was canceled", 499)
+            if job.task.cancelled():
+                raise RequestError("the request was canceled", 503)
+            return job.task.result()
+        finally:
+            gone.cancel()
+            job.num_waiting -= 1
+            if not job.num_waiting and not job.task.done():
+                job.task.cancel()
+                self._forget(key, job.task)
+
+    def _forget(self, key: Hashable, task: asyncio.Future[dict[str, Any]]) -> None:
+        """Remove a job, unless a later one has taken its place."""
+        if key in self._jobs and self._jobs[key].task is task:
+            del self._jobs[key]
+
+
+async def disconnected(request: Request) -> None:
+    """Wait until the client disconnects. The request body must have been read."""
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            return
+
+
+# -- In the processes ----------------------------------------------------------------------------------------------------
+
+_MOST_BOTS = 8
+#: Longer turns are returned in chunks.
+_MOST_ACTIONS_OF_TURN = 64
+_LINE_ACTIONS = 10
+
+_bots: OrderedDict[tuple[str, str], Bot] = OrderedDict()
+_evaluators: dict[str, tuple[NetworkEvaluator, NetworkInputs]] = {}
+
+
+def think(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"`` or ``"values"``."""
+    game = load_game(job["game"])
+    state = game.new_initial_state()
+    if job["kind"] == "values":
+        return {"values": _values(game, job["actions"], job["bot"], job["first"], job["count"])}
+    for text in job["actions"]:
+        state.apply_action(game.string_to_action(text))
+    if job["kind"] == "turn":
+        return {"actions": _turn(state, job["bot"])}
+    return analyze(state, job["bot"])
+
+
+def _bot(name: str, game: Game) -> Bot:
+    key = name, str(game)
+    if key in _bots:
+        _bots.move_to_end(key)
+    else:
+        _bots[key] = load_bot(name, game)
+        if len(_bots) > _MOST_BOTS:
+            _bots.popitem(last=False)[1].close()
+    bot = _bots[key]
+    bot.restart()
+    return bot
+
+
+def _turn(state: State, name: str) -> list[str]:
+    """Return the texts of the actions of a whole turn."""
+    bot = _bot(name, state.get_game())
+    player = state.current_player()
+    played: list[str] = []
+    while state.current_player() == player and len(played) < _MOST_ACTIONS_OF_TURN:
+        action = bot.step(state)
+        state.apply_action(action)
+        played.append(state.get_game().action_to_string(action))
+    return played
+
+
+def analyze(state: State, name: str) -> dict[str, Any]:
+    """Analyze a position with a bot.
+
+    Returns:
+        ``player``, the player to move; ``value`` in [-1, 1] for that player, or None if the bot has none; ``evaluation``,
+        a score on the bot's own scale, or None; ``actions``, a list of objects with the ``action``, its ``probability``
+        in the bot's policy and, where known, ``prior``, ``visits`` and ``value``, the most visited or else the most probable
+        first; ``line``, the texts of the best line; ``simulations`` and ``seconds``.
+    """
+    begin = time.perf_counter()
+    game = state.get_game()
+    found = _analysis(state, name)
+    columns = found.pop("columns")
+    policy = columns["probability"]
+    order = np.lexsort((-policy, -columns.get("visits", policy)))
+    texts = [game.action_to_string(int(action)) for action in columns["action"]]
+    rows = [
+        {"action": texts[index]}
+        | {name: _number(column[index]) for name, column in columns.items() if name != "action"}
+        for index in order
+    ]
+    return {
+        "bot": name,
+        "player": state.current_player(),
+        "value": None,
+        "evaluation": None,
+        "simulations": None,
+        "actions": rows,
+        "seconds": round(time.perf_counter() - begin, 3),
+    } | found
+
+
+def _analysis(state: State, name: str) -> dict[str, Any]:
+    game = state.get_game()
+    legal = np.array(state.legal_actions(), np.int64)
+    kind = name.partition(":")[0]
+    if kind == "mcts":
+        return _of_mcts(_bot(name, game), state)
+    if kind in ("greedy", "alphabeta"):
+        return _of_evaluation(_bot(name, game), state, legal)
+    if kind == "random":
+        probability = np.full(len(legal), 1 / len(legal))
+        return {"columns": {"action": legal, "probability": probability}, "line": []}
+    return _of_search(name, state) if "@" in name else _of_policy(name, state, legal)
+
+
+def _of_mcts(bot: Any, state: State) -> dict[str, Any]:
+    chosen = bot.step(state)
+    statistics = bot.root_statistics
+    visits = statistics.visits
+    probability = visits / visits.sum() if visits.sum() else (statistics.actions == chosen).astype(float)
+    values = np.where(np.isnan(statistics.proven), statistics.values, statistics.proven)
+    values = np.where((visits == 0) & np.isnan(statistics.proven), np.nan, values)
+    proven = statistics.result
+    value = float(proven) if not np.isnan(proven) else float((statistics.values * visits).sum() / max(visits.sum(), 1))
+    line = bot.best_line(_LINE_ACTIONS)
+    return {
+        "value": value,
+        "proven": None if np.isnan(proven) else float(proven),
+        "simulations": int(visits.sum()),
+        "columns": {"action": statistics.actions, "probability": probability, "visits": visits, "value": values},
+        "line": _texts(state.get_game(), line or [chosen]),
+    }
+
+
+def _of_evaluation(bot: Any, state: State, legal: npt.NDArray[np.int64]) -> dict[str, Any]:
+    values = bot.action_values(state)[legal].astype(np.float64)
+    best = values == values.max()
+    line: list[int] = []
+    ahead = state.clone()
+    while len(line) < _LINE_ACTIONS // 2 and not ahead.is_terminal():
+        line.append(bot.step(ahead))
+        ahead.apply_action(line[-1])
+    return {
+        "evaluation": _number(values.max()),
+        "columns": {"action": legal, "probability": best / best.sum(), "evaluation": values},
+        "line": _texts(state.get_game(), line),
+    }
+
+
+def _of_search(name: str, state: State) -> dict[str, Any]:
+    bot: Any = _bot(name, state.get_game())
+    result = bot.search(state)
+    edges = bot.root_edges()
+    return {
+        "value": float(result.values[0]),
+        "proven": float(result.values[0]) if result.solved[0] else None,
+        "simulations": int(edges.visits.sum()),
+        "columns": {
+            "action": edges.actions,
+            "probability": result.policies[0, edges.actions],
+            "prior": edges.priors,
+            "visits": edges.visits,
+            "value": edges.values,
+        },
+        "line": _texts(state.get_game(), bot.best_line(int(result.actions[0]), _LINE_ACTIONS)),
+    }
+
+
+def _of_policy(name: str, state: State, legal: npt.NDArray[np.int64]) -> dict[str, Any]:
+    game = state.get_game()
+    evaluate, inputs = _evaluator(name, game)
+    logits, values = evaluate(inputs.of_state(state))
+    exponents = logits[0, legal].astype(np.float64)
+    weights = np.exp(exponents - exponents.max())
+    return {
+        "value": float(values[0]),
+        "columns": {"action": legal, "probability": weights / weights.sum()},
+        "line": _policy_line(state, evaluate, inputs),
+    }
+
+
+def _policy_line(state: State, evaluate: NetworkEvaluator, inputs: NetworkInputs) -> list[str]:
+    """Return the greedy line: the most probable action at each position."""
+    ahead = state.clone()
+    line: list[int] = []
+    while len(line) < _LINE_ACTIONS // 2 and not ahead.is_terminal():
+        legal = np.array(ahead.legal_actions())
+        logits = evaluate(inputs.of_state(ahead))[0]
+        line.append(int(legal[logits[0, legal].argmax()]))
+        ahead.apply_action(line[-1])
+    return _texts(state.get_game(), line)
+
+
+def _evaluator(name: str, game: Game) -> tuple[NetworkEvaluator, NetworkInputs]:
+    from stoneworks.models.checkpoint import load_checkpoint
+    from stoneworks.models.evaluator import NetworkEvaluator
+    from stoneworks.models.network_inputs import NetworkInputs
+    from stoneworks.models.shipped import find
+
+    key = f"{name} {game}"
+    if key not in _evaluators:
+        folder = find(name)
+        assert folder is not None, name
+        network = load_checkpoint(folder, game).network
+        _evaluators[key] = NetworkEvaluator(network), NetworkInputs(game, network.features)
+    return _evaluators[key]
+
+
+def _values(game: Game, actions: list[str], name: str, first: int, count: int) -> list[float | None]:
+    """Return the values, for player 0, of the positions after ``first``, ``first + 1``, ... actions; None if not available."""
+    state = game.new_initial_state()
+    states = [state.clone()]
+    for text in actions[: first + count - 1]:
+        state.apply_action(game.string_to_action(text))
+        states.append(state.clone())
+    values: list[float | None] = []
+    for position in states[first : first + count]:
+        if position.is_terminal():
+            values.append(position.returns()[0])
+            continue
+        found = _analysis(position, name)
+        value = found.get("value")
+        values.append(None if value is None else value * (1 - 2 * position.current_player()))
+    return values
+
+
+def _texts(game: Game, actions: list[int]) -> list[str]:
+    return [game.action_to_string(action) for action in actions]
+
+
+def _number(value: Any) -> int | float | None:
+    """Return a JSON-serializable number, or None if the value is not finite."""
+    if isinstance(value, np.integer):
+        return int(value)
+    number = float(value)
+    return number if np.isfinite(number) else None

@@ -1,0 +1,355 @@
+"""Stored games: creating and changing them, turns of bots and hints, waiting for changes, and their records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from stoneworks.documents import Tuple
+from stoneworks.envs.rules import Game
+from stoneworks.web import game_tree
+from stoneworks.web.agents import adviser_for, check_bot_name
+from stoneworks.web.board import Positions, describe, turns_of
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs, disconnected
+from stoneworks.web.game_tree import GameHeader, StoredGame, Tree
+from stoneworks.web.requests import (
+    MAX_BODY_BYTES,
+    Actions,
+    ActionText,
+    Body,
+    BotName,
+    Comment,
+    GameString,
+    PageQuery,
+    Query,
+    RequestError,
+    Title,
+    get,
+    post,
+)
+from stoneworks.web.store import Store
+
+#: Timeout of a long-polling request for changes of a game.
+_WAIT_SECONDS = 25.0
+
+NodeNumber = Annotated[int, Field(ge=0, le=10**9)]
+Players = Annotated[Tuple[BotName | None], Field(min_length=2, max_length=2)]
+
+
+class NewGameBody(Body):
+    """A new game; ``options`` are added to those of the game string, and ``tree`` begins with ``actions``."""
+
+    game: GameString
+    options: Annotated[dict[str, Any], Field(max_length=32)] = Field(default_factory=dict)
+    players: Players
+    confirm: bool = False
+    actions: Actions = ()
+    title: Title = ""
+    tree: Tree | None = None
+
+
+class ImportBody(Body):
+    """Game records, one JSON object per line."""
+
+    text: Annotated[str, Field(max_length=MAX_BODY_BYTES)]
+
+
+class NodeBody(Body):
+    """A node of a game: where an operation applies, or the position that it expects."""
+
+    node: NodeNumber
+
+
+class ActBody(NodeBody):
+    """An action."""
+
+    action: ActionText
+
+
+class CommentBody(NodeBody):
+    """A comment on a position."""
+
+    text: Comment
+
+
+class VariationBody(NodeBody):
+    """Actions after a node."""
+
+    actions: Annotated[Tuple[ActionText], Field(max_length=1000)]
+
+
+class PlayersBody(Body):
+    """The players of a game: the name of a bot, or null for a person."""
+
+    players: Players
+
+
+class ConfirmBody(Body):
+    """Whether turns need confirmation."""
+
+    confirm: bool
+
+
+class RevisionQuery(Query):
+    """The revision of a game that the page shows."""
+
+    revision: int = Field(0, ge=0)
+
+
+def game_summary(stored: GameHeader) -> dict[str, Any]:
+    """Return a game as JSON for lists of games."""
+    summary = stored.model_dump(include={"id", "game", "title", "players", "created", "updated"})
+    return summary | {"result": None if stored.reason is None else {"winner": stored.winner, "reason": stored.reason}}
+
+
+def game_view(stored: StoredGame, positions: Positions) -> dict[str, Any]:
+    """Return a game as JSON for the game page."""
+    line = game_tree.line_of(stored, positions)
+    position = describe(line)
+    over = stored.reason is not None
+    complete_turn = game_tree.turn_is_complete(stored, line)
+    bot_to_move = not over and position["player"] is not None and stored.players[position["player"]] is not None
+    if over or bot_to_move or complete_turn:
+        position |= {"legal": [], "buttons": [], "places": {}, "icons": {}}
+    return game_summary(stored) | {
+        "revision": stored.revision,
+        "current": stored.current,
+        "committed": stored.committed,
+        "line": [0, *(node.node for node in stored.path(stored.current))],
+        "num_committed": len(stored.path(stored.committed)),
+        "confirm": stored.confirm,
+        "complete_turn": complete_turn,
+        "turns": turns_of(line),
+        "position": position,
+        "bot_to_move": bot_to_move and stored.current == stored.committed,
+    }
+
+
+class Changes:
+    """Events by game. :meth:`notify` may be called from any thread, the rest from the event loop."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def notify(self, game_id: str) -> None:
+        """Set the events of all requests waiting for a game."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake, game_id)
+
+    def _wake(self, game_id: str) -> None:
+        for event in self._waiting.get(game_id, ()):
+            event.set()
+
+    def watch(self, game_id: str) -> asyncio.Event:
+        """Return an event that is set at the next change of a game. Release it with :meth:`unwatch`."""
+        self._loop = asyncio.get_running_loop()
+        event = asyncio.Event()
+        self._waiting[game_id].add(event)
+        return event
+
+    def unwatch(self, game_id: str, event: asyncio.Event) -> None:
+        """Release an event."""
+        self._waiting[game_id].discard(event)
+        if not self._waiting[game_id]:
+            del self._waiting[game_id]
+
+
+class GameRoutes:
+    """Handlers for stored games."""
+
+    def __init__(self, store: Store, changes: Changes, positions: Positions, processes: BotProcesses) -> None:
+        self._store = store
+        self._changes = changes
+        self._positions = positions
+        self._processes = processes
+        self._jobs = SharedJobs()
+        self.routes = [
+            get("/api/games", self._games, PageQuery),
+            post("/api/games", self._new_game, NewGameBody),
+            post("/api/import", self._import, ImportBody),
+            get("/api/export", self._export_all),
+            get("/api/games/{id}", self._game),
+            get("/api/games/{id}/tree", self._tree),
+            get("/api/games/{id}/wait", self._wait, RevisionQuery),
+            get("/api/games/{id}/record", self._record),
+            post("/api/games/{id}/delete", self._delete),
+            post("/api/games/{id}/variation", self._variation, VariationBody),
+            post("/api/games/{id}/bot", self._bot_turn, NodeBody),
+            post("/api/games/{id}/hint", self._hint, NodeBody),
+            *self._operations(),
+        ]
+
+    def _load(self, request: Request) -> StoredGame:
+        return self._store.load(request.path_params["id"])
+
+    def _games(self, _: Request, page: PageQuery) -> dict[str, Any]:
+        stored, number = self._store.recent(page.first, page.count)
+        return {"games": [game_summary(game) for game in stored], "total": number}
+
+    def _new_game(self, _: Request, asked: NewGameBody) -> dict[str, Any]:
+        game = self._positions.game(asked.game, asked.options)
+        line = self._positions.line(game, asked.actions)
+        new = game_tree.new_game(
+            line,
+            self._checked(asked.players, game),
+            confirm=asked.confirm,
+            title=asked.title,
+            nodes=None if asked.tree is None else game_tree.nodes_of(asked.tree, game, line.actions, self._positions),
+        )
+        return game_view(self._store.create([new])[0], self._positions)
+
+    def _checked(self, players: Sequence[str | None], game: Game) -> tuple[str | None, ...]:
+        seconds = self._processes.thinking_seconds
+        return tuple(None if player is None else check_bot_name(player, game, seconds) for player in players)
+
+    def _game(self, request: Request, _: Query) -> dict[str, Any]:
+        return game_view(self._load(request), self._positions)
+
+    def _tree(self, request: Request, _: Query) -> dict[str, Any]:
+        stored = self._load(request)
+        return game_summary(stored) | self._nodes(stored)
+
+    def _nodes(self, stored: StoredGame) -> dict[str, Any]:
+        """Return the tree as rows of node, parent, action, comment, player and color, parents before children."""
+        movers = game_tree.movers_of(stored, self._positions)
+        rows = [[*node, *movers.get(number, (None, None))] for number, node in sorted(stored.nodes.items())]
+        return {"nodes": rows, "current": stored.current, "revision": stored.revision}
+
+    def _operations(self) -> list[Route]:
+        """Return the routes of user actions that change a game."""
+        positions = self._positions
+
+        def operation(name: str, body: type[Body], make: Callable[[StoredGame, Any], StoredGame]) -> Route:
+            def handle(request: Request, asked: Body) -> dict[str, Any]:
+                stored = self._store.change(request.path_params["id"], lambda stored: make(stored, asked))
+                return game_view(stored, positions)
+
+            return post(f"/api/games/{{id}}/{name}", handle, body)
+
+        def players(stored: StoredGame, asked: PlayersBody) -> StoredGame:
+            chosen = self._checked(asked.players, positions.game(stored.game))
+            return game_tree.without_turn_in_progress(stored).changed(players=chosen)
+
+        return [
+            operation("act", ActBody, lambda game, asked: game_tree.act(game, positions, asked.node, asked.action)),
+            operation("commit", NodeBody, lambda game, asked: game_tree.commit(game, positions, asked.node)),
+            operation("take-back", NodeBody, lambda game, asked: game_tree.take_back(game, asked.node)),
+            operation("undo", NodeBody, lambda game, asked: game_tree.undo(game, positions, asked.node)),
+            operation("resign", NodeBody, lambda game, asked: game_tree.resign(game, positions, asked.node)),
+            operation("players", PlayersBody, players),
+            operation(
+                "confirm", ConfirmBody, lambda game, asked: game_tree.set_confirm(game, positions, asked.confirm)
+            ),
+            operation("comment", CommentBody, lambda game, asked: game_tree.comment(game, asked.node, asked.text)),
+            operation("prune", NodeBody, lambda game, asked: game_tree.prune(game, asked.node)),
+        ]
+
+    def _variation(self, request: Request, asked: VariationBody) -> dict[str, Any]:
+        stored = self._store.change(
+            request.path_params["id"],
+            lambda stored: game_tree.add_variation(stored, self._positions, asked.node, asked.actions),
+        )
+        return self._nodes(stored) | {"node": stored.add(asked.node, asked.actions)[1]}
+
+    def _delete(self, request: Request, _: Body) -> dict[str, Any]:
+        self._store.delete(request.path_params["id"])
+        return {"deleted": request.path_params["id"]}
+
+    async def _bot_turn(self, request: Request, asked: NodeBody) -> dict[str, Any]:
+        """Play the turn of the bot to move."""
+        game_id = request.path_params["id"]
+
+        def prepare() -> dict[str, Any]:
+            stored = self._load(request)
+            game_tree.check_current(stored, asked.node)
+            if stored.current != stored.committed:
+                raise RequestError("a turn is in progress", 409)
+            line = game_tree.line_of(stored, self._positions)
+            bot = stored.players[game_tree.player_to_move(stored, line)]
+            if bot is None:
+                raise RequestError("a person is to move", 409)
+            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot}
+
+        async def make() -> dict[str, Any]:
+            answer = await self._processes.run(await run_in_threadpool(prepare))
+
+            def play() -> dict[str, Any]:
+                stored = self._store.change(
+                    game_id,
+                    lambda stored: game_tree.play_turn(stored, self._positions, asked.node, answer["actions"]),
+                )
+                return game_view(stored, self._positions)
+
+            return await run_in_threadpool(play)
+
+        return await self._jobs.run(request, ("turn", game_id, asked.node), make)
+
+    async def _hint(self, request: Request, asked: NodeBody) -> dict[str, Any]:
+        """Return the actions that a bot suggests for the rest of the turn."""
+
+        def prepare() -> dict[str, Any]:
+            stored = self._load(request)
+            game_tree.check_current(stored, asked.node)
+            line = game_tree.line_of(stored, self._positions)
+            game_tree.player_to_move(stored, line)
+            bot = adviser_for(line.state.get_game())
+            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot}
+
+        job = await run_in_threadpool(prepare)
+        key = ("hint", job["game"], job["actions"])
+        answer = await self._jobs.run(request, key, lambda: self._processes.run(job))
+        return {"bot": job["bot"], "actions": answer["actions"]}
+
+    async def _wait(self, request: Request, asked: RevisionQuery) -> dict[str, Any]:
+        """Respond with the game once its revision differs from the given one, or without it after a timeout."""
+        game_id = request.path_params["id"]
+        event = self._changes.watch(game_id)
+        try:
+            if await run_in_threadpool(self._store.revision, game_id) == asked.revision:
+                gone = asyncio.ensure_future(disconnected(request))
+                changed = asyncio.ensure_future(event.wait())
+                try:
+                    await asyncio.wait([gone, changed], timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    gone.cancel()
+                    changed.cancel()
+        finally:
+            self._changes.unwatch(game_id, event)
+        stored = await run_in_threadpool(self._load, request)
+        if stored.revision == asked.revision:
+            return {"revision": stored.revision, "changed": False}
+        return await run_in_threadpool(game_view, stored, self._positions) | {"changed": True}
+
+    def _import(self, _: Request, asked: ImportBody) -> dict[str, Any]:
+        created = self._store.create(game_tree.games_of(asked.text, self._positions))
+        return {"games": [game_summary(game) for game in created]}
+
+    def _record(self, request: Request, _: Query) -> Response:
+        record = game_tree.record_of(self._load(request), self._positions)
+        return _download(record.to_json() + "\n", f"{record.game.partition('(')[0]}-{request.path_params['id']}.jsonl")
+
+    def _export_all(self, _: Request, __: Query) -> Response:
+        """Return the records of all games that can be replayed; the others are counted in a header."""
+        lines, num_left_out = [], 0
+        for game_id in self._store.all_ids():
+            try:
+                lines.append(game_tree.record_of(self._store.load(game_id), self._positions).to_json())
+            except RequestError:  # of another version of the rules, without its plug-in, damaged, or just deleted
+                num_left_out += 1
+        response = _download("".join(line + "\n" for line in lines), "games.jsonl")
+        response.headers["stoneworks-games-left-out"] = str(num_left_out)
+        return response
+
+
+def _download(text: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="application/x-ndjson", headers=headers)

@@ -1,0 +1,448 @@
+"""Watched sources: game record files, arenas and training runs in the folders given on the command line.
+
+Access is read-only. Sources are found by scanning the folders and identified by their relative path; files not listed by the
+scan cannot be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+from starlette.requests import Request
+from starlette.routing import Route
+
+from stoneworks.documents import Document, Tuple
+from stoneworks.evaluation.errors import ArenaFolderError
+from stoneworks.evaluation.play import load_arena
+from stoneworks.evaluation.ratings import RatingError
+from stoneworks.evaluation.records import GameRecord, RecordError
+from stoneworks.evaluation.results import results_of
+from stoneworks.models.shipped import METADATA_FILE
+from stoneworks.reading import read_bytes, read_json, read_json_lines
+from stoneworks.web.board import Positions, turns_of
+from stoneworks.web.requests import PageQuery, Query, RequestError, get
+
+#: Maximum size of a file; larger files are listed but cannot be opened.
+_MAX_FILE_BYTES = 64_000_000
+_MAX_SOURCES = 2000
+_MAX_DEPTH = 6
+#: Maximum number of rows of a run's metrics that are sent.
+_MAX_POINTS = 2000
+_ARENA_FILE = "arena.json"
+_METRICS_FILE = "metrics.jsonl"
+_CHECKPOINT_FILE = Path("checkpoint", METADATA_FILE)
+#: Subfolders with the games of an arena and of the matches of a run.
+_GAMES_FOLDERS = {"arena": "games", "run": "matches"}
+#: Folders that are not scanned.
+_SKIPPED = {"positions", "tensorboard", "__pycache__", "node_modules"}
+
+
+class _UnreadableError(ValueError):
+    """Raised for a file that cannot be read."""
+
+
+class SourceQuery(Query):
+    """A watched source by its id."""
+
+    source: str
+
+
+class RecordQuery(SourceQuery):
+    """A game of a source by its number, from 0."""
+
+    index: int = Field(0, ge=0)
+
+
+class RecordsQuery(SourceQuery, PageQuery):
+    """A page of the games of a source that match some filters.
+
+    Attributes:
+        player: a part of a player's name.
+        result: the winner, or another result.
+        reason: how the game ended.
+        game: the game string.
+        file: the name of a match of a run.
+        shortest: the minimum number of actions.
+        longest: the maximum number of actions.
+    """
+
+    player: str | None = None
+    result: Literal["0", "1", "draw", "unfinished"] | None = None
+    reason: str | None = None
+    game: str | None = None
+    file: str | None = None
+    shortest: int = Field(0, ge=0)
+    longest: int | None = Field(None, ge=0)
+
+    def matches(self, record: GameRecord, file: str) -> bool:
+        """Return whether a record in a file matches the filters."""
+        finished = "draw" if record.winner is None else str(record.winner)
+        return (
+            (self.player is None or any(self.player.strip().lower() in name.lower() for name in record.players))
+            and self.result in (None, "unfinished" if record.reason is None else finished)
+            and self.reason in (None, record.reason or "unfinished")
+            and self.game in (None, record.game)
+            and self.file in (None, file)
+            and self.shortest <= len(record.actions)
+            and (self.longest is None or len(record.actions) <= self.longest)
+        )
+
+
+class _Training(Document):
+    """What is read of a run's checkpoint; other keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    algorithm: str
+    match_results: Tuple[dict[str, Any]] = ()
+
+
+class _Checkpoint(Document):
+    model_config = ConfigDict(extra="ignore")
+
+    game: str
+    training: _Training
+
+
+@dataclass(frozen=True)
+class Source:
+    """A watched source.
+
+    Attributes:
+        id: ``"<folder number>/<relative path>"``.
+        kind: ``"records"``, ``"arena"`` or ``"run"``.
+        path: path of the file or folder.
+        folder: name of the folder given on the command line.
+        modified: modification time in seconds since 1970.
+        size_bytes: file size; 0 for a folder.
+    """
+
+    id: str
+    kind: str
+    path: Path
+    folder: str
+    modified: float
+    size_bytes: int
+
+
+class _Cache:
+    """Values read from files until the files change. Beyond ``max_size``, those used least recently are dropped."""
+
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._kept: OrderedDict[Path, tuple[Any, int, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, path: Path, stamp: Any, read: Callable[[], Any], size: int = 1) -> Any:
+        """Return the value that was read from ``path`` when it had the same stamp, or else that of ``read``."""
+        with self._lock:
+            known = self._kept.get(path)
+            if known is not None and known[0] == stamp:
+                self._kept.move_to_end(path)
+                return known[2]
+        value = read()
+        with self._lock:
+            self._kept[path] = stamp, size, value
+            self._kept.move_to_end(path)
+            total = sum(size for _, size, _ in self._kept.values())
+            while total > self._max_size:
+                total -= self._kept.popitem(last=False)[1][1]
+        return value
+
+
+class Watch:
+    """The watched folders and files.
+
+    Attributes:
+        roots: absolute paths of the given folders and files.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Set the folders and files to watch.
+
+        Raises:
+            ValueError: a path does not exist.
+        """
+        for path in paths:
+            if not path.exists():
+                raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
+        self.roots = [path.resolve() for path in paths]
+        self._records = _Cache(2 * _MAX_FILE_BYTES)
+        self._folders = _Cache(64)
+
+    def routes(self, positions: Positions) -> list[Route]:
+        """Return the routes of the sources."""
+
+        def record(_: Request, asked: RecordQuery) -> dict[str, Any]:
+            fields = self.record(asked.source, asked.index)
+            return fields | {"turns": turns_of(positions.line(positions.game(fields["game"]), fields["actions"]))}
+
+        return [
+            get("/api/watch", lambda _, __: {"sources": self.sources()}),
+            get("/api/watch/records", lambda _, asked: self.records(asked), RecordsQuery),
+            get("/api/watch/record", record, RecordQuery),
+            get("/api/watch/arena", lambda _, asked: self.arena(asked.source), SourceQuery),
+            get("/api/watch/run", lambda _, asked: self.run(asked.source), SourceQuery),
+        ]
+
+    # -- Finding -----------------------------------------------------------------------------------------------------------
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Return all sources, most recently changed first."""
+        return [
+            {
+                "id": source.id,
+                "kind": source.kind,
+                "name": source.id.partition("/")[2] or source.path.name,
+                "folder": source.folder,
+                "modified": source.modified,
+                "size_bytes": source.size_bytes,
+            }
+            for source in sorted(self._scan().values(), key=lambda source: -source.modified)
+        ]
+
+    def _scan(self) -> dict[str, Source]:
+        found: dict[str, Source] = {}
+        for number, root in enumerate(self.roots):
+            for kind, path, dated in _paths_in(root):
+                with contextlib.suppress(OSError):
+                    status = dated.stat() if dated.exists() else path.stat()
+                    source_id = f"{number}/{'' if path == root else path.relative_to(root).as_posix()}"
+                    size = status.st_size if kind == "records" else 0
+                    found[source_id] = Source(source_id, kind, path, root.name, status.st_mtime, size)
+                if len(found) >= _MAX_SOURCES:
+                    return found
+        return found
+
+    def _source(self, source_id: str, kind: str | None = None) -> Source:
+        source = self._scan().get(source_id)
+        if source is None or kind not in (None, source.kind):
+            raise RequestError(f"there is no {kind or 'source'} {source_id[:80]!r} in the watched folders", 404)
+        return source
+
+    # -- Records -----------------------------------------------------------------------------------------------------------
+
+    def records(self, query: RecordsQuery) -> dict[str, Any]:
+        """Return a table of the games in a record file, an arena or the matches of a run."""
+        found = list(self._records_of(query.source))
+        known = [(index, record, file) for index, (record, file) in enumerate(found) if isinstance(record, GameRecord)]
+        rows = [
+            {
+                "index": index,
+                "game": record.game,
+                "players": record.players,
+                "winner": record.winner,
+                "reason": record.reason,
+                "length": len(record.actions),
+                "file": file,
+            }
+            for index, record, file in known
+            if query.matches(record, file)
+        ]
+        scores = [0.5 if row["winner"] is None else 1.0 - row["winner"] for row in rows if row["reason"] is not None]
+        return {
+            "rows": rows[query.first : query.first + query.count],
+            "total": len(rows),
+            "all": len(known),
+            "broken": len(found) - len(known),
+            "games": sorted({record.game for _, record, _ in known}),
+            "reasons": sorted({record.reason or "unfinished" for _, record, _ in known}),
+            "players": sorted({name for _, record, _ in known for name in record.players})[:100],
+            "files": sorted({file for _, file in found}),
+            "mean_length": sum(row["length"] for row in rows) / len(rows) if rows else None,
+            "first_player_score": sum(scores) / len(scores) if scores else None,
+        }
+
+    def record(self, source_id: str, index: int) -> dict[str, Any]:
+        """Return one game with its actions, validated by replay."""
+        records = [record for record, _ in self._records_of(source_id)]
+        if index >= len(records):
+            raise RequestError(f"index must be an integer from 0 to {len(records) - 1}, got {index}", 404)
+        record = records[index]
+        if isinstance(record, str):
+            raise RequestError(record)
+        fields: dict[str, Any] = json.loads(record.to_json())
+        return fields | {"index": index}
+
+    def _records_of(self, source_id: str) -> Iterator[tuple[GameRecord | str, str]]:
+        """Yield the records of a source, each with the name of its file without the suffix; see :func:`_records_in`."""
+        source = self._source(source_id)
+        for file in [source.path] if source.kind == "records" else _games_files(source):
+            try:
+                status = file.stat()
+                if status.st_size > _MAX_FILE_BYTES:
+                    raise RequestError(f"{file.name} is larger than {_MAX_FILE_BYTES} bytes", 413)
+                stamp = status.st_mtime_ns, status.st_size
+                records = self._records.get(file, stamp, lambda file=file: _records_in(file), status.st_size)  # type: ignore[misc]
+            except (OSError, _UnreadableError):
+                raise RequestError(f"{file.name} cannot be read", 404) from None
+            yield from ((record, file.stem) for record in records)
+
+    # -- Arenas ------------------------------------------------------------------------------------------------------------
+
+    def arena(self, source_id: str) -> dict[str, Any]:
+        """Return the ratings, the cross table and the progress of an arena."""
+        source = self._source(source_id, "arena")
+        games = source.path / _GAMES_FOLDERS["arena"]
+        if not games.is_dir():
+            raise RequestError("this arena has no games yet", 409)
+        if games.is_symlink() or any(file.is_symlink() for file in games.glob("*.jsonl")):
+            raise RequestError("the games of this arena are links, which are not followed", 409)
+        stamp = [(file.name, _stamp(file)) for file in sorted(games.glob("*.jsonl"))]
+        try:
+            answer: dict[str, Any] = self._folders.get(source.path, stamp, lambda: _read_arena(source.path))
+        except (ArenaFolderError, RatingError) as error:
+            raise RequestError(str(error).replace(str(source.path), source.path.name), 409) from None
+        return answer
+
+    # -- Runs --------------------------------------------------------------------------------------------------------------
+
+    def run(self, source_id: str) -> dict[str, Any]:
+        """Return the metrics of a training run per iteration, and its match results."""
+        source = self._source(source_id, "run")
+        stamp = [_stamp(source.path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE)]
+        answer: dict[str, Any] = self._folders.get(source.path, stamp, lambda: _read_run(source.path))
+        return answer
+
+
+def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:
+    """Yield the kind and path of each source in a folder, and the path whose modification time counts."""
+    if root.is_file():
+        yield "records", root, root
+        return
+    for name, folders, files in os.walk(root):  # does not follow links, which may point outside the folder
+        folder = Path(name)
+        kind = None
+        if _is_own_file(folder, _ARENA_FILE):
+            kind, dated = "arena", folder / _GAMES_FOLDERS["arena"]
+        elif _is_own_file(folder, _METRICS_FILE):
+            kind, dated = "run", folder / _METRICS_FILE
+        elif _is_own_file(folder, *_CHECKPOINT_FILE.parts):
+            kind, dated = "run", folder / _CHECKPOINT_FILE
+        if kind is not None:
+            yield kind, folder, dated
+        shown_with_it = _GAMES_FOLDERS.get(kind or "")
+        deeper = len(folder.relative_to(root).parts) < _MAX_DEPTH
+        folders[:] = sorted(
+            name
+            for name in folders
+            if deeper and not name.startswith(".") and name not in _SKIPPED and name != shown_with_it
+        )
+        for name in sorted(files):
+            file = folder / name
+            if file.suffix == ".jsonl" and name != _METRICS_FILE and not name.startswith(".") and not file.is_symlink():
+                yield "records", file, file
+
+
+def _is_own_file(folder: Path, *parts: str) -> bool:
+    """Return whether a file exists in a folder without following links."""
+    paths = list(itertools.accumulate(parts, lambda path, part: path / part, initial=folder))[1:]
+    return not any(path.is_symlink() for path in paths) and paths[-1].is_file()
+
+
+def _games_files(source: Source) -> list[Path]:
+    """Return the record files of an arena or of the matches of a run, without links."""
+    folder = source.path / _GAMES_FOLDERS[source.kind]
+    return [] if folder.is_symlink() else [file for file in sorted(folder.glob("*.jsonl")) if not file.is_symlink()]
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _records_in(file: Path) -> list[GameRecord | str]:
+    """Return the records of a file, with an error message for each invalid line. An incomplete last line is skipped."""
+    records: list[GameRecord | str] = []
+    lines = read_bytes(file, _UnreadableError, _MAX_FILE_BYTES).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append(GameRecord.from_json(line.decode("utf-8")))
+        except (RecordError, UnicodeDecodeError, RecursionError) as error:
+            if number < len(lines):  # the last line is incomplete
+                records.append(f"{file.name}, line {number}: {error}")
+    return records
+
+
+def _read_arena(folder: Path) -> dict[str, Any]:
+    result = load_arena(folder)
+    answer = {
+        "game": result.settings.game,
+        "games": result.num_games,
+        "pairs": result.num_pairs,
+        "pairs_in_all": len(result.settings.pairings) * result.settings.num_pairs,
+        "finished": result.finished,
+        "results": None,
+        "cross_table": [],
+    }
+    if result.num_games:
+        sent = ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
+        answer["results"] = {name: value for name, value in results_of(result).items() if name in sent}
+        answer["cross_table"] = [
+            {"names": match.names, "score": match.score, "games": match.num_games} for match in result.matches
+        ]
+    return answer
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    axis, rows = _metrics(folder / _METRICS_FILE)
+    names = sorted({name for row in rows for name in row})
+    training: dict[str, Any] = {"game": None, "algorithm": None, "match_results": ()}
+    if _is_own_file(folder, *_CHECKPOINT_FILE.parts):
+        with contextlib.suppress(ValueError):
+            fields = read_json(folder / _CHECKPOINT_FILE, _UnreadableError, _MAX_FILE_BYTES)
+            checkpoint = _Checkpoint.parse(fields, "checkpoint")
+            training = {"game": checkpoint.game, **dict(checkpoint.training)}
+    step = max(1, len(rows) // _MAX_POINTS)
+    return training | {
+        "axis": axis,
+        "names": names,
+        "columns": {name: [row.get(name) for row in rows[::step]] for name in names},
+        "num_rows": len(rows),
+    }
+
+
+def _metrics(file: Path) -> tuple[str | None, list[dict[str, float]]]:
+    """Return the unit of a run, and the numbers in the rows of its metrics.
+
+    The unit is ``positions`` or ``frames``, or else the first column that grows. A resumed run may repeat iterations; the
+    later rows are kept.
+    """
+    lines: list[dict[str, Any]] = []
+    if _is_own_file(file.parent, file.name):
+        with contextlib.suppress(_UnreadableError):
+            lines = read_json_lines(file, _UnreadableError, _MAX_FILE_BYTES)
+    numbers = [{name: value for name, value in line.items() if _is_number(value)} for line in lines]
+    numbers = [row for row in numbers if row]
+    if not numbers:
+        return None, []
+    first, last = numbers[0], numbers[-1]
+    grown = [name for name in first if last.get(name, first[name]) > first[name]]
+    axis = next((name for name in ("positions", "frames", *grown, *first) if name in first), None)
+    rows: list[dict[str, float]] = []
+    for row in numbers:
+        if axis not in row:
+            continue
+        while rows and rows[-1][axis] >= row[axis]:
+            rows.pop()
+        rows.append(row)
+    return axis, rows
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and abs(value) < 1e300
