@@ -81,7 +81,7 @@ test-cluster:  ## training and arenas on a local Ray cluster of several nodes, w
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
-	.venv-lowest/bin/python -m pytest tests/envs --ignore tests/envs/rules/test_openspiel.py
+	.venv-lowest/bin/python -m pytest tests/envs -m "not slow" --ignore tests/envs/rules/test_openspiel.py
 
 # torch is left out: its newest Linux builds bring gigabytes of CUDA. Tests that need it are skipped by name.
 NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \

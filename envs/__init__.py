@@ -1,23 +1,23 @@
 """Stoneworks environments: PettingZoo AEC and Gymnasium environments over the shared rules core.
 
-Importing this package registers every game with Gymnasium (``stoneworks/Vadus-v0``) and PettingZoo (``stoneworks/vadus-v0``).
-``from stoneworks.envs import vadus_v0`` returns a PettingZoo environment module with ``env`` and ``raw_env``; one exists for
-every registered game, named after the game and its registered version. All names are imported lazily, on first use.
+``import stoneworks`` imports this package, which registers every game with Gymnasium (``stoneworks/Vadus-v0``) and PettingZoo
+(``stoneworks/vadus-v0``). ``stoneworks.envs.vadus_v0`` is a PettingZoo environment module with ``env`` and ``raw_env``; one
+exists for every registered game, named after the game and its registered version. All names are imported lazily, on first use.
 """
 
+from importlib import import_module
 from typing import Any
 
 import lazy_loader
 
-from stoneworks.envs.environment_modules import environment_module, environment_module_names
-from stoneworks.envs.registration import register
+from stoneworks.envs.registration import EnvironmentModules, environment_module_names, register
 
 _lazy, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    module = environment_module(name)
-    return _lazy(name) if module is None else module
+    module = f"{__name__}.{name}"
+    return import_module(module) if EnvironmentModules.find_spec(module) else _lazy(name)
 
 
 def __dir__() -> list[str]:

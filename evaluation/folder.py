@@ -11,30 +11,33 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from pydantic import Field
 
 from stoneworks.envs.rules import Game
-from stoneworks.evaluation.errors import ArenaFolderError
 from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
-from stoneworks.evaluation.schedule import Chunk
-from stoneworks.evaluation.settings import ArenaSettings
-from stoneworks.files import write_whole
+from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.locks import LOCK_FILES
-from stoneworks.reading import read_json
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError
+from stoneworks.models.description import METADATA_FILE
 
 _SETTINGS = "arena.json"
 _GAMES = "games"
 
 
-def write_json(path: Path, fields: dict[str, Any]) -> None:
-    """Write an object as JSON, atomically."""
-    write_whole(path, json.dumps(fields, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+class ArenaFolderError(ValueError):
+    """Raised when a folder does not contain the expected arena. The message names the folder and the difference."""
+
+
+class _StoredArena(ArenaSettings):
+    """The file ``arena.json``: the settings, and a hash of each player that is a checkpoint."""
+
+    error = ArenaFolderError
+
+    checkpoints: dict[str, str] = Field(default_factory=dict)
 
 
 def file_stem(game: Game | str) -> str:
@@ -54,7 +57,24 @@ def date_of_games(path: str | os.PathLike[str]) -> datetime.date:
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
 
 
-def _is_left_over(file: Path) -> bool:
+def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:
+    """Return the SHA-256 hash of the description of each player that is a checkpoint, to detect changes.
+
+    The description contains the hash of the weights.
+    """
+    folders = {name: _checkpoint_of(player) for name, player in players.items()}
+    files = {name: folder / METADATA_FILE for name, folder in folders.items() if folder is not None}
+    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
+
+
+def _checkpoint_of(player: object) -> Path | None:
+    try:
+        return BotSpec.parse(player).checkpoint if isinstance(player, str) else None
+    except UnknownBotError:
+        return None
+
+
+def _may_be_left_over(file: Path) -> bool:
     """Return whether a file may be in the folder of a process that was killed before it wrote the settings."""
     return file.name in LOCK_FILES or (file.name.startswith(".") and file.suffix == ".tmp")
 
@@ -84,7 +104,7 @@ class ArenaFolder:
         file = self.path / _SETTINGS
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            write_json(file, {**settings.to_fields(), "checkpoints": dict(checkpoints or {})})
+            _StoredArena(**dict(settings), checkpoints=dict(checkpoints or {})).save(file)
         self._games = self.path / _GAMES
         self._games.mkdir(exist_ok=True)
 
@@ -95,15 +115,14 @@ class ArenaFolder:
         """Check that the folder is new, empty, or that of an arena with equal settings (see ``__init__``)."""
         folder, file = Path(path), Path(path) / _SETTINGS
         if file.exists():
-            there, here = _read_fields(file), settings.to_fields()
-            if checkpoints is not None:
-                here["checkpoints"] = dict(checkpoints)
+            there = _StoredArena.from_file(file).to_fields()
+            here = settings.to_fields() | ({} if checkpoints is None else {"checkpoints": dict(checkpoints)})
             for name, value in here.items():
-                if there.get(name) != value:
+                if there[name] != value:
                     raise ArenaFolderError(
-                        f"{name} is {there.get(name)!r} in {file} and {value!r} here; give another folder"
+                        f"{name} is {there[name]!r} in {file} and {value!r} here; give another folder"
                     )
-        elif folder.exists() and (not folder.is_dir() or not all(map(_is_left_over, folder.iterdir()))):
+        elif folder.exists() and (not folder.is_dir() or not all(map(_may_be_left_over, folder.iterdir()))):
             raise ArenaFolderError(f"{folder} must be a new or empty folder, or the folder of an arena")
 
     def file_of(self, chunk: Chunk) -> Path:
@@ -129,23 +148,21 @@ class ArenaFolder:
             file = self.file_of(chunk)
             if file.exists():
                 try:
-                    records = tuple(read_records(file))
+                    found[chunk] = tuple(read_records(file))
                 except RecordError as error:
                     raise ArenaFolderError(str(error)) from None
-                _check_chunk(file, self.settings, chunk, records)
-                found[chunk] = records
+                _check_chunk(file, self.settings, chunk, found[chunk])
         return found
 
 
 def read_settings(path: str | os.PathLike[str]) -> ArenaSettings:
     """Return the settings of the arena in a folder. Raises :class:`ArenaFolderError` if there is none."""
     file = Path(path) / _SETTINGS
-    fields = _read_fields(file)
-    fields.pop("checkpoints", None)
-    try:
-        return ArenaSettings.from_fields(fields)
-    except ValueError as error:
-        raise ArenaFolderError(f"{file}: {error}") from None
+    if not file.exists():
+        raise ArenaFolderError(f"{path} is not the folder of an arena: {_SETTINGS} is missing")
+    stored = dict(_StoredArena.from_file(file))
+    del stored["checkpoints"]
+    return ArenaSettings(**stored)
 
 
 def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult) -> tuple[GameRecord, ...]:
@@ -155,7 +172,7 @@ def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult)
     ``score``, that of player 0.
     """
     names = settings.pairings[chunk.pairing]
-    kept = []
+    stored = []
     for index, record in enumerate(result.records):
         pair, seat = divmod(index, 2)
         score = float(result.scores[pair, seat])
@@ -166,25 +183,15 @@ def records_of_chunk(settings: ArenaSettings, chunk: Chunk, result: MatchResult)
             "score": score if seat == 0 else 1 - score,
         }
         players = names if seat == 0 else (names[1], names[0])
-        kept.append(replace(record, players=players, metadata={**record.metadata, **place}))
-    return tuple(kept)
+        stored.append(record.replace(players=players, metadata={**record.metadata, **place}))
+    return tuple(stored)
 
 
 def match_of(settings: ArenaSettings, pairing: int, records: Sequence[GameRecord]) -> MatchResult:
     """Return the result of a pairing from its stored games, in their order."""
-    return MatchResult(settings.game, settings.pairings[pairing], _scores_of_first(records), tuple(records))
-
-
-def _scores_of_first(records: Sequence[GameRecord]) -> npt.NDArray[np.float64]:
     scores = np.array([record.metadata["score"] for record in records], np.float64).reshape(-1, 2)
     scores[:, 1] = 1 - scores[:, 1]
-    return scores
-
-
-def _read_fields(file: Path) -> dict[str, Any]:
-    if not file.exists():
-        raise ArenaFolderError(f"{file.parent} is not the folder of an arena: {_SETTINGS} is missing")
-    return read_json(file, ArenaFolderError)
+    return MatchResult(settings.game, settings.pairings[pairing], scores, tuple(records))
 
 
 def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Sequence[GameRecord]) -> None:
@@ -193,9 +200,10 @@ def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Seq
     first, second = settings.pairings[chunk.pairing]
     for index, record in enumerate(records):
         players = (second, first) if index % 2 else (first, second)
-        if record.players != players or record.game != settings.game or record.metadata.get("score") not in (0, 0.5, 1):
+        score = record.metadata.get("score")
+        if record.players != players or record.game != settings.game or score not in (0, 0.5, 1):
             raise ArenaFolderError(
                 f"{file}, line {index + 1} is a game of {record.game} between {record.players[0]!r} and {record.players[1]!r} "
-                f"with score {record.metadata.get('score')!r}; expected a game of {settings.game} between {players[0]!r} and "
+                f"with score {score!r}; expected a game of {settings.game} between {players[0]!r} and "
                 f"{players[1]!r} with score 0, 0.5 or 1"
             )

@@ -341,7 +341,7 @@ def _checked(
     actions = np.asarray(answer)
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
         raise BotPlayError(f"{bot.name} must return {len(rows)} integers, got {actions.dtype} of shape {actions.shape}")
-    inside = (actions >= 0) & (actions < batch.game.num_distinct_actions())
+    inside = (actions >= 0) & (actions < batch.game.num_actions)
     legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
     if not legal.all():
         first = int(np.flatnonzero(~legal)[0])

@@ -3,26 +3,67 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 from rich.table import Table
 
-from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.checks import check_integer
-from stoneworks.evaluation.ladder import Ladder, load_ladder
+from stoneworks.documents import Document, Tuple
+from stoneworks.envs.rules import Game
+from stoneworks.evaluation.arena import ArenaResult, play_arena
+from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
-from stoneworks.evaluation.play import ArenaResult, play_arena
-from stoneworks.evaluation.ratings import expected_score, rate_against
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.ratings import Ratings, expected_score, rate_against
+from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
 from stoneworks.models import Bot
 from stoneworks.models.bots.spec import check_name_in_file
 from stoneworks.text import percent
+
+
+class RateSettings(Document):
+    """Settings of :func:`rate`.
+
+    Attributes:
+        name: name of the player in results; by default the name of the bot, with the suffix "(rated)" if an anchor has it.
+        num_pairs: pairs of games with each of the nearest anchors.
+        num_anchors: number of nearest anchors.
+        scout_pairs: pairs of games with each anchor for the first estimate.
+        seed: seed of openings and players.
+        trust_names: whether names of the ladder's players may start programs or be paths.
+    """
+
+    name: str | None = None
+    num_pairs: int = Field(50, ge=1, le=MAX_PAIRS)
+    num_anchors: int = Field(4, ge=1)
+    scout_pairs: int = Field(2, ge=1, le=MAX_PAIRS)
+    seed: int = Field(0, ge=0)
+    trust_names: bool = False
+
+
+class AnchorSummary(Document):
+    """Games against an anchor: its rating, the pairs by the player's points (0 to 2), and the number of distinct games."""
+
+    name: str
+    elo: float
+    pentanomial: Tuple[int]
+    distinct_games: int
+
+
+class RateSummary(Document):
+    """The rating of a player on a ladder, as stored in ``results.json`` (see :class:`RateResult`)."""
+
+    name: str
+    game: str
+    elo: float
+    standard_error: float = Field(alias="error")
+    ladder_made: Origin
+    anchors: Tuple[AnchorSummary]
 
 
 @dataclass(frozen=True)
@@ -76,41 +117,35 @@ class RateResult:
             )
         return table
 
-    def to_fields(self) -> dict[str, Any]:
-        """Return the result as JSON-serializable fields."""
-        return {
-            "name": self.name,
-            "game": self.ladder.game,
-            "elo": self.elo,
-            "error": self.error,
-            "ladder_made": dict(self.ladder.fields["made"]),
-            "anchors": [
-                {
-                    "name": match.names[1],
-                    "elo": self.ladder.ratings.rating(match.names[1])[0],
-                    "pentanomial": pentanomial(match.scores).tolist(),
-                    "distinct_games": match.num_distinct_games,
-                }
+    def summary(self) -> RateSummary:
+        """Return the result as it is stored in ``results.json``."""
+        return RateSummary(
+            name=self.name,
+            game=self.ladder.game,
+            elo=self.elo,
+            error=self.error,
+            ladder_made=self.ladder.made,
+            anchors=tuple(
+                AnchorSummary(
+                    name=match.names[1],
+                    elo=self.ladder.ratings.rating(match.names[1])[0],
+                    pentanomial=pentanomial(match.scores).tolist(),
+                    distinct_games=match.num_distinct_games,
+                )
                 for match in self.matches
-            ],
-        }
+            ),
+        )
 
 
 def rate(
     player: Player,
-    game: Game | str,
+    game: Game | str | Ladder,
     folder: str | os.PathLike[str],
+    settings: RateSettings | None = None,
     *,
-    name: str | None = None,
-    ladder: Ladder | None = None,
     anchors: Mapping[str, Player] | None = None,
-    num_pairs: int = 50,
-    num_anchors: int = 4,
-    scout_pairs: int = 2,
     workers: int = 1,
     cluster: str = "",
-    seed: int = 0,
-    trust_names: bool = False,
     progress: Callable[[ArenaResult], None] | None = None,
 ) -> RateResult:
     """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
@@ -121,72 +156,94 @@ def rate(
 
     Args:
         player: the name of a bot, the path of a checkpoint, a ``Bot``, or a function that makes one from a game and a seed.
-        game: the game, or its game string.
+        game: the game or its game string, for the ladder included in stoneworks, or another ladder.
         folder: folder of the games, with the subfolders ``scouting/`` and ``rating/``.
-        name: name of the player in results; by default the name of the bot, with the suffix "(rated)" if an anchor has it.
-        ladder: the ladder; by default the one included in stoneworks.
+        settings: number of games, seed and name; None for the defaults.
         anchors: players for names on the ladder that are not bot names.
-        num_pairs: pairs of games with each of the nearest anchors.
-        num_anchors: number of nearest anchors.
-        scout_pairs: pairs of games with each anchor for the first estimate.
         workers: number of worker processes (see :func:`play_arena`).
         cluster: Ray cluster to play on instead (see :func:`play_arena`).
-        seed: seed of openings and players.
-        trust_names: whether names of the ladder's players may start programs or be paths.
         progress: called with the results so far of the current part, scouting or rating.
 
     Raises:
-        LadderError: there is no ladder for the game, or it belongs to another game.
+        LadderError: there is no ladder for the game.
         UntrustedNameError: the name of a ladder player starts a program or is a path.
         ValueError: an argument is invalid; see also :func:`play_arena`.
     """
-    loaded = load_game(game) if isinstance(game, str) else game
-    for argument, value, minimum in (
-        ("num_pairs", num_pairs, 1),
-        ("num_anchors", num_anchors, 1),
-        ("scout_pairs", scout_pairs, 1),
-        ("seed", seed, 0),
-    ):
-        check_integer(argument, value, minimum)
-    steps = load_ladder(loaded) if ladder is None else ladder
-    if steps.game != str(loaded):
-        raise ValueError(f"ladder must be one for {loaded}, got one for {steps.game}")
-    ratings = steps.ratings
-    for anchor in ratings.names if not trust_names else ():
-        if anchor not in (anchors or {}):
-            check_name_in_file(anchor, f"the ladder of {steps.game}", None)
-    called = name if name is not None else player if isinstance(player, str) else _name_of(player)
-    if called in ratings.names:
-        called += " (rated)"
-    seeds = np.random.SeedSequence(seed).generate_state(2).tolist()
+    ladder = game if isinstance(game, Ladder) else load_ladder(game)
+    settings = settings or RateSettings()
+    ratings, players = ladder.ratings, dict(anchors or {})
+    for anchor in ratings.names if not settings.trust_names else ():
+        if anchor not in players:
+            check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+    name = settings.name or (player if isinstance(player, str) else _name_of(player))
+    if name in ratings.names:
+        name += " (rated)"
 
-    def play(part: str, opponents: tuple[str, ...], pairs: int, part_seed: int) -> tuple[MatchResult, ...]:
-        settings = ArenaSettings(
-            steps.game,
-            tuple((called, opponent) for opponent in opponents),
-            num_pairs=pairs,
-            opening_actions=steps.opening_actions,
-            seed=part_seed,
+    def play(part: str, opponents: tuple[str, ...], num_pairs: int, seed: int) -> tuple[MatchResult, ...]:
+        arena = ArenaSettings(
+            game=ladder.game,
+            pairings=tuple((name, opponent) for opponent in opponents),
+            num_pairs=num_pairs,
+            opening_actions=ladder.settings.opening_actions,
+            seed=seed,
         )
-        players = {name: bot for name, bot in (anchors or {}).items() if name in opponents} | {called: player}
+        given = {opponent: bot for opponent, bot in players.items() if opponent in opponents} | {name: player}
         return play_arena(
-            settings, Path(folder) / part, players, workers=workers, cluster=cluster, progress=progress
+            arena, Path(folder) / part, given, workers=workers, cluster=cluster, progress=progress
         ).matches
 
-    changed = set(steps.changed_players()) - set(anchors or {})
+    seed_of_scouting, seed_of_rating = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
+    changed = set(ladder.changed_players()) - players.keys()
     order = tuple(anchor for anchor in ratings.order if anchor not in changed)
-    scouted = play("scouting", order, scout_pairs, seeds[0])
-    estimate, _ = rate_against(ratings, called, scouted)
-    nearest = tuple(sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))[:num_anchors])
-    played = play("rating", nearest, num_pairs, seeds[1])
+    scouted = play("scouting", order, settings.scout_pairs, seed_of_scouting)
+    estimate, _ = rate_against(ratings, name, scouted)
+    by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
+    played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, seed_of_rating)
     matches = tuple(
         join_matches([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in order
     )
-    elo, error = rate_against(ratings, called, matches)
-    return RateResult(called, elo, error, matches, steps)
+    elo, error = rate_against(ratings, name, matches)
+    return RateResult(name, elo, error, matches, ladder)
 
 
 def _name_of(player: Player) -> str:
     if isinstance(player, Bot):
         return player.name
     return str(getattr(player, "__name__", type(player).__name__))
+
+
+def rate_summaries(
+    ratings: Ratings, game: str, summaries: Sequence[Mapping[str, Any]]
+) -> dict[str, tuple[float, float]]:
+    """Rate players against players with known ratings, from stored match summaries.
+
+    Args:
+        ratings: the known ratings.
+        game: the game string.
+        summaries: summaries of :func:`stoneworks.evaluation.match.summarize` with ``player`` and either ``by_pair``
+            (see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`) or ``by_seat``: wins, draws and losses of
+            the player in each seat. Matches against unrated opponents are ignored.
+
+    Returns:
+        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
+        Without ``by_pair``, the standard error is an upper bound.
+    """
+    rated = [summary for summary in summaries if summary["opponent"] in ratings.names]
+    return {
+        player: rate_against(
+            ratings, player, [_match_from(game, summary) for summary in rated if summary["player"] == player]
+        )
+        for player in dict.fromkeys(summary["player"] for summary in rated)
+    }
+
+
+def _match_from(game: str, summary: Mapping[str, Any]) -> MatchResult:
+    """Return a match without records."""
+    results = np.array([1.0, 0.5, 0.0])
+    if "by_pair" in summary:
+        counts = np.array(summary["by_pair"], np.int64).ravel()
+        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
+        scores = np.repeat(pairs, counts, axis=0)
+    else:  # sorted by seat, the results within pairs are as dependent as possible
+        scores = np.column_stack([np.repeat(results, tally) for tally in summary["by_seat"]])
+    return MatchResult(game, (summary["player"], summary["opponent"]), scores, ())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, Strict, model_validator
+
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.files import write_whole
 from stoneworks.models.bots.bot import BotForfeit
@@ -27,29 +29,36 @@ class RecordError(ValueError):
     """Raised when a record cannot be read or contradicts the rules. The message states the problem and where it is."""
 
 
-@dataclass(frozen=True)
-class GameRecord:
+class GameRecord(Document):
     """A complete or unfinished game.
 
     Attributes:
         game: the game string.
         version: version of the game's rules and actions (``Game.version``).
         players: names of player 0 and player 1.
+        seed: the seed of the game, if it has a single one.
         actions: the texts of all actions.
         winner: the winning player; None for a draw or an unfinished game.
         reason: one of ``Game.reasons`` or of ``FORFEIT_REASONS``; None for an unfinished game.
-        seed: the seed of the game, if it has a single one.
         metadata: additional JSON-serializable data.
     """
 
+    error = RecordError
+
     game: str
-    version: int
-    players: tuple[str, str]
-    actions: tuple[str, ...]
-    winner: int | None
+    version: int = Field(ge=0)
+    players: Annotated[tuple[str, str], Strict(False)]
+    seed: int | None = Field(None, ge=0)
+    actions: Tuple[str]
+    winner: int | None = Field(ge=0, le=1)
     reason: str | None
-    seed: int | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_winner(self) -> GameRecord:
+        if self.reason is None and self.winner is not None:
+            raise ValueError(f"winner must be null for an unfinished game (without a reason), got {self.winner}")
+        return self
 
     @classmethod
     def of_game(
@@ -87,42 +96,18 @@ class GameRecord:
     def to_json(self) -> str:
         """Return one line of JSON. Raises :class:`RecordError` if the metadata is not JSON-serializable."""
         try:
-            return json.dumps(
-                {
-                    "game": self.game,
-                    "version": self.version,
-                    "players": list(self.players),
-                    "seed": self.seed,
-                    "actions": list(self.actions),
-                    "winner": self.winner,
-                    "reason": self.reason,
-                    "metadata": dict(self.metadata),
-                },
-                allow_nan=False,
-            )
+            return json.dumps(dict(self), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise RecordError(f"metadata must be representable as JSON ({error}), got {self.metadata!r}") from None
 
     @classmethod
-    def from_json(cls, line: str) -> GameRecord:
-        """Return the record that ``to_json`` wrote as ``line``.
+    def from_json(cls, line: str, source: str = "record") -> GameRecord:
+        """Return the record that ``to_json`` wrote as ``line``. ``source`` is its name in errors.
 
         Raises:
             RecordError: it is not a JSON object, or a field is missing, unknown, or of another type. Nothing is replayed.
         """
-        fields = parse_json(line, RecordError, _shortened(line))
-        missing = [name for name in _FIELDS if name not in fields and name not in ("seed", "metadata")]
-        if missing:
-            raise RecordError(f"{', '.join(missing)} missing")
-        for name, value in fields.items():
-            if name not in _FIELDS:
-                raise RecordError(f"unknown field {name!r}; fields: {', '.join(_FIELDS)}")
-            allowed, holds = _FIELDS[name]
-            if not holds(value):
-                raise RecordError(f"{name} must be {allowed}, got {_shortened(value)}")
-        if fields["reason"] is None and fields["winner"] is not None:
-            raise RecordError(f"winner must be null for an unfinished game (without a reason), got {fields['winner']}")
-        return cls(**{**fields, "players": tuple(fields["players"]), "actions": tuple(fields["actions"])})
+        return cls.parse(parse_json(line, RecordError, source), source)
 
     def replay(self) -> State:
         """Replay the game and return its last position. In a forfeited game, the player to move there has lost.
@@ -168,37 +153,14 @@ def read_records(path: str | os.PathLike[str]) -> list[GameRecord]:
     Raises:
         RecordError: the file cannot be read, or a line is not a record; it names the file, the line, and what is wrong.
     """
-    return list(_records_in(Path(path)))
-
-
-def _records_in(path: Path) -> Iterator[GameRecord]:
+    records = []
     for number, line in enumerate(io.BytesIO(read_bytes(path, RecordError, MAX_BYTES)), start=1):
+        source = f"{path}, line {number}"
         try:
-            yield GameRecord.from_json(line.decode("utf-8"))
+            records.append(GameRecord.from_json(line.decode("utf-8"), source))
         except UnicodeDecodeError as error:
-            raise RecordError(f"{path}, line {number}: not UTF-8 ({error})") from None
-        except RecordError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
-
-
-def _is_whole_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-_FIELDS = {
-    "game": ("a game string", lambda value: isinstance(value, str)),
-    "version": ("an integer >= 0", _is_whole_number),
-    "players": ("a list of two names", lambda value: _is_list_of_texts(value) and len(value) == 2),
-    "seed": ("an integer >= 0 or null", lambda value: value is None or _is_whole_number(value)),
-    "actions": ("a list of action texts", _is_list_of_texts),
-    "winner": ("0, 1 or null", lambda value: value is None or (_is_whole_number(value) and value < 2)),
-    "reason": ("a text or null", lambda value: value is None or isinstance(value, str)),
-    "metadata": ("a JSON object", lambda value: isinstance(value, dict)),
-}
+            raise RecordError(f"{source}: not UTF-8 ({error})") from None
+    return records
 
 
 def _result_text(winner: int | None, reason: str | None) -> str:
@@ -211,8 +173,3 @@ def _result_of(outcome: Outcome | None) -> str:
     if outcome is None:
         return "an unfinished game"
     return _result_text(outcome.winner, outcome.reason)
-
-
-def _shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

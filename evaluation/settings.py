@@ -1,14 +1,18 @@
-"""``ArenaSettings``: everything that the games of an arena depend on, as stored in ``arena.json``."""
+"""``ArenaSettings``: everything that the games of an arena depend on; its pairings, and their division into chunks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict, model_validator
+
+from stoneworks.documents import Document
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
-from stoneworks.evaluation.schedule import Chunk, chunks_of
 from stoneworks.evaluation.sprt import Sprt
 
 #: Maximum number of pairs of games per pairing.
@@ -16,60 +20,97 @@ MAX_PAIRS = 10_000_000
 #: Maximum number of chunks (files) of an arena.
 MAX_CHUNKS = 1_000_000
 
+#: The names of two players.
+Names = Annotated[tuple[str, str], Strict(False)]
+#: A game string, in the form of ``str(game)``.
+GameString = Annotated[str, AfterValidator(lambda text: str(load_game(text)))]
+
+
+def _check_players(names: tuple[str, str]) -> tuple[str, str]:
+    if names[0] == names[1]:
+        raise ValueError(f"a pairing must have two different players, got {names[0]!r} twice")
+    return names
+
 
 @dataclass(frozen=True)
-class ArenaSettings:
+class Chunk:
+    """A part of a pairing that is played and stored as a unit.
+
+    Attributes:
+        pairing: index of the pairing.
+        number: number of the chunk within the pairing, from 0.
+        num_pairs: number of pairs of games.
+    """
+
+    pairing: int
+    number: int
+    num_pairs: int
+
+    def seeds(self, arena_seed: int) -> tuple[int, int, int]:
+        """Return the seeds of the openings and of both players, which depend only on the arena's seed and the chunk."""
+        sequence = np.random.SeedSequence(arena_seed, spawn_key=(self.pairing, self.number))
+        openings, first, second = sequence.generate_state(3).tolist()
+        return openings, first, second
+
+
+class ArenaSettings(Document):
     """Settings of an arena.
 
     Attributes:
         game: the game string, in the form of ``str(game)``.
+        game_version: version of the game; no other than the present one is valid, which is the default.
         pairings: pairs of player names A and B.
         num_pairs: pairs of games per pairing; the maximum with ``sprt``.
         chunk_pairs: pairs of games that are played concurrently and stored as one file.
         opening_actions: random actions at the start of each pair.
         seed: seed of openings and players.
-        sprt: a test that may stop the match early; requires a single pairing.
+        sprt: a test that may stop the match early, or its text; requires a single pairing.
 
     Raises:
-        ValueError: a value is invalid.
+        DocumentError: a value is invalid.
     """
 
-    game: str
-    pairings: tuple[tuple[str, str], ...]
-    num_pairs: int = 100
-    chunk_pairs: int = 8
-    opening_actions: int = 3
-    seed: int = 0
-    sprt: Sprt | None = None
+    game: GameString
+    game_version: int = -1
+    pairings: Annotated[
+        tuple[Annotated[Names, AfterValidator(_check_players)], ...], Strict(False), Field(min_length=1)
+    ]
+    num_pairs: int = Field(100, ge=1, le=MAX_PAIRS)
+    chunk_pairs: int = Field(8, ge=1, le=MAX_PAIRS_AT_ONCE)
+    opening_actions: int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
+    seed: int = Field(0, ge=0)
+    sprt: (
+        Annotated[
+            Sprt,
+            BeforeValidator(lambda value: Sprt.from_text(value) if isinstance(value, str) else value),
+            PlainSerializer(str),
+        ]
+        | None
+    ) = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "game", str(load_game(self.game)))
-        bounds = {
-            "num_pairs": (1, MAX_PAIRS),
-            "chunk_pairs": (1, MAX_PAIRS_AT_ONCE),
-            "opening_actions": (0, MAX_OPENING_ACTIONS),
-            "seed": (0, None),
-        }
-        for name, (minimum, maximum) in bounds.items():
-            object.__setattr__(self, name, check_integer(name, getattr(self, name), minimum, maximum))
-        if not isinstance(self.pairings, (tuple, list)):
-            raise ValueError(f"pairings must be a tuple of pairings, got {self.pairings!r}")
-        if not self.pairings:
-            raise ValueError("pairings must have at least one pairing, got none")
-        for pairing in self.pairings:
-            if not isinstance(pairing, tuple) or [type(name) for name in pairing] != [str, str]:
-                raise ValueError(f"a pairing must be a tuple of the names of two players, got {pairing!r}")
+    @model_validator(mode="before")
+    @classmethod
+    def _add_version(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "game_version" not in values and isinstance(values.get("game"), str):
+            return {**values, "game_version": load_game(values["game"]).version}
+        return values
+
+    @model_validator(mode="after")
+    def _check_together(self) -> ArenaSettings:
+        version = load_game(self.game).version
+        if self.game_version != version:
+            raise ValueError(
+                f"game_version must be {version}, the present version of {self.game}, got {self.game_version}"
+            )
         num_chunks = len(self.pairings) * -(-self.num_pairs // self.chunk_pairs)
         if num_chunks > MAX_CHUNKS:
             raise ValueError(
                 f"num_pairs must give at most {MAX_CHUNKS} chunks, got {num_chunks} with {self.num_pairs} pairs of "
                 f"{len(self.pairings)} pairings in chunks of {self.chunk_pairs}"
             )
-        for first, second in self.pairings:
-            if first == second:
-                raise ValueError(f"a pairing must have two different players, got {first!r} twice")
         if self.sprt is not None and len(self.pairings) != 1:
             raise ValueError(f"sprt requires a single pairing, got {len(self.pairings)}")
+        return self
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -78,38 +119,45 @@ class ArenaSettings:
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        """The chunks of the arena, in their order."""
-        return chunks_of(len(self.pairings), self.num_pairs, self.chunk_pairs)
+        """The chunks, interleaved, so that an interrupted arena has played all pairings about equally."""
+        sizes = [min(self.chunk_pairs, self.num_pairs - start) for start in range(0, self.num_pairs, self.chunk_pairs)]
+        pairings = range(len(self.pairings))
+        return tuple(Chunk(pairing, number, size) for number, size in enumerate(sizes) for pairing in pairings)
 
-    def to_fields(self) -> dict[str, Any]:
-        """Return the settings as JSON-serializable fields."""
-        return {
-            "game": self.game,
-            "game_version": load_game(self.game).version,
-            "pairings": [list(pairing) for pairing in self.pairings],
-            "num_pairs": self.num_pairs,
-            "chunk_pairs": self.chunk_pairs,
-            "opening_actions": self.opening_actions,
-            "seed": self.seed,
-            "sprt": None if self.sprt is None else str(self.sprt),
-        }
 
-    @classmethod
-    def from_fields(cls, fields: dict[str, Any]) -> ArenaSettings:
-        """Return the settings from fields of ``to_fields``. Raises ``ValueError`` for anything else."""
-        try:
-            settings = cls(
-                game=fields["game"],
-                pairings=tuple((first, second) for first, second in fields["pairings"]),
-                num_pairs=fields["num_pairs"],
-                chunk_pairs=fields["chunk_pairs"],
-                opening_actions=fields["opening_actions"],
-                seed=fields["seed"],
-                sprt=None if fields["sprt"] is None else Sprt.parse(fields["sprt"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"invalid arena settings: {error}") from None
-        if fields != settings.to_fields():
-            differing = [name for name in fields if fields[name] != settings.to_fields().get(name)]
-            raise ValueError(f"arena settings of a different version: {', '.join(differing)}")
-        return settings
+def round_robin(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of all players with each other. Raises ``ValueError`` for fewer than two players, or duplicates."""
+    return neighbors(names, max(len(names) - 1, 1))
+
+
+def gauntlet(name: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of one player with all others.
+
+    Raises:
+        ValueError: ``name`` is not among ``names``, there are fewer than two players, or duplicates.
+    """
+    _check_names(names)
+    if name not in names:
+        raise ValueError(f"gauntlet must be one of the players, {', '.join(map(repr, names))}, got {name!r}")
+    return tuple((name, other) for other in names if other != name)
+
+
+def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of each player with the next ``num_neighbors`` of the list, which is sorted by expected strength.
+
+    Raises:
+        ValueError: there are fewer than two players, duplicates, or ``num_neighbors`` is not an integer >= 1.
+    """
+    _check_names(names)
+    check_integer("neighbors", num_neighbors, 1)
+    return tuple(
+        (name, other) for index, name in enumerate(names) for other in names[index + 1 : index + 1 + num_neighbors]
+    )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if len(names) < 2:
+        raise ValueError(f"at least two players are required, got {len(names)}")
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"duplicate player {name!r}")

@@ -17,11 +17,13 @@ that was not observed counts as 0.001 pairs. Unlike in fishtest, there is no cor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from stoneworks.documents import Document
 
 #: The possible scores of A in a pair, as fractions of the maximum of 2 points.
 PAIR_SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
@@ -37,8 +39,7 @@ class SprtDecision(Enum):
     ACCEPT_1 = "elo1 accepted"
 
 
-@dataclass(frozen=True)
-class Sprt:
+class Sprt(Document):
     """A test of strength ``elo0`` against strength ``elo1``, in logistic Elo.
 
     Attributes:
@@ -48,40 +49,31 @@ class Sprt:
         beta: probability of accepting ``elo0`` if ``elo1`` is true.
 
     Raises:
-        ValueError: a value is invalid.
+        DocumentError: a value is invalid.
     """
 
-    elo0: float = 0.0
-    elo1: float = 30.0
-    alpha: float = 0.05
-    beta: float = 0.05
+    elo0: float = Field(0.0, ge=-2000, le=2000)
+    elo1: float = Field(30.0, ge=-2000, le=2000)
+    alpha: float = Field(0.05, gt=0, lt=0.5)
+    beta: float = Field(0.05, gt=0, lt=0.5)
 
-    def __post_init__(self) -> None:
-        for name in ("elo0", "elo1", "alpha", "beta"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ValueError(f"{name} must be a number, got {value!r}")
+    @model_validator(mode="after")
+    def _check_order(self) -> Sprt:
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo1 must be greater than elo0 ({self.elo0}), got {self.elo1}")
-        if max(abs(self.elo0), abs(self.elo1)) > 2000:
-            raise ValueError(f"elo0 and elo1 must be from -2000 to 2000, got {self.elo0} and {self.elo1}")
-        for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} must be a number > 0 and < 0.5, got {getattr(self, name)}")
+        return self
 
     @classmethod
-    def parse(cls, text: str) -> Sprt:
+    def from_text(cls, text: str) -> Sprt:
         """Return the test described by ``"elo0=0,elo1=30,alpha=0.05,beta=0.05"``; omitted values have their defaults.
 
         Raises:
             ValueError: a name is unknown or given twice, or a value is invalid.
         """
-        if not isinstance(text, str):
-            raise ValueError(f"sprt must be a string such as 'elo0=0,elo1=30', got {text!r}")
         values: dict[str, float] = {}
         for part in text.split(",") if text else ():
             name, _, value = part.partition("=")
-            if name not in ("elo0", "elo1", "alpha", "beta") or name in values:
+            if name not in cls.model_fields or name in values:
                 raise ValueError(f"sprt must give each of elo0=, elo1=, alpha=, beta= at most once, got {part!r}")
             try:
                 values[name] = float(value)
@@ -90,7 +82,7 @@ class Sprt:
         return cls(**values)
 
     def __str__(self) -> str:
-        return ",".join(f"{name}={_exactly(getattr(self, name))}" for name in ("elo0", "elo1", "alpha", "beta"))
+        return ",".join(f"{name}={_exactly(getattr(self, name))}" for name in type(self).model_fields)
 
     @property
     def lower_bound(self) -> float:

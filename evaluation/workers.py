@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection, wait
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
-from stoneworks.evaluation.errors import ArenaPlayError
 from stoneworks.evaluation.folder import records_of_chunk
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord
-from stoneworks.evaluation.schedule import Chunk
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 
 #: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]
-_Played = tuple[Chunk, tuple[GameRecord, ...]]
+
+_SECONDS_TO_END = 5.0
+
+#: Settings and players of the arena that this worker process plays.
+_arena: tuple[ArenaSettings, dict[str, Player]]
+
+
+class ArenaPlayError(ValueError):
+    """Raised when a player fails or returns an invalid answer. The message names the players of the game and the cause."""
 
 
 def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Chunk) -> tuple[GameRecord, ...]:
@@ -82,7 +90,7 @@ def use_one_thread() -> None:
 
 def play_chunks(
     settings: ArenaSettings, players: Mapping[str, Player], chunks: Sequence[Chunk], workers: int
-) -> Generator[_Played, None, None]:
+) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
     """Yield each chunk with its games when it is finished: with one worker in this process and in order, else in any order.
 
     Leaving the iterator early terminates the workers.
@@ -94,87 +102,35 @@ def play_chunks(
         for chunk in chunks:
             yield chunk, play_chunk(settings, players, chunk)
         return
-    team = _Team(settings, players, min(workers, len(chunks)))
+    executor = ProcessPoolExecutor(
+        min(workers, len(chunks)), get_context("spawn"), _start_worker, (added_entries(), settings, dict(players))
+    )
+    processes: list[BaseProcess] = []
     try:
-        yield from team.play(chunks)
-    finally:
-        team.end()
-
-
-class _Team:
-    """The worker processes and their pipes."""
-
-    def __init__(self, settings: ArenaSettings, players: Mapping[str, Player], size: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._settings = settings
-        self._processes = {}
         with interrupts_blocked():
-            for _ in range(size):
-                here, there = context.Pipe()
-                process = context.Process(
-                    target=_work, args=(added_entries(), settings, dict(players), there), daemon=True
-                )
-                process.start()
-                there.close()
-                self._processes[here] = process
-
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[_Played]:
-        """Yield chunks as they are finished (see :func:`play_chunks`)."""
-        waiting = list(reversed(chunks))
-        playing: dict[Connection, Chunk] = {}
-        for pipe in self._processes:
-            if waiting:
-                self._give(pipe, playing, waiting)
-        while playing:
-            ready = wait(list(playing))
-            for pipe in [pipe for pipe in playing if pipe in ready]:
-                chunk = playing.pop(pipe)
-                try:
-                    answer = pipe.recv()
-                except (EOFError, OSError):
-                    raise self._death(pipe, chunk) from None
-                if isinstance(answer, str):
-                    raise ArenaPlayError(answer)
-                if waiting:
-                    self._give(pipe, playing, waiting)
-                yield chunk, answer
-
-    def end(self) -> None:
-        """Terminate all processes."""
-        for pipe, process in self._processes.items():
+            futures = {executor.submit(_play_in_worker, chunk): chunk for chunk in chunks}
+        processes += executor._processes.values()  # Python 3.14 has executor.terminate_workers()
+        for future in as_completed(futures):
+            yield futures.pop(future), future.result()
+    except BrokenProcessPool:
+        raise ArenaPlayError("a worker process of the arena died, perhaps for lack of memory") from None
+    finally:
+        for process in processes:
             process.terminate()
-            pipe.close()
-        for process in self._processes.values():
-            process.join(5)
-            if process.is_alive():
-                process.kill()
-                process.join()
-
-    def _give(self, pipe: Connection, playing: dict[Connection, Chunk], waiting: list[Chunk]) -> None:
-        chunk = waiting.pop()
-        try:
-            pipe.send(chunk)
-        except OSError:
-            raise self._death(pipe, chunk) from None
-        playing[pipe] = chunk
-
-    def _death(self, pipe: Connection, chunk: Chunk) -> ArenaPlayError:
-        process = self._processes[pipe]
-        process.join(5)
-        first, second = self._settings.pairings[chunk.pairing]
-        return ArenaPlayError(f"{first!r} against {second!r}: the worker process died, exit code {process.exitcode}")
+        for process in processes:
+            process.join(_SECONDS_TO_END)
+            process.kill()
+        executor.shutdown(cancel_futures=True)
 
 
-def _work(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player], pipe: Connection) -> None:
-    """Play the chunks received through the pipe, and send back their games or the text of an error."""
+def _start_worker(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player]) -> None:
+    """Prepare a worker process for :func:`_play_in_worker`."""
+    global _arena
     exit_with_parent(clean_up=kill_programs)
     add_entries(entries)
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            chunk = pipe.recv()
-            use_one_thread()
-            try:
-                answer: tuple[GameRecord, ...] | str = play_chunk(settings, players, chunk)
-            except ArenaPlayError as error:
-                answer = str(error)
-            pipe.send(answer)
+    _arena = settings, players
+
+
+def _play_in_worker(chunk: Chunk) -> tuple[GameRecord, ...]:
+    use_one_thread()
+    return play_chunk(*_arena, chunk)

@@ -13,7 +13,7 @@ import numpy as np
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.features import has_features
-from stoneworks.models.processors import num_processors
+from stoneworks.models.machine import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
 from stoneworks.models.search.puct import PUCT
@@ -62,7 +62,7 @@ def _bot(name: str) -> Callable[[Game], None]:
 
 
 def _search(game: Game) -> None:
-    answer = np.zeros((1, game.num_distinct_actions()), np.float32), np.zeros(1, np.float32)
+    answer = np.zeros((1, game.num_actions), np.float32), np.zeros(1, np.float32)
     policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
     for policy in policies:  # in one process, because they share kernels
         for features in {False, has_features(game)}:

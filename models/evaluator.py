@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.extras import require_extra
-from stoneworks.models.allocator import keep_freed_memory
+from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork
 
 with require_extra("train", "networks"):

@@ -67,7 +67,7 @@ class BoardNetwork(nn.Module):
             observations: ``float32[batch, input planes, height, width]``, from the perspective of the player to move.
 
         Returns:
-            Logits ``float32[batch, num_distinct_actions]`` of all actions, legal or not, and the expected result for the
+            Logits ``float32[batch, num_actions]`` of all actions, legal or not, and the expected result for the
             player to move, ``float32[batch]`` in [-1, 1].
         """
         raise NotImplementedError

@@ -57,7 +57,7 @@ class NetworkInputs:
 
     def of_state(self, state: State) -> npt.NDArray[np.float32]:
         """Return the planes for the player to move, ``float32[1, planes, height, width]``."""
-        return self.of_records(state.records)[0]
+        return self.of_records(state.record.reshape(1))[0]
 
     def of_records(self, records: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
         """Return planes ``float32[n, planes, height, width]`` for the players to move, and masks ``int8[n, num_actions]``."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import lazy_loader
 
+import stoneworks.envs  # noqa: F401  registers the environments with Gymnasium and PettingZoo
+
 _lazy, _, _names = lazy_loader.attach_stub(__name__, __file__)
 __all__ = [*_names, "__version__"]
 

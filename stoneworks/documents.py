@@ -5,10 +5,16 @@ A document describes its fields once, by types and bounds; pydantic checks them 
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+
+from stoneworks.files import write_whole
+from stoneworks.reading import read_json
 
 T = TypeVar("T")
 
@@ -16,10 +22,10 @@ T = TypeVar("T")
 Tuple = Annotated[tuple[T, ...], Strict(False)]
 
 _BOUNDS = {
-    "greater_than_equal": "be >= {ge:g}",
-    "greater_than": "be > {gt:g}",
-    "less_than_equal": "be <= {le:g}",
-    "less_than": "be < {lt:g}",
+    "greater_than_equal": "be >= {ge:.10g}",
+    "greater_than": "be > {gt:.10g}",
+    "less_than_equal": "be <= {le:.10g}",
+    "less_than": "be < {lt:.10g}",
     "too_short": "have at least {min_length} items",
     "too_long": "have at most {max_length} items",
 }
@@ -58,7 +64,7 @@ class Document(BaseModel, metaclass=_TypedErrors):
     error: ClassVar[type[ValueError]] = DocumentError
 
     @classmethod
-    def parse(cls, values: Any, source: str) -> Any:
+    def parse(cls, values: Any, source: str) -> Self:
         """Return the document with ``values``, a mapping from YAML or JSON. ``source`` is its name in errors.
 
         Raises:
@@ -69,9 +75,24 @@ class Document(BaseModel, metaclass=_TypedErrors):
         except ValidationError as error:
             raise cls.error(f"{source}: {describe(error, cls)}") from None
 
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
+        return cls.parse(read_json(path, cls.error), str(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the document to a JSON file, atomically."""
+        text = json.dumps(self.to_fields(), indent=1, allow_nan=False, ensure_ascii=False)
+        write_whole(Path(path), f"{text}\n")
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the values as JSON has them, by the keys of the file."""
+        return self.model_dump(mode="json", by_alias=True)
+
     def replace(self, **changes: Any) -> Self:
-        """Return a validated copy with ``changes``. Raises ``error`` if a value is invalid."""
-        return type(self)(**{**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
+        """Return a copy with other values of some fields. Raises ``error`` for an invalid value."""
+        values = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+        return type(self)(**{**values, **changes})
 
 
 def describe(error: ValidationError, document: type[BaseModel]) -> str:

@@ -13,7 +13,7 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
-from stoneworks.evaluation import ArenaSettings, play_arena, rate
+from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
@@ -28,8 +28,8 @@ GAME = load_game("vadus(size=2)")
 STATE = GAME.new_initial_state()
 BATCH = Batch(GAME, 2)
 #: For arguments of wrong types.
-ANY: Any = {"random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
-ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
+ANY: Any = {"pairings": (("greedy", 1),), "random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
+ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num_pairs=1)
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,18 @@ ARENA = ArenaSettings("vadus(size=2)", (("random", "other"),), num_pairs=1)
         (lambda: PUCT(noise_fraction=7), "noise_fraction 0 1 7"),
         (lambda: PUCT(noise_concentration=0), "noise_concentration 0 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset True False 'x'"),
-        (lambda: ArenaSettings("vadus(size=2)", ANY["half"]), "pairings tuple 1.5"),
+        (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["half"]), "pairings tuple 1.5"),
         (lambda: VectorEnv(0, GAME), "num_envs 1 0"),
         (lambda: SelfPlayVectorEnv(ANY["half"], GAME), "num_envs 1 1.5"),
         (lambda: VectorEnv(2, GAME, opponent=ANY), "shares 0"),
         (lambda: draw(ANY["name"]), "state State 'x'"),
         (lambda: Replay(ANY["half"]), "1.5"),
-        (lambda: ArenaSettings("vadus(size=2)", ANY["list"]), "pairing tuple"),
-        (lambda: ArenaSettings("vadus(size=2)", (("greedy",),)), "pairing tuple"),  # type: ignore[arg-type]
+        (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["list"]), "pairings.0 tuple"),
+        (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["pairings"]), "pairings.0.1 string 1"),
         (lambda: play_arena(ARENA, "arena", {"other": ANY["half"]}), "player 'other' 1.5"),
-        (lambda: rate("random", "vadus(size=5)", "rated", num_pairs=0), "num_pairs 1 0"),
-        (lambda: rate("random", "vadus(size=5)", "rated", scout_pairs=0), "scout_pairs 1 0"),
-        (lambda: rate("random", "vadus(size=5)", "rated", seed=-1), "seed 0 -1"),
+        (lambda: RateSettings(num_pairs=0), "num_pairs 1 0"),
+        (lambda: RateSettings(scout_pairs=0), "scout_pairs 1 0"),
+        (lambda: RateSettings(seed=-1), "seed 0 -1"),
         (lambda: rate(ANY["half"], "vadus(size=5)", "rated"), "bot 1.5"),
     ],
 )

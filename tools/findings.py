@@ -50,7 +50,7 @@ class Findings:
         reasons: number of games by reason of their end.
         lengths: number of actions of each game.
         swaps: number of games in which the pie rule was used; None for a game without it.
-        opening: ``float32[num_distinct_actions]``, policy of the search for the first action.
+        opening: ``float32[num_actions]``, policy of the search for the first action.
     """
 
     game: Game
@@ -124,7 +124,7 @@ def _summarize(
 ) -> Findings:
     histories = [tuple(state.history()) for state in states]
     outcomes = [state.outcome() for state in states]
-    texts = [game.action_to_string(action) for action in range(game.num_distinct_actions())]
+    texts = [game.action_to_string(action) for action in range(game.num_actions)]
     swap = texts.index("swap") if "swap" in texts else None
     return Findings(
         game,

@@ -9,7 +9,7 @@ from typing import Any
 
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.results import rate_summaries
+from stoneworks.evaluation.rate import rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names

@@ -111,7 +111,7 @@ class AnalysisRoutes:
         game = line.state.get_game()
         policy = None
         if asked.heat is not None:
-            policy = np.zeros(game.num_distinct_actions())
+            policy = np.zeros(game.num_actions)
             for text, value in asked.heat.items():
                 try:
                     policy[game.string_to_action(text)] = value

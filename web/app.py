@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from stoneworks.models.processors import num_processors
+from stoneworks.models.machine import num_processors
 from stoneworks.web.analyzing import AnalysisRoutes
 from stoneworks.web.board import STATIC_FOLDER, Positions
 from stoneworks.web.bot_processes import BotProcesses

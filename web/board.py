@@ -137,7 +137,7 @@ def describe(
 
     Args:
         line: the position.
-        policy: probabilities to draw as a heat map with percentages, ``float64[num_distinct_actions]``.
+        policy: probabilities to draw as a heat map with percentages, ``float64[num_actions]``.
         shown_line: subsequent actions, drawn as numbered stones on the resulting position.
 
     Raises:

@@ -22,8 +22,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from stoneworks.documents import Document, Tuple
-from stoneworks.evaluation.errors import ArenaFolderError
-from stoneworks.evaluation.play import load_arena
+from stoneworks.evaluation.arena import load_arena
+from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ratings import RatingError
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.evaluation.results import results_of
@@ -236,7 +236,7 @@ class Watch:
         """Return a table of the games in a record file, an arena or the matches of a run."""
         found = list(self._records_of(query.source))
         known = [(index, record, file) for index, (record, file) in enumerate(found) if isinstance(record, GameRecord)]
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "index": index,
                 "game": record.game,
@@ -372,10 +372,10 @@ def _records_in(file: Path) -> list[GameRecord | str]:
         if not line.strip():
             continue
         try:
-            records.append(GameRecord.from_json(line.decode("utf-8")))
-        except (RecordError, UnicodeDecodeError, RecursionError) as error:
+            records.append(GameRecord.from_json(line.decode("utf-8", "replace"), f"{file.name}, line {number}"))
+        except RecordError as error:
             if number < len(lines):  # the last line is incomplete
-                records.append(f"{file.name}, line {number}: {error}")
+                records.append(str(error))
     return records
 
 
@@ -392,7 +392,7 @@ def _read_arena(folder: Path) -> dict[str, Any]:
     }
     if result.num_games:
         sent = ("players", "anchor", "seat", "sprt", "games", "distinct_games", "pairings")
-        answer["results"] = {name: value for name, value in results_of(result).items() if name in sent}
+        answer["results"] = {name: value for name, value in results_of(result).to_fields().items() if name in sent}
         answer["cross_table"] = [
             {"names": match.names, "score": match.score, "games": match.num_games} for match in result.matches
         ]

@@ -1,37 +1,42 @@
 """A measured model of one learner: how many self-play cores it serves for each official board size, and what limits it first.
 
-All times are CPU times of one core, so that other load on the machine hardly affects them.
+All times are CPU times of one core, so that other load on the machine hardly affects them. ``python -m
+benchmarks.cluster.capacity`` prints the model.
 """
 
 from __future__ import annotations
 
 import json
 import pickle
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
+from rich.console import Console
 from rich.table import Table
 
+from benchmarks.speed.__main__ import WIDTH_OF_FILES
+from stoneworks.cli.main import run
+from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
-from stoneworks.files import write_whole
+from stoneworks.files import check_output_file, write_whole
+from stoneworks.models.machine import processor_name
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.models.network_inputs import NetworkInputs
-from stoneworks.models.processors import processor_name
+from stoneworks.training.alphazero.cluster.actors import BATCH_SECONDS, PlayedBatch
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
-from stoneworks.training.cluster.actor import PlayedBatch
-from stoneworks.training.cluster.connection import local_cluster
-from stoneworks.training.cluster.crew import BATCH_SECONDS
 from stoneworks.training.runs.config_files import load_config
 
 with require_extra("train", "training runs"):
@@ -263,3 +268,29 @@ def save_capacity(transport: Transport, results: list[Capacity], path: Path) -> 
         "games": [asdict(result) | {"bottleneck": result.bottleneck} for result in results],
     }
     write_whole(path, json.dumps(fields, indent=2) + "\n")
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def capacity(
+    json: Annotated[Path | None, typer.Option("--json", help="Write the results to a JSON file.")] = None,
+) -> None:
+    """Measure how many self-play cores of a cluster one learner serves."""
+    if json is not None:
+        check_output_file("json", json)
+    with Console(stderr=True).status("measuring") as status:
+        transport, results = measure_capacity(progress=status.update)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_FILES, markup=False, highlight=False)
+    console.print(table_of(results))
+    console.print(
+        f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
+        f"{transport.bytes_per_second / 1e6:,.0f} MB/s of games, {transport.weights_bytes_per_second / 1e6:,.0f} MB/s of weights"
+    )
+    if json is not None:
+        save_capacity(transport, results, json)
+
+
+if __name__ == "__main__":
+    run(app)

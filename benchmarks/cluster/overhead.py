@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
+from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
-from stoneworks.training.cluster.connection import local_cluster
-from stoneworks.training.cluster.source import ClusterSelfPlay
 from stoneworks.training.runs.config_files import load_config
 
 with require_extra("cluster", "clusters"):
@@ -64,7 +64,7 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
         processes = SelfPlayProcesses(network, config, seed, 2, 0.0)
         try:
             pids = ray.get(
-                [member.actor.__ray_call__.remote(lambda actor: os.getpid()) for member in actors._crew._members]
+                [one.handle.__ray_call__.remote(lambda actor: os.getpid()) for one in actors._actors._actors]
             )
             local = _Side(processes, [process.pid or 0 for process in processes._processes])
             remote = _Side(actors, pids)

@@ -36,17 +36,6 @@ def speed(
             metavar="OLD.json", help="Mark rows that are slower than in an earlier --json file, beyond the spread."
         ),
     ] = None,
-    growth: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="IMAGE",
-            help="Measure how cost grows with board size instead, and plot it to this .svg or .png file.",
-        ),
-    ] = None,
-    capacity: Annotated[
-        bool,
-        typer.Option(help="Measure instead how many self-play cores of a cluster one learner serves (extra cluster)."),
-    ] = False,
 ) -> None:
     """Measure speed relative to other environments and engines in the same run.
 
@@ -56,12 +45,6 @@ def speed(
 
     if json is not None:
         check_output_file("json", json)
-    if capacity:
-        _measure_capacity(json)
-        return
-    if growth is not None:
-        _measure_growth(growth, json, rounds, seconds)
-        return
     earlier = None if compare is None else load_report(compare)
     with Console(stderr=True).status("measuring") as status:
         report = run_bench(rounds=rounds, seconds=seconds, only=only, with_training=training, progress=status.update)
@@ -69,34 +52,6 @@ def speed(
     Console(width=width, markup=False, highlight=False).print(table_of(report, earlier))
     if json is not None:
         save_report(report, json)
-
-
-def _measure_growth(image: Path, json: Path | None, rounds: int, seconds: float) -> None:
-    from benchmarks.speed.growth import check_image, draw_growth, measure_growth, save_growth
-
-    check_image(image)
-    with Console(stderr=True).status("measuring") as status:
-        results = measure_growth(rounds=rounds, seconds=seconds, progress=status.update)
-    draw_growth(results, image)
-    print(f"the figure is {image}")
-    if json is not None:
-        save_growth(results, json)
-
-
-def _measure_capacity(json: Path | None) -> None:
-    from benchmarks.cluster.capacity import measure_capacity, save_capacity, table_of
-
-    with Console(stderr=True).status("measuring") as status:
-        transport, results = measure_capacity(progress=status.update)
-    width = None if sys.stdout.isatty() else WIDTH_OF_FILES
-    console = Console(width=width, markup=False, highlight=False)
-    console.print(table_of(results))
-    console.print(
-        f"learner's process: {transport.seconds_per_batch * 1e3:.2f} ms per batch, "
-        f"{transport.bytes_per_second / 1e6:,.0f} MB/s of games, {transport.weights_bytes_per_second / 1e6:,.0f} MB/s of weights"
-    )
-    if json is not None:
-        save_capacity(transport, results, json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Cost as a function of board size: time per step, per playout action and per simulation, and memory per state."""
+"""Cost as a function of board size: time per step, per playout action and per simulation, and memory per state.
+
+``python -m benchmarks.speed.growth growth.svg`` measures and plots it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,17 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
 
 from benchmarks.speed import ours
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
-from stoneworks.models.processors import processor_name
+from stoneworks.models.machine import processor_name
 
 NUM_GAMES = 64
 MCTS_SIMULATIONS = 400
@@ -92,7 +99,7 @@ def save_growth(results: list[Growth], path: Path) -> None:
 
 def check_image(path: Path) -> None:
     """Raise ``ValueError`` if no SVG or PNG file can be written to ``path``."""
-    check_output_file("growth", path, (".svg", ".png"))
+    check_output_file("image", path, (".svg", ".png"))
 
 
 def draw_growth(results: list[Growth], path: Path) -> None:
@@ -128,3 +135,29 @@ def draw_growth(results: list[Growth], path: Path) -> None:
     figure.axes[0].legend(fontsize=9)
     settings: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
     figure.savefig(path, **settings)
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def growth(
+    image: Annotated[Path, typer.Argument(help="The .svg or .png file to plot.")],
+    json: Annotated[Path | None, typer.Option("--json", help="Write the results to a JSON file.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of rounds; the fastest counts.")] = 3,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Approximate time per measurement.")] = 0.2,
+) -> None:
+    """Measure how cost grows with board size, and plot it."""
+    check_image(image)
+    if json is not None:
+        check_output_file("json", json)
+    with Console(stderr=True).status("measuring") as status:
+        results = measure_growth(rounds=rounds, seconds=seconds, progress=status.update)
+    draw_growth(results, image)
+    print(f"the figure is {image}")
+    if json is not None:
+        save_growth(results, json)
+
+
+if __name__ == "__main__":
+    run(app)

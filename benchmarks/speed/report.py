@@ -16,7 +16,7 @@ from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Measured, Spread, measure_in_turns, ratio
 from stoneworks.documents import Document, Tuple
 from stoneworks.files import write_whole
-from stoneworks.models.processors import processor_name
+from stoneworks.models.machine import processor_name
 from stoneworks.reading import read_json
 
 

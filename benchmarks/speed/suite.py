@@ -62,7 +62,7 @@ def all_comparisons(*, with_training: bool = True) -> list[Comparison]:
 def _steps() -> Iterator[Comparison]:
     vadus = load_game(VADUS)
     # A random game of Vadus 9 has about 219 actions.
-    nothing = references.do_nothing_steps(vadus.observation_tensor_shape(), vadus.num_distinct_actions(), 219)
+    nothing = references.do_nothing_steps(vadus.observation_shape, vadus.num_actions, 219)
     openspiel = references.openspiel_state_steps()
     for game in (HEX, VADUS):
         yield Comparison("state steps from Python", ours.state_steps(game), openspiel)

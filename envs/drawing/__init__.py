@@ -45,7 +45,7 @@ def draw(
             placed anything. Actions that are not on the board, such as a pass, are not shown.
         fill: fill colors of cells: CSS colors by cell name (``"e5"``) or index; or a heat map, an array of values in
             [0, 1] (NaN for none) of shape ``[num_cells]``, ``[height, width]`` or, for a policy,
-            ``[num_distinct_actions]``. Entries off the board must be 0 or NaN.
+            ``[num_actions]``. Entries off the board must be 0 or NaN.
         marks: texts of up to 5 characters by cell, drawn on its stone or on the cell.
         numbers: texts of up to 5 characters by board action, drawn on a disc at the place of the action, such as the
             move numbers of a variation.

@@ -47,9 +47,9 @@ def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
     on_board = []
     for action in actions:
         index = _index(action)
-        if index is None or not 0 <= index < game.num_distinct_actions():
+        if index is None or not 0 <= index < game.num_actions:
             raise ValueError(
-                f"last_actions must be actions of {game}, from 0 to {game.num_distinct_actions() - 1}, got {action!r}"
+                f"last_actions must be actions of {game}, from 0 to {game.num_actions - 1}, got {action!r}"
             )
         if index < game.num_action_planes * game.grid.num_cells:
             _check_on_board(game, index % game.grid.num_cells, f"last_actions: {action!r}")
@@ -148,7 +148,7 @@ def _color(game: Game, cell: int, color: object) -> str:
 def _heat_map(game: Game, fill: npt.ArrayLike) -> dict[int, str]:
     """Return colors by cell for values in [0, 1] by cell, or by action (summed over the actions of a cell)."""
     grid = game.grid
-    shapes = ((grid.num_cells,), (grid.height, grid.width), (game.num_distinct_actions(),))
+    shapes = ((grid.num_cells,), (grid.height, grid.width), (game.num_actions,))
     try:
         values = np.asarray(fill, np.float64)
     except (TypeError, ValueError):

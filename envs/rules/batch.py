@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +21,34 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.envs.rules.thread_team import ThreadTeam
 
 
+class Step(NamedTuple):
+    """What a step of a batch produced: the arrays of ``Batch``, read-only views that the next step overwrites."""
+
+    observations: npt.NDArray[np.float32]
+    action_masks: npt.NDArray[np.int8]
+    current_players: npt.NDArray[np.int8]
+    rewards: npt.NDArray[np.float32]
+    terminated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_]
+
+    def copy(self) -> Step:
+        """Return copies of the arrays, which later steps do not change."""
+        arrays: tuple[Any, ...] = self
+        return Step(*(array.copy() for array in arrays))
+
+
 class Batch:
     """``num_games`` games of ``game``.
 
-    The arrays are read-only views that every ``step`` and ``reset`` overwrites; copy what you keep. ``copy.deepcopy``
-    and ``pickle`` create equal, independent batches.
+    The arrays are read-only views that every ``step`` and ``reset`` overwrites; copy what you keep, e.g. by
+    ``batch.step(actions).copy()``. ``copy.deepcopy`` and ``pickle`` create equal, independent batches.
 
     Attributes:
         game: the game.
         states: records ``[num_games]`` of ``game.state_dtype``.
         observations: ``float32[num_games, planes, height, width]``, from the perspective of the player to move (player 0
             after the end of the game).
-        action_masks: ``int8[num_games, num_distinct_actions]``, 1 for legal actions; zeros after the end of the game.
+        action_masks: ``int8[num_games, num_actions]``, 1 for legal actions; zeros after the end of the game.
         current_players: ``int8[num_games]``, the player to move, or ``TERMINAL_PLAYER`` (-4).
         rewards: ``float32[num_games, 2]``, the rewards of both players for the last step.
         terminated: ``bool[num_games]``, whether the game is over (with ``auto_reset``: whether the last step ended one).
@@ -75,7 +91,7 @@ class Batch:
         self._num_threads = int(num_threads)
         self._states = game.blank_records(self.num_games)
         self._planes = np.zeros((num_games, *game.flat_observation_shape), np.float32)
-        self._masks = np.zeros((num_games, game.num_distinct_actions()), np.int8)
+        self._masks = np.zeros((num_games, game.num_actions), np.int8)
         self._current_players = np.zeros(num_games, np.int8)
         self._rewards = np.zeros((num_games, 2), np.float32)
         self._terminated = np.zeros(num_games, np.bool_)
@@ -96,6 +112,9 @@ class Batch:
         self.rewards = _read_only(self._rewards)
         self.terminated = _read_only(self._terminated)
         self.truncated = _read_only(self._truncated)
+        self._arrays = Step(
+            self.observations, self.action_masks, self.current_players, self.rewards, self.terminated, self.truncated
+        )
 
         bounds = np.linspace(0, self.num_games, min(self._num_threads, self.num_games) + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -143,12 +162,16 @@ class Batch:
         self._terminated[chosen] = over & ~self._truncated[chosen]
         self._fill(self.game.board, self._states, chosen, self._current_players, self._planes, self._masks)
 
-    def step(self, actions: npt.ArrayLike) -> None:
+    def step(self, actions: npt.ArrayLike) -> Step:
         """Apply one action to each game.
 
         Args:
             actions: ``int[num_games]``. ``NO_ACTION`` (-1) leaves a game unchanged, and is the only action that is allowed
                 for a finished game.
+
+        Returns:
+            The observations, masks, players to move, rewards and ends of all games, as views that the next step overwrites;
+            ``copy()`` of the result returns arrays to keep.
 
         Raises:
             IllegalActionError: an action is illegal. The message names the game; no game is changed.
@@ -178,6 +201,7 @@ class Batch:
                 self._masks[part],
             ),
         )
+        return self._arrays
 
     def random_actions(self) -> npt.NDArray[np.int64]:
         """Return ``int64[num_games]``: a uniformly random legal action per game, or ``NO_ACTION`` for a finished game."""

@@ -18,6 +18,7 @@ from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.header import TAG, Field
+from stoneworks.envs.rules.openspiel_names import OpenSpielGame
 from stoneworks.envs.rules.options import Option, check_options
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels
 
@@ -44,7 +45,7 @@ class Symmetry:
     Attributes:
         name: description.
         cells: ``int64[height * width]``, the image of each cell.
-        actions: ``int64[num_distinct_actions]``, the image of each action.
+        actions: ``int64[num_actions]``, the image of each action.
         planes: ``int64[num_planes]``, the image of each observation plane.
         observation: ``int64[num_planes * height * width]``, the image of each entry of an observation; planes may permute
             their cells differently from ``cells``.
@@ -64,17 +65,16 @@ class Symmetry:
         return image.reshape(planes.shape)
 
     def of_policy(self, policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the images of masks or policies ``[..., num_distinct_actions]``."""
+        """Return the images of masks or policies ``[..., num_actions]``."""
         image = np.empty_like(policy)
         image[..., self.actions] = policy
         return image
 
 
-class Game(ABC):
+class Game(OpenSpielGame, ABC):
     """A game with its options: everything that all its positions share.
 
-    Games with equal options are equal, and ``load_game(str(game)) == game``. Method names and semantics follow
-    OpenSpiel, so that its algorithms can use games directly.
+    Games with equal options are equal, and ``load_game(str(game)) == game``. OpenSpiel's algorithms can use games directly.
 
     Attributes:
         options: the value of every option.
@@ -82,8 +82,6 @@ class Game(ABC):
         board: the board constants for kernels, an array of one record of ``board_dtype``.
         state_dtype: dtype of a position.
         num_action_planes: number of planes of board actions.
-        num_actions: same as OpenSpiel's ``num_distinct_actions()``.
-        observation_shape: same as OpenSpiel's ``observation_tensor_shape()``.
     """
 
     # Defined by each game.
@@ -123,7 +121,7 @@ class Game(ABC):
         """Return board constants that are 0 except for those of ``BOARD_HEADER``. Requires ``grid``."""
         board: npt.NDArray[np.void] = np.zeros(1, dtype)
         board["num_cells"] = self.grid.num_cells
-        board["num_actions"] = self.num_distinct_actions()
+        board["num_actions"] = self.num_actions
         return board
 
     # -- What a game's module defines ------------------------------------------------------------------------------
@@ -146,13 +144,9 @@ class Game(ABC):
 
     # -- Actions ---------------------------------------------------------------------------------------------------
 
-    def num_distinct_actions(self) -> int:
-        """Return the number of action indices: ``planes * height * width`` plus the number of global actions."""
-        return self.num_actions
-
     @cached_property
     def num_actions(self) -> int:
-        """Same as ``num_distinct_actions()``."""
+        """Number of action indices: ``planes * height * width`` plus the number of global actions."""
         return self.num_action_planes * self.grid.num_cells + len(self.global_actions)
 
     @cached_property
@@ -312,13 +306,9 @@ class Game(ABC):
 
     # -- Observations and symmetries -------------------------------------------------------------------------------
 
-    def observation_tensor_shape(self) -> tuple[int, int, int]:
-        """Return ``(planes, height, width)``."""
-        return self.observation_shape
-
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
-        """Same as ``observation_tensor_shape()``."""
+        """``(planes, height, width)``."""
         return len(self.observation_planes), self.grid.height, self.grid.width
 
     @cached_property
@@ -366,57 +356,6 @@ class Game(ABC):
         """Return the image of each observation plane if direction d is mapped to ``directions[d]``."""
         return np.arange(len(self.observation_planes))
 
-    # -- OpenSpiel's static facts ------------------------------------------------------------------------------------
-
-    def num_players(self) -> int:
-        """Return 2."""
-        return 2
-
-    def new_initial_states(self) -> list[State]:
-        """Return the only initial state, in a list."""
-        return [self.new_initial_state()]
-
-    def observation_tensor_size(self) -> int:
-        """Return the number of entries of an observation."""
-        planes, height, width = self.observation_shape
-        return planes * height * width
-
-    def max_chance_outcomes(self) -> int:
-        """Return 0: there is no chance."""
-        return 0
-
-    def max_utility(self) -> float:
-        """Return the utility of a win, 1."""
-        return 1.0
-
-    def min_utility(self) -> float:
-        """Return the utility of a loss, -1."""
-        return -1.0
-
-    def utility_sum(self) -> float:
-        """Return the sum of the utilities of both players, 0."""
-        return 0.0
-
-    def get_type(self) -> Any:
-        """Return the ``pyspiel.GameType`` that OpenSpiel's algorithms require. Needs OpenSpiel."""
-        import pyspiel
-
-        return pyspiel.GameType(
-            self.name,
-            self.name.capitalize(),
-            pyspiel.GameType.Dynamics.SEQUENTIAL,
-            pyspiel.GameType.ChanceMode.DETERMINISTIC,
-            pyspiel.GameType.Information.PERFECT_INFORMATION,
-            pyspiel.GameType.Utility.ZERO_SUM,
-            pyspiel.GameType.RewardModel.TERMINAL,
-            max_num_players=2,
-            min_num_players=2,
-            provides_information_state_string=True,
-            provides_information_state_tensor=False,
-            provides_observation_string=True,
-            provides_observation_tensor=True,
-        )
-
     # -- Compiled functions ------------------------------------------------------------------------------------------
 
     def compiled(
@@ -439,27 +378,27 @@ class Game(ABC):
         return function
 
     @cached_property
-    def fill_mask(self) -> Callable[..., Any]:
+    def _fill_mask(self) -> Callable[..., Any]:
         """See :func:`templates.fill_mask`."""
         return kernels.unchecked(self.compiled(templates.fill_mask))
 
     @cached_property
-    def try_action(self) -> Callable[..., Any]:
+    def _try_action(self) -> Callable[..., Any]:
         """See :func:`templates.try_action`."""
         return kernels.unchecked(self.compiled(templates.try_action))
 
     @cached_property
-    def try_step(self) -> Callable[..., Any]:
+    def _try_step(self) -> Callable[..., Any]:
         """See :func:`templates.try_step`."""
         return kernels.unchecked(self.compiled(templates.try_step))
 
     @cached_property
-    def fill_observation(self) -> Callable[..., Any]:
+    def _fill_observation(self) -> Callable[..., Any]:
         """See :func:`templates.fill_observation`."""
         return kernels.unchecked(self.compiled(templates.fill_observation))
 
     @cached_property
-    def fill_observation_and_mask(self) -> Callable[..., Any]:
+    def _fill_observation_and_mask(self) -> Callable[..., Any]:
         """See :func:`templates.fill_observation_and_mask`."""
         return kernels.unchecked(self.compiled(templates.fill_observation_and_mask))
 

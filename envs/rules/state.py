@@ -13,6 +13,7 @@ from stoneworks.envs.rules.checks import check_integer, check_player
 from stoneworks.envs.rules.errors import IllegalActionError, RecordError
 from stoneworks.envs.rules.game import Game, action_index
 from stoneworks.envs.rules.header import TAG
+from stoneworks.envs.rules.openspiel_names import OpenSpielState
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 
@@ -26,7 +27,7 @@ class Outcome(NamedTuple):
 _BOOL, _INT8, _FLOAT32 = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
 
 
-class State:
+class State(OpenSpielState):
     """A position of a game. It is mutable; ``clone`` returns an independent copy.
 
     States are equal if their positions are equal; the history is not compared. The attribute ``game`` is
@@ -64,7 +65,7 @@ class State:
         except TypeError:
             raise game.not_an_integer(action) from None
         try:
-            player: int = game.try_action(game.board, self._records, np.empty(game.num_actions, _INT8), index)
+            player: int = game._try_action(game.board, self._records, np.empty(game.num_actions, _INT8), index)
         except OverflowError:  # does not fit the kernel's 64-bit argument
             return False
         if player == ILLEGAL:
@@ -91,7 +92,7 @@ class State:
         planes = np.empty(game.observation_shape, _FLOAT32)
         mask = np.empty(game.num_actions, _INT8)
         try:
-            player: int = game.try_step(game.board, self._records, index, planes, mask)
+            player: int = game._try_step(game.board, self._records, index, planes, mask)
         except OverflowError:  # does not fit the kernel's 64-bit argument
             return None
         if player == ILLEGAL:
@@ -103,8 +104,8 @@ class State:
     def why_illegal(self, action: int) -> str:
         """Return the message of the ``IllegalActionError`` for an illegal action."""
         game = self._game
-        if not 0 <= action < game.num_distinct_actions():
-            return f"{game}: action must be from 0 to {game.num_distinct_actions() - 1}, got {action}"
+        if not 0 <= action < game.num_actions:
+            return f"{game}: action must be from 0 to {game.num_actions - 1}, got {action}"
         legal = self.legal_actions()
         shown = " ".join(map(game.action_to_string, legal[:12])) + (
             f" ... ({len(legal)} in all)" if len(legal) > 12 else ""
@@ -126,16 +127,16 @@ class State:
             return []
         game = self._game
         mask = np.empty(game.num_actions, _BOOL)  # one byte, as in int8; nonzero() is fastest for booleans
-        game.fill_mask(game.board, self._records, mask)
+        game._fill_mask(game.board, self._records, mask)
         return mask.nonzero()[0].tolist()
 
     def legal_actions_mask(self, player: int | None = None) -> npt.NDArray[np.int8]:
-        """Return ``int8[num_distinct_actions]``: 1 for legal actions, else 0; zeros after the end of the game."""
+        """Return ``int8[num_actions]``: 1 for legal actions, else 0; zeros after the end of the game."""
         game = self._game
         if player is not None and player != self._current_player:
             return np.zeros(game.num_actions, np.int8)
         mask = np.empty(game.num_actions, np.int8)
-        game.fill_mask(game.board, self._records, mask)
+        game._fill_mask(game.board, self._records, mask)
         return mask
 
     # -- Queries -----------------------------------------------------------------------------------------------------
@@ -165,16 +166,6 @@ class State:
         winner = int(self._records["winner"][0])
         return [0.0, 0.0] if winner == NO_WINNER else [1.0 - 2.0 * (player != winner) for player in (0, 1)]
 
-    def rewards(self) -> list[float]:
-        """Return the rewards of both players for the last action. They equal the returns, as only the end is rewarded."""
-        return self.returns()
-
-    def player_return(self, player: int) -> float:
-        """Return the return of one player."""
-        return self.returns()[check_player(player)]
-
-    player_reward = player_return
-
     def score(self) -> tuple[Any, Any] | None:
         """Return the score of color 0 and color 1 (its form depends on the game), or None if the game has no score."""
         return self._game.score(self)
@@ -199,13 +190,8 @@ class State:
 
     @property
     def record(self) -> np.void:
-        """Copy of the position, a record of ``game.state_dtype``."""
-        return self._records[0].copy()  # type: ignore[no-any-return]
-
-    @property
-    def records(self) -> npt.NDArray[np.void]:
-        """Copy of the position as an array of a single record, ``[1]``, which takes a quarter of the time of ``record``."""
-        return self._records.copy()
+        """Copy of the position, a record of ``game.state_dtype``. ``record.reshape(1)`` is an array of it for kernels."""
+        return _writable(self._records.tobytes(), self._game.state_dtype)[0]  # type: ignore[no-any-return]
 
     @classmethod
     def from_record(cls, game: Game, record: np.void, *, trusted: bool = False) -> State:
@@ -253,7 +239,7 @@ class State:
         elif player not in (0, 1):
             raise ValueError(f"player must be 0 or 1, got {player!r}")
         planes = np.empty(self._game.flat_observation_shape, np.float32)
-        self._game.fill_observation(self._game.board, self._records, player, planes)
+        self._game._fill_observation(self._game.board, self._records, player, planes)
         return planes.reshape(self._game.observation_shape)
 
     def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
@@ -263,7 +249,7 @@ class State:
         game = self._game
         planes = np.empty(game.observation_shape, _FLOAT32)
         mask = np.empty(game.num_actions, _INT8)
-        game.fill_observation_and_mask(game.board, self._records, player, planes, mask)
+        game._fill_observation_and_mask(game.board, self._records, player, planes, mask)
         return planes, mask
 
     # -- Texts -------------------------------------------------------------------------------------------------------
@@ -321,44 +307,6 @@ class State:
 
     def __reduce__(self) -> tuple[Callable[..., State], tuple[Game, bytes, list[int]]]:
         return _restore, (self._game, self._records.tobytes(), self._history)
-
-    # -- OpenSpiel methods with constant results -----------------------------------------------------------------------
-
-    def is_chance_node(self) -> bool:
-        """Return False: there are no chance nodes."""
-        return False
-
-    def is_simultaneous_node(self) -> bool:
-        """Return False: players move in turn."""
-        return False
-
-    def is_initial_state(self) -> bool:
-        """Return whether no action has been played."""
-        return not self._history
-
-    def num_players(self) -> int:
-        """Return 2."""
-        return 2
-
-    def num_distinct_actions(self) -> int:
-        """Return the number of action indices of the game."""
-        return self._game.num_distinct_actions()
-
-    def is_player_node(self) -> bool:
-        """Return whether a player is to move: True until the game is over."""
-        return not self.is_terminal()
-
-    def history_str(self) -> str:
-        """Return the indices of the actions that led here, ``"3, 14"``."""
-        return ", ".join(map(str, self._history))
-
-    def information_state_string(self, player: int | None = None) -> str:
-        """Return the information state, the same for both players: the history."""
-        return self.history_str()
-
-    def observation_string(self, player: int | None = None) -> str:
-        """Return the observation as text, the same for both players: the position."""
-        return str(self)
 
 
 def _writable(record: bytes, dtype: np.dtype[Any]) -> npt.NDArray[np.void]:

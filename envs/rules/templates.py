@@ -57,7 +57,7 @@ def reset(board: BoardRecord, state: StateRecord) -> None:
 
 @linked
 def legal_actions(board: BoardRecord, state: StateRecord, mask: Int8s) -> None:
-    """Write every entry of ``mask`` (``int8[num_distinct_actions]``): 1 for legal actions, else 0. The game must not be over."""
+    """Write every entry of ``mask`` (``int8[num_actions]``): 1 for legal actions, else 0. The game must not be over."""
     raise NotImplementedError
 
 
@@ -80,7 +80,7 @@ def observe(board: BoardRecord, state: StateRecord, player: int, planes: Float32
 def finish_at_random(board: BoardRecord, state: StateRecord, mask: Int8s, seeds: UInt64s, game: int) -> int:
     """Play to the end with uniformly random legal actions and return the number of actions.
 
-    ``mask`` (``int8[num_distinct_actions]``) is scratch space; ``seeds[game]`` is advanced. This default is used for
+    ``mask`` (``int8[num_actions]``) is scratch space; ``seeds[game]`` is advanced. This default is used for
     games without a kernel of this name.
     """
     played = 0

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.bots.action_value_bot import ActionValueBot
+from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
 
@@ -116,14 +116,14 @@ class AlphaBetaBot(ActionValueBot):
         self, depth: int, states: npt.NDArray[np.void], max_positions: int
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the values and actions of the search of each position, and the numbers of visited positions."""
-        values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
+        values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         limits = depth, self._num_candidates, max_positions
         buffers = self._unused_buffers.pop() if self._unused_buffers else None
         if buffers is None or buffers.depth < depth:
-            buffers = WorkBuffers.allocate(depth, self._game.num_distinct_actions())
+            buffers = WorkBuffers.allocate(depth, self._game.num_actions)
         work = buffers.table, buffers.entries_in_use, buffers.candidates
         self._search(self._game.board, states, *limits, *work, seeds, values, actions, num_positions)
         self._unused_buffers.append(buffers)

@@ -1,4 +1,7 @@
-"""``ExternalBot``: an external program that plays over standard input and output (see docs/protocol.md)."""
+"""``ExternalBot``: an external program that plays over standard input and output (see docs/protocol.md).
+
+``python -m stoneworks.models.bots.external_bot greedy`` is such a program, which plays as the bot ``greedy``.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,17 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
 from collections import deque
+from typing import TextIO
 
-from stoneworks.envs.rules import Game, IllegalActionError, State
+from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 from stoneworks.envs.rules.checks import check_positive
 from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_game_goes_on, check_same_game
+from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
 #: Version of the protocol.
@@ -305,3 +311,52 @@ class _Program:
         with self._process.stderr as pipe:
             while line := pipe.readline(MAX_LINE_BYTES):
                 self._last_errors.append(line)
+
+
+# -- The other side ----------------------------------------------------------------------------------------------------
+
+
+def serve(bot_name: str, source: TextIO, target: TextIO) -> None:
+    """Answer the messages in ``source`` until its end or ``quit``.
+
+    Raises:
+        ValueError: the referee named an unknown game or action, or the bot is unknown.
+    """
+    game: Game | None = None
+    seed: int | None = None
+    bot: Bot | None = None
+    state: State | None = None
+
+    def say(line: str) -> None:
+        print(line, file=target, flush=True)
+
+    for line in source:
+        word, _, rest = line.strip().partition(" ")
+        if word == "stoneworks":
+            say(f"stoneworks 1 {bot_name}")
+        elif word == "game":
+            game, bot = load_game(rest), None
+        elif word == "seed":
+            seed = int(rest)
+        elif word == "new" and game is not None:
+            bot = bot or load_bot(bot_name, game, seed)
+            bot.restart()
+        elif word == "ready":
+            say("ready")
+        elif word == "position" and game is not None:
+            state = game.deserialize_state("\n".join(rest.split()))
+        elif word == "go" and bot is not None and state is not None:
+            say(f"action {state.action_to_string(bot.step(state))}")
+        elif word == "quit":
+            break
+
+
+def main() -> None:
+    """Serve the bot named on the command line."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m stoneworks.models.bots.external_bot <name of a bot>")
+    serve(sys.argv[1], sys.stdin, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

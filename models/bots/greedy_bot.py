@@ -1,15 +1,91 @@
-"""``GreedyBot``: searches one turn ahead for the best position according to the evaluation of the game."""
+"""``GreedyBot``: searches one turn ahead for the best position by the game's evaluation; and the base class of such bots."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_integer, check_seed
-from stoneworks.models.bots.action_value_bot import ActionValueBot
+from stoneworks.models.bots.bot import (
+    Analysis,
+    Bot,
+    check_game_goes_on,
+    check_games_go_on,
+    check_same_game,
+    line_of,
+)
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
+
+
+class ActionValueBot(Bot):
+    """Plays an action with the highest value; ties are broken at random."""
+
+    def __init__(self, game: Game) -> None:
+        """Create a bot of a game."""
+        self._game = game
+
+    @abstractmethod
+    def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """Search from ``[n]`` records of non-terminal positions of the bot's game.
+
+        Returns:
+            The values of all actions, ``float32[n, num_actions]`` (see :meth:`action_values`), and the actions to
+            play, ``int64[n]``.
+        """
+
+    def action_values(self, state: State) -> npt.NDArray[np.float32]:
+        """Return ``float32[num_actions]``: the value of each action for the player to move.
+
+        The highest value is that of the search; others may be upper bounds. Illegal actions, and those that were not tried,
+        have minus infinity.
+        """
+        return self._search_position(state)[0]
+
+    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
+        """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is uniform over the best actions."""
+        values, action = self._search_position(state)
+        best = np.flatnonzero(values == values.max()).tolist()
+        return [(one, 1 / len(best)) for one in best], action
+
+    def analyze(self, state: State) -> Analysis:
+        """See :meth:`Bot.analyze`. The values are on the scale of the game's evaluation."""
+        values, action = self._search_position(state)
+        legal = np.array(state.legal_actions(), np.int64)
+        evaluations = values[legal].astype(np.float64)
+        best = evaluations == evaluations.max()
+        return Analysis(
+            state.current_player(),
+            action,
+            legal,
+            best / best.sum(),
+            evaluation=float(evaluations.max()),
+            action_evaluations=evaluations,
+            line=line_of(self.step, state),
+        )
+
+    def step(self, state: State) -> int:
+        """Return the chosen action (see :meth:`Bot.step`)."""
+        return self._search_position(state)[1]
+
+    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """See :meth:`Bot.step_batch`."""
+        check_same_game(self, self._game, batch.game)
+        check_games_go_on(self, batch, rows)
+        return self.search(batch.states[rows])[1]
+
+    def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], int]:
+        values, actions = self.search(self._record_of(state))
+        return values[0], int(actions[0])
+
+    def _record_of(self, state: State) -> npt.NDArray[np.void]:
+        """Return the record of a position as an array of one. Raises ``ValueError`` if the bot cannot play in it."""
+        check_same_game(self, self._game, state.get_game())
+        check_game_goes_on(self, state)
+        return state.record.reshape(1)
 
 
 class GreedyBot(ActionValueBot):
@@ -38,7 +114,7 @@ class GreedyBot(ActionValueBot):
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. The value of an action is that of the best turn found that starts with it."""
-        values = np.empty((len(states), self._game.num_distinct_actions()), np.float32)
+        values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         self._search(self._game.board, states, *self._limits, seeds, values, actions)

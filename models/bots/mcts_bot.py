@@ -22,9 +22,8 @@ from stoneworks.models.bots.bot import (
 )
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
-from stoneworks.models.processors import num_processors
-from stoneworks.models.search.root_statistics import RootStatistics
-from stoneworks.models.search.uct import MAX_VISITS, SearchTree
+from stoneworks.models.machine import num_processors
+from stoneworks.models.search.uct import MAX_VISITS, RootStatistics, SearchTree
 
 #: By leaf. Evaluations have no noise; of 1, 0.5 and 0.25, 0.25 was best for them (Vadus 5 against greedy, 1,000
 #: simulations, 20 games each: 20.0, 27.5 and 37.5 %).

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.envs.rules.checks import check_seed
 from stoneworks.extras import require_extra
-from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.bots.bot import (
     Analysis,
     Bot,
@@ -22,6 +21,7 @@ from stoneworks.models.bots.bot import (
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
+from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 
@@ -140,7 +140,7 @@ class PolicyBot(Bot):
     def _planes_of(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
         """Return the planes and the action mask of a position, for the player to move, as a batch of one."""
         if self._inputs is not None:
-            return self._inputs.of_records(state.records)
+            return self._inputs.of_records(state.record.reshape(1))
         observation, mask = state.observation_and_mask(state.current_player())
         return observation[None], mask[None]
 

@@ -192,7 +192,7 @@ class SearchBot(Bot):
         """Return the full result of the search; its arrays have one row."""
         check_same_game(self, self._game, state.get_game())
         check_game_goes_on(self, state)
-        return self.search_all(state.records)
+        return self.search_all(state.record.reshape(1))
 
     def root_edges(self) -> RootEdges:
         """Return the statistics of each legal action of the last :meth:`search`. Raises ``ValueError`` before the first."""

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.checks import check_integer
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateTable, UInt64s
+from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int64s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
-from stoneworks.models.search.tree import Float32s, GameArray
+from stoneworks.models.search.tree import GameArray
 from stoneworks.models.search.turn_search import evaluate
 
 #: Names of the available guides.

@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.checks import check_integer, check_number
-from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     NO_NODE,
     Edges,
-    Float32s,
     Nodes,
     Parameters,
     is_lost,

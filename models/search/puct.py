@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.checks import check_number, check_positive
-from stoneworks.envs.rules.kernels import Int32Table, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     Edges,
-    Float32s,
     Nodes,
     Parameters,
     is_lost,

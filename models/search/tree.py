@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.kernels import (
     BoardArray,
+    Float32s,
     Float32Table,
     Float32Tables,
     Int32s,
@@ -82,7 +83,6 @@ NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:,
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
-Float32s: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[::1]]
 Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
 

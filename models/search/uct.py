@@ -16,6 +16,8 @@ alternate. Sums are integers in units of 1 / ``UNIT``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +27,6 @@ from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s,
 from stoneworks.envs.rules.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
-from stoneworks.models.search.root_statistics import RootStatistics
 from stoneworks.models.search.turn_search import evaluate
 
 # Columns of the node table; node 0 is the root.
@@ -271,6 +272,65 @@ def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int)
     sizes[EDGES_IN_USE] = to_edge
 
 
+@dataclass(frozen=True, eq=False)
+class RootStatistics:
+    """Statistics of the root of a search, from the perspective of the player to move.
+
+    Attributes:
+        player: the player to move.
+        actions: ``int64[num_legal]``, the legal actions in ascending order.
+        visits: ``int64[num_legal]``, visit counts, including those of a reused tree.
+        values: ``float64[num_legal]``, mean results in [-1, 1]; 0 for unvisited actions.
+        proven: ``float64[num_legal]``, 1, 0 or -1 for a proven win, draw or loss; NaN if not proven.
+    """
+
+    player: int
+    actions: npt.NDArray[np.int64]
+    visits: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+    proven: npt.NDArray[np.float64]
+
+    @property
+    def result(self) -> float:
+        """Proven result of the root: 1, 0 or -1 for a win, draw or loss; NaN if it is not proven."""
+        if np.any(self.proven == 1):
+            return 1.0
+        return float(self.proven.max())  # NaN if any action has NaN
+
+    @property
+    def best(self) -> npt.NDArray[np.int64]:
+        """Equally good best actions, ``int64[num_best]``.
+
+        If the root is proven, the candidates are the actions with the best proven result, otherwise the actions that are not
+        proven. If the selected candidate has a value <= 0 and proven draws exist, the candidates are the proven draws instead.
+        The selection takes the most visited candidates and, among these, the ones of greatest value.
+        """
+        result = self.result
+        if not np.isnan(result):
+            return self.actions[self._most_visited(self.proven == result)]
+        best = self._most_visited(np.isnan(self.proven))
+        draws = self.proven == 0
+        if draws.any() and self.values[best].max() <= 0:
+            best = self._most_visited(draws)
+        return self.actions[best]
+
+    def _most_visited(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return the mask of the most visited ``allowed`` actions (at least one), with ties broken by greatest value."""
+        most = allowed & (self.visits == self.visits[allowed].max())
+        return most & (self.values == self.values[most].max())
+
+    @classmethod
+    def sum_of(cls, parts: Sequence[RootStatistics]) -> RootStatistics:
+        """Combine the statistics of several independent searches of the same position."""
+        first = parts[0]
+        visits = np.sum([part.visits for part in parts], axis=0)
+        sums = np.sum([part.values * part.visits for part in parts], axis=0)
+        proven = first.proven.copy()
+        for part in parts[1:]:
+            proven = np.where(np.isnan(proven), part.proven, proven)
+        return cls(first.player, first.actions, visits, sums / np.maximum(visits, 1), proven)
+
+
 class SearchTree:
     """UCT tree with the position of its root and its seed; call ``start`` before the first search."""
 
@@ -280,7 +340,7 @@ class SearchTree:
         Args:
             game: the game.
             max_nodes: maximum number of nodes, at least 1.
-            max_edges: maximum number of edges, at least ``game.num_distinct_actions()``.
+            max_edges: maximum number of edges, at least ``game.num_actions``.
             evaluate_leaves: whether to use the game's evaluation at leaves instead of random playouts.
 
         Raises:

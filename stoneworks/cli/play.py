@@ -29,8 +29,8 @@ def games() -> None:
             name,
             str(game.version),
             options,
-            str(game.num_distinct_actions()),
-            " x ".join(map(str, game.observation_tensor_shape())),
+            str(game.num_actions),
+            " x ".join(map(str, game.observation_shape)),
         )
     console().print(table)
 

@@ -32,7 +32,7 @@ def train(
     ] = False,
 ) -> None:
     """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
-    from stoneworks.models.checkpoint import CheckpointError
+    from stoneworks.models.description import CheckpointError
     from stoneworks.training.runs.config_files import load_config
     from stoneworks.training.runs.display import train_with_display
 
@@ -72,7 +72,7 @@ def average(
     print(f"the checkpoint is {average_checkpoints(checkpoints, into)}")
 
 
-def ship(
+def ship(  # its parameters are the options of the command, which users combine as they need
     folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
         str,
@@ -104,7 +104,7 @@ def ship(
     Ctrl-C keeps the finished games; the same command resumes.
     """
     from stoneworks.cli.console import progress_bar
-    from stoneworks.models.processors import num_processors
+    from stoneworks.models.machine import num_processors
     from stoneworks.models.shipped import shipped_folder
     from stoneworks.training.runs.final_matches import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.speed.__main__ import app
-from benchmarks.speed.growth import SIZES, draw_growth, measure_growth, save_growth
+from benchmarks.speed.growth import SIZES, app, draw_growth, measure_growth, save_growth
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import game_names, load_game
 
@@ -41,6 +40,6 @@ def test_costs_are_measured_drawn_and_written(tmp_path):
 
 def test_another_format_is_refused_before_anything_is_measured(tmp_path, capsys):
     with pytest.raises(SystemExit) as leaving:
-        run(app, ["--growth", str(tmp_path / "growth.txt")])
+        run(app, [str(tmp_path / "growth.txt")])
     assert leaving.value.code == 2
     assert "growth.txt" in capsys.readouterr().err

@@ -12,11 +12,11 @@ import pytest
 
 from stoneworks.cli.main import main
 from stoneworks.evaluation import ArenaResult, ArenaSettings, Sprt, load_arena, neighbors, play_arena
-from stoneworks.evaluation.precision import play_to_precision, uncertain_pairings
+from stoneworks.evaluation.arena import play_to_precision, uncertain_pairings
 
 GAME = "vadus(size=2)"
 PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
-SETTINGS = ArenaSettings(GAME, neighbors(PLAYERS, 2), 10, chunk_pairs=5)
+SETTINGS = ArenaSettings(game=GAME, pairings=neighbors(PLAYERS, 2), num_pairs=10, chunk_pairs=5)
 
 
 def errors(result: ArenaResult) -> list[float]:
@@ -53,7 +53,7 @@ def test_without_large_errors_no_further_games_are_played(tmp_path: Path) -> Non
 
 
 def test_pairings_keep_their_order_of_names(tmp_path: Path) -> None:
-    settings = ArenaSettings(GAME, (("random", "greedy"), ("mcts:8", "random")), 10)
+    settings = ArenaSettings(game=GAME, pairings=(("random", "greedy"), ("mcts:8", "random")), num_pairs=10)
     result = play_arena(settings, tmp_path)
     assert result.ratings.order[-1] == "random"
     strongest, middle, _ = result.ratings.order
@@ -99,7 +99,7 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> No
         ({"max_error": float("nan")}, "max_error must be .* got nan"),
         ({"max_error": 40, "max_rounds": -1}, "max_rounds must be an integer >= 0, got -1"),
         (
-            {"max_error": 40, "settings": ArenaSettings(GAME, (("greedy", "random"),), sprt=Sprt())},
+            {"max_error": 40, "settings": ArenaSettings(game=GAME, pairings=(("greedy", "random"),), sprt=Sprt())},
             "sprt must be None, got elo0",
         ),
         ({"max_error": 40, "players": {"nobody": "random"}}, "'nobody'"),
@@ -122,7 +122,7 @@ def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SystemExit) as leaving:
         main([*making, "--max-error", "45"])
     assert leaving.value.code == 0
-    fields = load_ladder(GAME, "vadus-size-2.json").fields
-    assert fields["made"]["command"].endswith(" --max-error 45.0 --max-rounds 10")
-    assert all(player["over_next"]["error"] <= 45 for player in fields["players"][:-1])
-    assert sum(pairing["pairs"] for pairing in fields["pairings"]) * 2 == fields["games"] > 2 * 10 * 6
+    ladder = load_ladder(GAME, "vadus-size-2.json")
+    assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
+    assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])
+    assert sum(pairing.pairs for pairing in ladder.pairings) * 2 == ladder.games > 2 * 10 * 6

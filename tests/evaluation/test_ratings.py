@@ -17,8 +17,8 @@ from stoneworks.evaluation import (
     rate_players,
 )
 from stoneworks.evaluation.match import MatchResult
+from stoneworks.evaluation.rate import rate_summaries
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
-from stoneworks.evaluation.results import rate_summaries
 
 choix = pytest.importorskip("choix")
 

@@ -20,8 +20,8 @@ from gymnasium.utils.env_checker import check_env
 from stoneworks import load_bot, load_game
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
-from stoneworks.evaluation.play import play_arena
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
@@ -205,7 +205,7 @@ def test_hex_is_played_in_the_terminal_with_hints(
 
 
 def test_the_arena_plays_hex_in_worker_processes(tmp_path: Path) -> None:
-    settings = ArenaSettings("hex(size=3)", (("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
+    settings = ArenaSettings(game="hex(size=3)", pairings=(("random", "mcts:20"),), num_pairs=12, chunk_pairs=4)
     results = [play_arena(settings, tmp_path / str(workers), workers=workers) for workers in (1, 2)]
     assert [record.actions for record in results[0].records] == [record.actions for record in results[1].records]
     assert results[0].matches[0].score < 0.35

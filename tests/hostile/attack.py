@@ -236,7 +236,7 @@ def attack_files(number: int, seed: int) -> Counts:
     state = {"moments": next(network.parameters()).detach().clone()}
     save_checkpoint(checkpoint, game=game, network=network, training={"x": 1}, training_state=state)
     arena = folder / "arena"
-    play_arena(ArenaSettings(str(game), (("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
+    play_arena(ArenaSettings(game=str(game), pairings=(("random", "greedy"),), num_pairs=2, chunk_pairs=2), arena)
     (games_file,) = (arena / "games").glob("*.jsonl")
     ladder_file = folder / "ladder.json"
     ladder = shipped_ladders()["vadus(size=5)"]
@@ -281,8 +281,8 @@ def attack_files(number: int, seed: int) -> Counts:
     writer.close()
     (events,) = (run_folder / "tensorboard").iterdir()
     policy = folder / "policy.safetensors"
-    outputs = game.num_distinct_actions()
-    layers = [torch.nn.Linear(int(np.prod(game.observation_tensor_shape())), 4), torch.nn.Linear(4, outputs)]
+    outputs = game.num_actions
+    layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
     save_policy(policy, layers, game, selection="sample")
     bench = folder / "bench.json"
     spread = Spread(2.0, 1.0, 3.0)
@@ -314,7 +314,7 @@ def attack_files(number: int, seed: int) -> Counts:
         return all(isinstance(value, (int, float)) for row in rows for value in row.values())
 
     def load_exported() -> bool:
-        scores = load_policy(policy)(torch.zeros(2, *game.observation_tensor_shape()))[0]
+        scores = load_policy(policy)(torch.zeros(2, *game.observation_shape))[0]
         return bool(torch.isfinite(scores).all())
 
     def open_database() -> bool:
@@ -441,7 +441,7 @@ def attack_arguments(number: int, seed: int) -> Counts:
             state.observation_tensor: {"player": 0},
             state.child: {"action": 9},
             GameRecord.from_json: {"line": record.to_json()},
-            Sprt.parse: {"text": "elo0=0,elo1=10"},
+            Sprt.from_text: {"text": "elo0=0,elo1=10"},
             parse_config: {"values": {"algorithm": "ppo", "game": "vadus"}, "source": "here"},
             load_config: {"name": "vadus-5", "overrides": ["seed=1"], "trust_names": False},
             load_ladder: {"game": "vadus(size=5)", "path": None},

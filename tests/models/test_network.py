@@ -141,7 +141,7 @@ def test_a_game_without_global_actions_has_a_logit_for_each_action_and_no_layer_
     game = load_game("taigo(radius=2)")
     network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     logits, value = network(torch.rand(3, *game.observation_shape))
-    assert logits.shape == (3, game.num_distinct_actions())
+    assert logits.shape == (3, game.num_actions)
     assert value.shape == (3,)
     assert not any(name.startswith("global_policy") for name in network.state_dict())
     assert game.observation_planes[network.architecture.board_plane] == "window"

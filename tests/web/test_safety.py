@@ -116,14 +116,13 @@ def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
-    from stoneworks.evaluation.play import play_arena
-    from stoneworks.evaluation.schedule import round_robin
-    from stoneworks.evaluation.settings import ArenaSettings
+    from stoneworks.evaluation.arena import play_arena
+    from stoneworks.evaluation.settings import ArenaSettings, round_robin
     from stoneworks.web.requests import RequestError
     from stoneworks.web.watching import RecordsQuery, Watch
 
     outside, watched = tmp_path / "outside", tmp_path / "watched"
-    settings = ArenaSettings(GAME, round_robin(["random", "mcts:1"]), num_pairs=2)
+    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "mcts:1"]), num_pairs=2)
     play_arena(settings, outside / "arena")
     (outside / "run" / "checkpoint").mkdir(parents=True)
     (outside / "run" / "metrics.jsonl").write_text('{"positions": 7, "secret": 1}\n', encoding="utf-8")

@@ -20,8 +20,8 @@ from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, load_training_state
 from stoneworks.models.description import PlaySettings
+from stoneworks.models.machine import num_processors
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.models.processors import num_processors
 from stoneworks.models.search.guides import make_guide
 from stoneworks.reading import check_shape
 from stoneworks.training.alphazero.clocks import Clocks
@@ -48,7 +48,7 @@ with require_extra("train", "training runs"):
     import torch
 
 if TYPE_CHECKING:
-    from stoneworks.training.cluster.status import ClusterStatus
+    from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
 #: Keys of the configuration that may be changed when a run is resumed.
 CHANGEABLE = (
@@ -314,7 +314,7 @@ class AlphaZeroRun(Run[AlphaZeroConfig]):
         seed = self.seed(_SELF_PLAY, self.iterations)
         network = self.network
         if self.config.cluster:
-            from stoneworks.training.cluster.source import ClusterSelfPlay
+            from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 
             def tell(message: str) -> None:
                 report(replace(self._latest, done=self.done, seconds=self.seconds(), message=message))

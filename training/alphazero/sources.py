@@ -1,6 +1,6 @@
 """Sources of self-play games: this process, alternating with learning, or concurrent self-play processes.
 
-:class:`stoneworks.training.cluster.source.ClusterSelfPlay` is the source that uses the machines of a cluster.
+:class:`stoneworks.training.alphazero.cluster.source.ClusterSelfPlay` is the source that uses the machines of a cluster.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ with require_extra("train", "training runs"):
 
 
 if TYPE_CHECKING:
-    from stoneworks.training.cluster.status import ClusterStatus
+    from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
 
 #: A batch system sends SIGTERM to all processes at once, so the others may end before this one has noticed.

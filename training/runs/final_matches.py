@@ -13,12 +13,11 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.envs.rules.checks import check_integer
-from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
-from stoneworks.evaluation.folder import date_of_games, folder_name
+from stoneworks.evaluation.arena import ArenaResult, play_arena
+from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.play import ArenaResult, play_arena
-from stoneworks.evaluation.results import rate_summaries
+from stoneworks.evaluation.rate import rate_summaries
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -96,7 +95,7 @@ def play_final_matches(
         matches: the final matches.
         folder: folder of the games, with one folder for each game and its settings. Games that are there, from an
             interrupted call with equal settings, checkpoints, hardware and libraries, are not played again.
-        workers: number of worker processes (see :func:`~stoneworks.evaluation.play.play_arena`).
+        workers: number of worker processes (see :func:`~stoneworks.evaluation.arena.play_arena`).
         progress: called after each chunk of games with a description, the number of finished games and the total.
 
     Raises:
@@ -156,8 +155,8 @@ def _arena_settings(game: Game, num_pairs: int, search: str, matches: FinalMatch
         for opponent in (playable_bots(default, game) if given is None else given)
     )
     return ArenaSettings(
-        str(game),
-        pairings,
+        game=str(game),
+        pairings=pairings,
         num_pairs=num_pairs,
         chunk_pairs=CHUNK_PAIRS,
         opening_actions=matches.opening_actions,

@@ -13,7 +13,7 @@ with require_extra("train", "training runs"):
     import torch
 
 
-from stoneworks.models.processors import processor_name
+from stoneworks.models.machine import processor_name
 
 
 @contextmanager

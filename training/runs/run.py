@@ -26,7 +26,6 @@ from stoneworks.extras import require_extra
 from stoneworks.files import append_json_line, remove_temporary_files, write_whole
 from stoneworks.locks import lock_folder
 from stoneworks.models import Bot, load_bot
-from stoneworks.models.allocator import keep_freed_memory
 from stoneworks.models.checkpoint import (
     METADATA_FILE,
     Checkpoint,
@@ -36,6 +35,7 @@ from stoneworks.models.checkpoint import (
     save_checkpoint as write_checkpoint,
 )
 from stoneworks.models.description import PlaySettings
+from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.runs.config_files import RunConfig, check_unchanged, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads

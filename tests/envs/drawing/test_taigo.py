@@ -176,7 +176,7 @@ def test_fills_and_marks_are_drawn_where_they_were_asked_for() -> None:
 
 
 def test_a_heat_map_over_all_actions_fills_where_it_is_not_0() -> None:
-    policy = np.zeros(START.game.num_distinct_actions())
+    policy = np.zeros(START.game.num_actions)
     for text, probability in (("l13-k13", 0.5), ("l13-l12", 0.25), ("o13-n14", 0.25)):
         policy[START.string_to_action(text)] = probability
     drawing = draw(START, fill=policy)

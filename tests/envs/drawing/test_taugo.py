@@ -127,7 +127,7 @@ def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
 def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_point() -> None:
     state = played(LINE)
     assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
-    policy = np.zeros(state.num_distinct_actions())
+    policy = np.zeros(state.game.num_actions)
     policy[[state.string_to_action(text) for text in ("b2", "Nb2", "end")]] = 0.5, 0.5, 0.0
     assert pixel(draw(state, fill=policy), 1.3, 1.3) == rgb(theme.HEAT[-1])
 

@@ -123,7 +123,7 @@ def test_filled_hexes_have_their_color_and_a_tile_keeps_the_rest_of_its_pattern(
 
 def test_a_policy_is_a_heat_map_and_does_not_enlarge_the_picture() -> None:
     state = played(FOUR_TILES)
-    policy = np.zeros(state.num_distinct_actions())
+    policy = np.zeros(state.game.num_actions)
     policy[state.legal_actions()] = 1 / len(state.legal_actions())
     drawing = draw(state, fill=policy)
     assert labels(drawing) == labels(draw(state))

@@ -74,7 +74,7 @@ def choose_action(state: State, rng: np.random.Generator, global_weight: float |
     With probability ``global_weight`` it is a global action, where one is legal; with None only where no other is.
     """
     legal = state.legal_actions()
-    first_global = state.num_distinct_actions() - len(state.game.global_actions)
+    first_global = state.game.num_actions - len(state.game.global_actions)
     special = [action for action in legal if action >= first_global]
     if global_weight is None:
         legal = [action for action in legal if action < first_global] or legal

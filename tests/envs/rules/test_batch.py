@@ -40,8 +40,8 @@ def test_a_new_batch_holds_games_at_their_start(game: Game) -> None:
     assert repr(batch) == f"<Batch of 3 games of {game}>"
     shapes = {
         "states": ((3,), game.state_dtype),
-        "observations": ((3, *game.observation_tensor_shape()), np.float32),
-        "action_masks": ((3, game.num_distinct_actions()), np.int8),
+        "observations": ((3, *game.observation_shape), np.float32),
+        "action_masks": ((3, game.num_actions), np.int8),
         "current_players": ((3,), np.int8),
         "rewards": ((3, 2), np.float32),
         "terminated": ((3,), np.bool_),
@@ -131,7 +131,7 @@ def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: b
     before = snapshot(batch)
     fine = int(np.flatnonzero(batch.action_masks[0])[0])
     off_board = int(np.flatnonzero(~game.grid.on_board)[0])
-    last = game.num_distinct_actions()
+    last = game.num_actions
     for illegal, named in (
         (legal[0], game.action_to_string(legal[0])),
         (off_board, game.action_to_string(off_board)),
@@ -448,3 +448,19 @@ def test_a_position_of_vadus_9_takes_less_than_a_kibibyte() -> None:
     assert game.state_dtype.itemsize < 1024
     assert not game.state_dtype.hasobject
     assert Batch(game, 10).states.nbytes == 10 * game.state_dtype.itemsize
+
+
+def test_a_step_returns_views_and_its_copy_stays_as_it_was() -> None:
+    batch = Batch("vadus(size=3)", 3, seed=1)
+    step = batch.step(batch.random_actions())
+    kept = step.copy()
+    assert step._fields == kept._fields
+    for name, view, copied in zip(step._fields, step, kept, strict=True):
+        assert view is getattr(batch, name)
+        assert not view.flags.writeable
+        assert copied.flags.writeable
+        np.testing.assert_array_equal(view, copied)
+    before = kept.observations.copy()
+    assert batch.step(batch.random_actions()) is step
+    np.testing.assert_array_equal(kept.observations, before)
+    assert (step.observations != before).any()

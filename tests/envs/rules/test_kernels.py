@@ -180,9 +180,9 @@ def test_boards_of_one_capacity_share_their_machine_code() -> None:
     assert [capacity(num_cells) for num_cells in (1, 289, 384, 385, 768, 769)] == [384, 384, 384, 768, 768, 1536]
     small, large, larger = (load_game("vadus", size=size) for size in (2, 9, 11))
     assert small.state_dtype == large.state_dtype != larger.state_dtype
-    assert small.try_action is large.try_action
-    assert small.try_action is not larger.try_action
-    assert small.try_action is not load_game("laido(size=2)").try_action
+    assert small._try_action is large._try_action
+    assert small._try_action is not larger._try_action
+    assert small._try_action is not load_game("laido(size=2)")._try_action
 
 
 def test_a_compiled_function_takes_exactly_the_types_of_its_template() -> None:

@@ -58,7 +58,7 @@ def test_legal_actions_are_the_sorted_entries_of_the_mask_of_the_player_to_act(
         mask = state.legal_actions_mask()
         legal = state.legal_actions()
         assert mask.dtype == np.int8
-        assert mask.shape == (game.num_distinct_actions(),)
+        assert mask.shape == (game.num_actions,)
         assert legal == sorted(set(legal)) == [action for action, entry in enumerate(mask) if entry == 1]
         assert all(type(action) is int for action in legal)
         assert set(mask.tolist()) <= {0, 1}
@@ -73,9 +73,9 @@ def test_legal_actions_are_the_sorted_entries_of_the_mask_of_the_player_to_act(
 
 def test_action_texts_are_unique_and_invertible(game: Game) -> None:
     state = game.new_initial_state()
-    indices = range(game.num_distinct_actions())
+    indices = range(game.num_actions)
     texts = [game.action_to_string(action) for action in indices]
-    assert len(set(texts)) == len(texts) == state.num_distinct_actions()
+    assert len(set(texts)) == len(texts) == state.game.num_actions
     assert [game.string_to_action(text) for text in texts] == [*indices]
     assert [state.action_to_string(0, action) for action in indices] == texts
     assert [state.string_to_action(1, text) for text in texts] == [*indices]
@@ -84,7 +84,7 @@ def test_action_texts_are_unique_and_invertible(game: Game) -> None:
 
 def test_a_board_action_has_the_index_of_its_plane_row_and_column(game: Game) -> None:
     height, width = game.grid.height, game.grid.width
-    assert game.num_distinct_actions() == game.num_action_planes * height * width + len(game.global_actions)
+    assert game.num_actions == game.num_action_planes * height * width + len(game.global_actions)
     if game.num_action_planes == 1:
         for row in range(height):
             for column in range(width):
@@ -126,7 +126,7 @@ def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(
     game: Game, positions_of_random_game: Positions
 ) -> None:
     state = middle(positions_of_random_game, game)
-    illegal = sorted(set(range(game.num_distinct_actions())) - set(state.legal_actions()))
+    illegal = sorted(set(range(game.num_actions)) - set(state.legal_actions()))
     assert illegal
     for action in illegal:
         assert_refused(state, action, game.action_to_string(action))
@@ -145,7 +145,7 @@ def test_an_index_that_no_action_has_is_refused_by_name_and_changes_nothing(
 
 
 def test_one_past_the_last_index_is_refused(game: Game) -> None:
-    assert_refused(game.new_initial_state(), game.num_distinct_actions(), str(game.num_distinct_actions()))
+    assert_refused(game.new_initial_state(), game.num_actions, str(game.num_actions))
 
 
 @pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
@@ -163,7 +163,7 @@ def test_trying_an_action_returns_whether_it_was_legal_and_applies_it_only_then(
 ) -> None:
     state = middle(positions_of_random_game, game)
     legal = set(state.legal_actions())
-    for action in (*range(game.num_distinct_actions()), -1, 10**30):
+    for action in (*range(game.num_actions), -1, 10**30):
         twin = state.clone()
         assert twin.try_apply_action(action) == (action in legal)
         assert twin == (state.child(action) if action in legal else state)
@@ -184,7 +184,7 @@ def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:
 def test_every_action_is_refused_once_the_game_is_over(game: Game, positions_of_random_game: Positions) -> None:
     *_, state = positions_of_random_game(game, 2)
     assert state.is_terminal()
-    for action in range(game.num_distinct_actions()):
+    for action in range(game.num_actions):
         assert_refused(state, action, "over")
 
 
@@ -368,7 +368,7 @@ def test_questions_with_one_answer(game: Game, positions_of_random_game: Positio
 def test_observations_are_finite_and_within_0_and_1(game: Game, positions_of_random_game: Positions) -> None:
     assert len(set(game.observation_planes)) == len(game.observation_planes)
     shape = (len(game.observation_planes), game.grid.height, game.grid.width)
-    assert game.observation_tensor_shape() == shape
+    assert game.observation_shape == shape
     for seed in range(3):
         for state in positions_of_random_game(game, seed):
             for player in (None, 0, 1):
@@ -433,7 +433,7 @@ def test_symmetries_are_different_permutations_and_the_first_is_the_identity(
     assert len(symmetries) == facts_of_games[game.name]["num_symmetries"]
     for permuted, size in (
         ("cells", game.grid.num_cells),
-        ("actions", game.num_distinct_actions()),
+        ("actions", game.num_actions),
         ("planes", len(game.observation_planes)),
     ):
         for symmetry in symmetries:
@@ -456,12 +456,12 @@ def test_images_of_many_observations_and_policies_are_those_of_each(
 ) -> None:
     state = middle(positions_of_random_game, game)
     observations = np.stack([state.observation_tensor(0), state.observation_tensor(1)])
-    policies = np.random.default_rng(0).random((2, 3, game.num_distinct_actions()))
+    policies = np.random.default_rng(0).random((2, 3, game.num_actions))
     for symmetry in game.symmetries:
         images = symmetry.of_observation(observations)
         assert np.array_equal(images[1], symmetry.of_observation(observations[1]))
         image = symmetry.of_policy(policies)
-        for action in range(game.num_distinct_actions()):
+        for action in range(game.num_actions):
             assert image[1, 2, symmetry.actions[action]] == policies[1, 2, action]
 
 

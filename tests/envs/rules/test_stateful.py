@@ -60,7 +60,7 @@ class StateMachine(RuleBasedStateMachine):
 
     @rule(state=states, choice=st.integers(-3, 2**16))
     def play_an_illegal_action(self, state: State, choice: int) -> None:
-        illegal = [*np.flatnonzero(state.legal_actions_mask() == 0).tolist(), -1, self.game.num_distinct_actions()]
+        illegal = [*np.flatnonzero(state.legal_actions_mask() == 0).tolist(), -1, self.game.num_actions]
         action = illegal[choice % len(illegal)]
         with pytest.raises(IllegalActionError):
             state.apply_action(action)

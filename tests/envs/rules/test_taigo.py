@@ -102,7 +102,7 @@ def test_a_tile_action_is_legal_only_where_its_light_hex_is_the_neighbor_of_its_
     """G2, for every action that random games ever offer."""
     game = load_game("taigo", radius=radius)
     batch = Batch(game, 50, seed=radius)
-    offered = np.zeros(game.num_distinct_actions(), np.int64)
+    offered = np.zeros(game.num_actions, np.int64)
     for _ in range(game.max_game_length()):
         offered += batch.action_masks.sum(axis=0)
         batch.step(batch.random_actions())
@@ -443,12 +443,12 @@ def test_masks_and_planes_are_written_everywhere(play: Play) -> None:
         play("taigo(radius=1)"),
     ):
         game, records = state.game, np.array([state.record])
-        mask = np.full(game.num_distinct_actions(), 77, np.int8)
-        game.fill_mask(game.board, records, mask)
+        mask = np.full(game.num_actions, 77, np.int8)
+        game._fill_mask(game.board, records, mask)
         assert (mask == state.legal_actions_mask()).all()
         assert set(np.unique(mask)) == {0, 1}
         planes = np.full(state.observation_tensor().shape, 77, np.float32).reshape(9, -1)
-        game.fill_observation(game.board, records, state.current_player(), planes)
+        game._fill_observation(game.board, records, state.current_player(), planes)
         assert (planes.ravel() == state.observation_tensor().ravel()).all()
         assert planes.min() == 0
         assert planes.max() == 1
@@ -543,7 +543,7 @@ def test_a_bad_option_is_named_with_its_value_and_what_is_allowed(option: str, v
 def test_action_indices_and_texts_agree_with_the_formula() -> None:
     """Plane * 625 + row * 25 + column; planes are the directions E, NE, NW, W, SW, SE, then the dark and the light cone."""
     game = load_game("taigo")
-    assert game.num_distinct_actions() == 5000
+    assert game.num_actions == 5000
     m13 = 12 * 25 + 12
     for plane, text in enumerate(("m13-n13", "m13-m14", "m13-l14", "m13-l13", "m13-m12", "m13-n12", "m13+D", "m13+L")):
         assert game.action_to_string(plane * 625 + m13) == text

@@ -640,7 +640,7 @@ def test_stones_on_edge_points_count_together_whatever_their_strings(play: Play)
 
 def test_actions_are_five_planes_and_end(play: Play) -> None:
     game = load_game("taugo(size=16)")
-    assert game.num_distinct_actions() == 5 * 18 * 18 + 1
+    assert game.num_actions == 5 * 18 * 18 + 1
     c7 = 6 * 18 + 2
     texts = ["c7", "Nc7", "Ec7", "Sc7", "Wc7"]
     assert [game.string_to_action(text) for text in texts] == [plane * 324 + c7 for plane in range(5)]

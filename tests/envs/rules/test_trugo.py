@@ -798,8 +798,8 @@ def test_action_indices_follow_the_planes() -> None:
     cell = 3 * 9 + 7
     texts = ["h4/0", "h4/1", "h4/2", "xh4", "h4^", "h4v", ">h4^", ">h4v"]
     assert [game.string_to_action(text) for text in texts] == [plane * 81 + cell for plane in range(8)]
-    assert game.num_distinct_actions() == 648
-    assert load_game("trugo").num_distinct_actions() == 3528
+    assert game.num_actions == 648
+    assert load_game("trugo").num_actions == 3528
     for text in ("h4", "h4/3", "H4/0", "h4 ^", ">h4", "xh4^", "h4V"):
         with pytest.raises(IllegalActionError):
             game.string_to_action(text)

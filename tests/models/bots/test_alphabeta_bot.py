@@ -16,9 +16,8 @@ from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, relative_to
-from stoneworks.models.search.best_actions import insert_best
 from stoneworks.models.search.transposition_table import hash_bytes
-from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, insert_best
 
 WIDE = 10**6
 #: Boards on which a plain minimax sees a lot, and how many turns it can look ahead near the end of a game.
@@ -189,7 +188,7 @@ def test_equally_good_actions_are_chosen_about_equally_often() -> None:
     policy, _ = bot.step_with_policy(game.new_initial_state())
     assert len(policy) > 1
     chosen = [bot.step(game.new_initial_state()) for _ in range(400)]
-    counts = np.bincount(chosen, minlength=game.num_distinct_actions())
+    counts = np.bincount(chosen, minlength=game.num_actions)
     assert np.flatnonzero(counts).tolist() == [action for action, _ in policy]
     expected = 400 / len(policy)
     assert abs(counts[counts > 0] - expected).max() < 5 * expected**0.5

@@ -16,7 +16,7 @@ from stoneworks.models import Bot, BotSpec, load_bot
 from stoneworks.models.bots.bot import Analysis
 
 GAME = load_game("vadus(size=5)")
-EXTERNAL = f"exec:{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_program random"
+EXTERNAL = f"exec:{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_bot random"
 
 #: What each bot knows besides its action and its policy.
 SEARCH = {"value", "simulations", "visits", "action_values", "line"}

@@ -30,7 +30,7 @@ def test_bots_play_to_the_end(name: str) -> None:
 
     def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         number = len(planes)
-        logits = random.normal(size=(number, game.num_distinct_actions())).astype(np.float32)
+        logits = random.normal(size=(number, game.num_actions)).astype(np.float32)
         return logits, random.uniform(-1, 1, number).astype(np.float32)
 
     bots = [load_bot(bot, game, seed=1) for bot in playable_bots(BOTS, game)]

@@ -24,7 +24,7 @@ from stoneworks.models import Bot, BotForfeit, BotStartError, UnknownBotError, l
 from stoneworks.models.bots.external_bot import ExternalBot
 
 GAME = "vadus(size=2)"
-OURS = f"{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_program"
+OURS = f"{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_bot"
 
 #: A program that answers to each line by a function ``on_<word>``; a test replaces some of them.
 PROGRAM = """
@@ -436,9 +436,7 @@ def test_a_forfeit_survives_pickling() -> None:
 
 
 def test_our_program_rejects_an_invalid_command_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "stoneworks.models.bots.external_program"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "stoneworks.models.bots.external_bot"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "usage" in done.stderr
 

@@ -67,7 +67,7 @@ def ends_of_turn(state: State) -> Iterator[tuple[int, State]]:
 def best_values(state: State) -> npt.NDArray[np.float32]:
     """Return what the search must find where nothing limits it."""
     player = state.current_player()
-    values = np.full(state.num_distinct_actions(), -math.inf, np.float32)
+    values = np.full(state.game.num_actions, -math.inf, np.float32)
     for first, end in ends_of_turn(state):
         value = WIN_VALUE * end.returns()[player] if end.is_terminal() else evaluation(end, player)
         values[first] = max(values[first], value)

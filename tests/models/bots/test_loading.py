@@ -101,8 +101,8 @@ def test_the_random_bot_chooses_every_legal_action_about_equally_often() -> None
     batch.load(np.arange(4000), np.repeat(np.array([state.record]), 4000))
     bot = load_bot("random", game, seed=3)
     legal = state.legal_actions()
-    in_batch = np.bincount(bot.step_batch(batch, np.arange(4000)), minlength=game.num_distinct_actions())
-    one_by_one = np.bincount([bot.step(state) for _ in range(4000)], minlength=game.num_distinct_actions())
+    in_batch = np.bincount(bot.step_batch(batch, np.arange(4000)), minlength=game.num_actions)
+    one_by_one = np.bincount([bot.step(state) for _ in range(4000)], minlength=game.num_actions)
     for counts in (in_batch, one_by_one):
         assert np.flatnonzero(counts).tolist() == legal
         # The count of each is binomial: 4000 draws of probability 1/5 have a standard deviation of 25.3.

@@ -15,8 +15,7 @@ from stoneworks.evaluation.match import play_match
 from stoneworks.models import Bot, UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.evaluations import MissingEvaluationError, evaluation_kernels, evaluation_scale
-from stoneworks.models.search.root_statistics import RootStatistics
-from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, SearchTree
+from stoneworks.models.search.uct import MAX_VISITS, NODE_VISITS, UNIT, RootStatistics, SearchTree
 from tools.evaluation_scale import evaluate_states
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import yaml
 
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import RegistrationError
-from stoneworks.evaluation import load_ladder, rate
+from stoneworks.evaluation import RateSettings, load_ladder, rate
 from stoneworks.models import Parameter, load_bot, register_bot
 from stoneworks.models.bots.spec import BotSpec, Budget, UnknownBotError, UntrustedNameError, check_name_in_file
 from stoneworks.training.runs.config_files import load_config
@@ -100,10 +99,14 @@ def command_that_leaves_a_trace(trace: Path) -> str:
 def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     ladder = load_ladder(GAME)
-    names = (*ladder.ratings.names[:-1], command_that_leaves_a_trace(trace))
-    evil = replace(ladder, ratings=replace(ladder.ratings, names=names))
+    first, *others = ladder.players
+    command = command_that_leaves_a_trace(trace)
+    evil = ladder.replace(
+        players=(first.replace(name=command), *others),
+        covariance_of=tuple(command if name == first.name else name for name in ladder.covariance_of),
+    )
     with pytest.raises(UntrustedNameError, match="starts a program"):
-        rate("random", GAME, tmp_path / "games", ladder=evil, num_pairs=1, scout_pairs=1, num_anchors=1)
+        rate("random", evil, tmp_path / "games", RateSettings(num_pairs=1, scout_pairs=1, num_anchors=1))
     assert not trace.exists()
     assert not (tmp_path / "games").exists()
     assert np.isfinite(ladder.ratings.elo).all()

@@ -19,7 +19,7 @@ from stoneworks.models.evaluations.taugo import (
     lead_of,
     rate_turns,
 )
-from stoneworks.models.search.best_actions import insert_best
+from stoneworks.models.search.turn_search import insert_best
 
 
 @kernel

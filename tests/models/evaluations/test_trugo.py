@@ -51,8 +51,8 @@ def test_values_and_ratings_are_those_of_the_simple_evaluation(
     results = []
     for module in (trugo, simple_version("simple_trugo")):
         values = np.zeros((len(states), 2))
-        masks = np.zeros((len(states), game.num_distinct_actions()), np.int8)
-        ratings = np.zeros((len(states), game.num_distinct_actions()), np.float32)
+        masks = np.zeros((len(states), game.num_actions), np.int8)
+        ratings = np.zeros((len(states), game.num_actions), np.float32)
         kernels = {"trugo_evaluate": module.evaluate, "trugo_rate_actions": module.rate_actions}
         game.compiled(evaluate_all, kernels)(game.board, states, values, masks, ratings)
         results.append((values, ratings))

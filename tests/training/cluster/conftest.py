@@ -61,7 +61,7 @@ class LocalCluster:
 
     def remove_added(self) -> None:
         """Stop all nodes but the head."""
-        from stoneworks.training.cluster.connection import alive_nodes, connected
+        from stoneworks.cluster import alive_nodes, connected
 
         while self._nodes:
             self._cluster.remove_node(self._nodes.pop())
@@ -128,7 +128,7 @@ def all_cores_free(address: str) -> bool:
     """Return whether no actor or task holds a core of the cluster."""
     import ray
 
-    from stoneworks.training.cluster.connection import connected
+    from stoneworks.cluster import connected
 
     with connected(address):
         return bool(ray.available_resources().get("CPU", 0.0) == ray.cluster_resources()["CPU"])

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.evaluation import ArenaPlayError, ArenaResult, ArenaSettings, Sprt, play_arena, rate, round_robin
+from stoneworks.evaluation import (
+    ArenaPlayError,
+    ArenaResult,
+    ArenaSettings,
+    RateSettings,
+    Sprt,
+    play_arena,
+    rate,
+    round_robin,
+)
 
 from .conftest import LocalCluster, all_cores_free, wait_until
 
@@ -21,7 +30,7 @@ def games_in(folder: Path) -> dict[str, bytes]:
 
 def settings_of(**changes: object) -> ArenaSettings:
     values = {"pairings": round_robin(PLAYERS), "num_pairs": 6, "chunk_pairs": 2, "seed": 3, **changes}
-    return ArenaSettings("vadus(size=3)", **values)  # type: ignore[arg-type]
+    return ArenaSettings(game="vadus(size=3)", **values)  # type: ignore[arg-type]
 
 
 def test_the_games_are_those_of_one_process(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -35,7 +44,7 @@ def test_the_games_are_those_of_one_process(cluster: LocalCluster, tmp_path: Pat
 
 
 def test_a_sequential_test_ends_with_the_same_games(cluster: LocalCluster, tmp_path: Path) -> None:
-    settings = settings_of(pairings=(("mcts:20", "random"),), num_pairs=200, sprt=Sprt.parse("elo0=0,elo1=100"))
+    settings = settings_of(pairings=(("mcts:20", "random"),), num_pairs=200, sprt=Sprt.from_text("elo0=0,elo1=100"))
     one = play_arena(settings, tmp_path / "one")
     assert one.num_pairs < 200
     assert play_arena(settings, tmp_path / "cluster", cluster=cluster.address).decision is one.decision
@@ -43,9 +52,9 @@ def test_a_sequential_test_ends_with_the_same_games(cluster: LocalCluster, tmp_p
 
 
 def test_a_rating_is_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
-    options = {"num_pairs": 2, "num_anchors": 2, "scout_pairs": 1, "seed": 1}
-    one = rate("random", "vadus(size=5)", tmp_path / "one", **options)  # type: ignore[arg-type]
-    other = rate("random", "vadus(size=5)", tmp_path / "cluster", cluster=cluster.address, **options)  # type: ignore[arg-type]
+    settings = RateSettings(num_pairs=2, num_anchors=2, scout_pairs=1, seed=1)
+    one = rate("random", "vadus(size=5)", tmp_path / "one", settings)
+    other = rate("random", "vadus(size=5)", tmp_path / "cluster", settings, cluster=cluster.address)
     assert (one.elo, one.error) == (other.elo, other.error)
     assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
 

@@ -100,25 +100,25 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)  # Ray lets nodes import from the folder of the driver, where that exists
-    from stoneworks.training.cluster.errors import ClusterError
-    from stoneworks.training.cluster.identity import digest_of_sources
+    from stoneworks.cluster import ClusterError, digest_of_sources
 
     package = tmp_path / "path" / "stoneworks"
     if kind == "missing":
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'stoneworks'\")")
-        expected = r"cannot run stoneworks .*No module named 'stoneworks'.*install it there"
+        expected = r"cannot play with stoneworks .*No module named 'stoneworks'.*install it there"
     else:
         import stoneworks
 
         shutil.copytree(Path(stoneworks.__file__).parent, package)
-        for name in ("envs", "models", "training"):
+        for name in ("envs", "models", "evaluation", "training"):
             shutil.copytree(
                 folder_of(name), package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints")
             )
         with (package / "envs" / "rules" / "vadus.py").open("a") as file:
             file.write("# changed\n")
-        expected = rf"node .* has stoneworks .*sources .*, this process has .*{digest_of_sources()}"
+        own = digest_of_sources("envs", "models", "evaluation", "training")
+        expected = rf"node .* has stoneworks .*sources .*, the process that started the work has .*{own}"
     cluster.add(env_vars={"PYTHONPATH": str(package.parent)})
     with pytest.raises(ClusterError, match=expected):
         train(tiny(), tmp_path / "run")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stoneworks.training.cluster.status import CLUSTER_METRICS, ClusterStatus
+from stoneworks.training.alphazero.cluster.status import CLUSTER_METRICS, ClusterStatus
 
 STATUS = ClusterStatus(5, 40, 1234, 80, 1.25, 3, 2, 7, {f"host{number}/abcdef": float(number) for number in range(5)})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import signal
@@ -45,7 +44,7 @@ def network() -> BoardNetwork:
 
 
 def source_of(network: BoardNetwork, config: AlphaZeroConfig, tell: Callable[[str], None]) -> Any:
-    from stoneworks.training.cluster.source import ClusterSelfPlay
+    from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 
     return ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell)
 
@@ -62,7 +61,7 @@ def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, ti
     scores = []
     for name, config in (
         ("cluster", tiny(**changes)),
-        ("local", dataclasses.replace(tiny(**changes), cluster="", processes=2)),
+        ("local", tiny(**changes).replace(cluster="", processes=2)),
     ):
         result = train(config, tmp_path / name)
         assert result.finished
@@ -135,9 +134,9 @@ def test_a_killed_actor_is_replaced_on_its_node(cluster: LocalCluster, tiny: Mak
     source = source_of(network, tiny(), messages.append)
     try:
         source.collect(10, threading.Event())
-        actor = source._crew._members[0].actor
+        actor = source._actors._actors[0].handle
         os.kill(ray.get(actor.__ray_call__.remote(lambda self: os.getpid())), signal.SIGKILL)
-        assert wait_until(lambda: source._crew.restarts == 1)
+        assert wait_until(lambda: source._actors.restarts == 1)
         assert sum(len(game.positions) for game in source.collect(2000, threading.Event())) >= 2000
         assert source.status().actors == 1
     finally:
@@ -147,7 +146,7 @@ def test_a_killed_actor_is_replaced_on_its_node(cluster: LocalCluster, tiny: Mak
     assert "restart 1 of at most 3" in messages[0]
 
 
-def test_an_actor_that_raises_is_reported_once_and_restarted_a_few_times(
+def test_an_actor_that_raises_is_restarted_a_few_times(
     cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
 ) -> None:
     messages: list[str] = []
@@ -155,14 +154,12 @@ def test_an_actor_that_raises_is_reported_once_and_restarted_a_few_times(
     try:
         source.collect(10, threading.Event())
         source.update({"no_such_layer": torch.zeros(3)}, 0.5)
-        with pytest.raises(SelfPlayError, match="failed 4 times: ") as raised:
+        with pytest.raises(SelfPlayError, match=r"started again 3 times: failed: .*no_such_layer") as raised:
             source.collect(10**9, threading.Event())
-        assert "Traceback" in raised.value.__notes__[0]
+        assert "in load_state_dict" in raised.value.__notes__[0]
     finally:
         source.close()
-    assert len(messages) == 1
-    assert "Traceback" in messages[0]
-    assert "no_such_layer" in messages[0]
+    assert messages == []
     assert all_cores_free(cluster.address)
 
 

@@ -14,10 +14,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from stoneworks import load_game
-from stoneworks.evaluation.play import play_arena
+from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
-from stoneworks.evaluation.schedule import round_robin
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.web import Replay
 
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
@@ -41,7 +40,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with records, an arena and the files of a run."""
     folder = tmp_path_factory.mktemp("watched")
     write_records(folder / "games.jsonl", random_records(30))
-    settings = ArenaSettings("vadus(size=3)", round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
+    settings = ArenaSettings(game="vadus(size=3)", pairings=round_robin(["random", "greedy", "mcts:10"]), num_pairs=4)
     play_arena(settings, folder / "arena")
     (folder / "run").mkdir()
     rows = [{"positions": 1000 * n, "seconds": 10 * n, "policy": 3 / n, "value": 1 / n} for n in range(1, 6)]

@@ -1,25 +1,27 @@
-"""``play_arena``: plays the missing games of an arena, stores them, and rates the players."""
+"""Arenas: ``play_arena`` plays the missing games, stores them, and rates the players.
+
+``play_to_precision`` adds rounds of games between players that are adjacent by rating.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.checks import check_integer
-from stoneworks.evaluation.checkpoint_hashes import checkpoint_hashes
-from stoneworks.evaluation.folder import ArenaFolder, match_of, read_settings
-from stoneworks.evaluation.match import MatchResult
+from stoneworks.envs.rules.checks import check_integer, check_positive
+from stoneworks.evaluation.folder import ArenaFolder, checkpoint_hashes, match_of, read_settings
+from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import Ratings, rate_players
 from stoneworks.evaluation.records import GameRecord
-from stoneworks.evaluation.schedule import Chunk
-from stoneworks.evaluation.settings import ArenaSettings
+from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.evaluation.sprt import SprtDecision, pentanomial
 from stoneworks.evaluation.workers import Player, make_bot, play_chunks
 from stoneworks.files import remove_temporary_files
@@ -138,31 +140,31 @@ def play_arena(
 
 
 def _play(
-    kept: ArenaFolder,
+    stored: ArenaFolder,
     everyone: Mapping[str, Player],
     workers: int,
     cluster: str,
     progress: Callable[[ArenaResult], None] | None,
 ) -> ArenaResult:
-    """Play the missing games of the arena in ``kept``."""
-    settings = kept.settings
-    remove_temporary_files(kept.path)
-    standing = _Standing(settings, kept.read())
-    result = standing.result()
+    """Play the missing games of the arena in a folder."""
+    settings = stored.settings
+    remove_temporary_files(stored.path)
+    played = _PlayedChunks(settings, stored.read())
+    result = played.result()
     if progress is not None:
         progress(result)
     if not result.finished:
-        with closing(_chunks(settings, everyone, standing.missing(), workers, cluster)) as chunks:
+        with closing(_chunks(settings, everyone, played.missing(), workers, cluster)) as chunks:
             for chunk, records in chunks:
-                kept.write(chunk, records)
-                standing.add(chunk, records)
-                result = standing.result()
+                stored.write(chunk, records)
+                played.add(chunk, records)
+                result = played.result()
                 if progress is not None:
                     progress(result)
                 if result.finished:
                     break
-    for chunk in standing.uncounted() if result.finished else ():
-        kept.remove(chunk)  # workers were ahead of the decision of the test
+    for chunk in played.uncounted() if result.finished else ():
+        stored.remove(chunk)  # workers were ahead of the decision of the test
     return result
 
 
@@ -171,7 +173,7 @@ def _chunks(
 ) -> Generator[tuple[Chunk, tuple[GameRecord, ...]], None, None]:
     if not cluster:
         return play_chunks(settings, everyone, missing, workers)
-    from stoneworks.training.cluster.chunks import play_chunks_on_cluster
+    from stoneworks.evaluation.cluster import play_chunks_on_cluster
 
     return play_chunks_on_cluster(settings, everyone, missing, cluster)
 
@@ -183,10 +185,86 @@ def load_arena(folder: str | os.PathLike[str]) -> ArenaResult:
         ArenaFolderError: there is no arena, or a file does not contain the expected games.
     """
     settings = read_settings(folder)
-    return _Standing(settings, ArenaFolder(folder, settings).read()).result()
+    return _PlayedChunks(settings, ArenaFolder(folder, settings).read()).result()
 
 
-class _Standing:
+def play_to_precision(
+    settings: ArenaSettings,
+    folder: str | os.PathLike[str],
+    players: Mapping[str, Player] | None = None,
+    *,
+    max_error: float,
+    max_rounds: int = 10,
+    workers: int = 1,
+    cluster: str = "",
+    progress: Callable[[ArenaResult], None] | None = None,
+) -> ArenaResult:
+    """Play an arena, then further rounds until no rating difference of adjacent players has an error above ``max_error``.
+
+    In each round, all players that are adjacent by rating and whose difference has a larger standard error play another
+    ``settings.num_pairs`` pairs of games. Which games are played depends only on the results before, so a call after an
+    interruption continues, and produces the same games as an uninterrupted one.
+
+    Args:
+        settings: settings of the arena, without a sequential test.
+        folder: folder of the arena; the further rounds are arenas in its subfolders ``round-01``, ``round-02``, ...
+        players: see :func:`play_arena`.
+        max_error: maximum standard error of the difference of two adjacent players, in Elo.
+        max_rounds: maximum number of further rounds. Errors of large differences decrease slowly.
+        workers: see :func:`play_arena`.
+        cluster: see :func:`play_arena`.
+        progress: called with the current result of the arena or the round, at its start and after each chunk.
+
+    Returns:
+        The result with the games of all rounds.
+
+    Raises:
+        RatingError: the players cannot be rated.
+        ValueError: an argument is invalid; see also :func:`play_arena`.
+    """
+    check_positive("max_error", max_error)
+    check_integer("max_rounds", max_rounds, 0)
+    if settings.sprt is not None:
+        raise ValueError(f"sprt must be None, got {settings.sprt}")
+
+    result = play_arena(settings, folder, players, workers=workers, cluster=cluster, progress=progress)
+    for number in range(1, max_rounds + 1):
+        pairings = uncertain_pairings(result, max_error)
+        if not pairings:
+            break
+        seed = int(np.random.SeedSequence((settings.seed, number)).generate_state(1)[0])
+        further = settings.replace(pairings=pairings, seed=seed)
+        more = play_arena(
+            further,
+            Path(folder) / f"round-{number:02d}",
+            {name: player for name, player in (players or {}).items() if name in further.players},
+            workers=workers,
+            cluster=cluster,
+            progress=progress,
+        )
+        matches: dict[tuple[str, str], list[MatchResult]] = {}
+        for match in (*result.matches, *more.matches):
+            matches.setdefault(match.names, []).append(match)
+        result = replace(result, matches=tuple(map(join_matches, matches.values())))
+    return result
+
+
+def uncertain_pairings(result: ArenaResult, max_error: float) -> tuple[tuple[str, str], ...]:
+    """Return the pairings of adjacent players whose difference has a standard error above ``max_error`` Elo.
+
+    The names are in the order of the pairings of the arena, if it has the pairing. Raises :class:`RatingError` if the
+    players cannot be rated.
+    """
+    ratings = result.ratings
+    played = {match.names for match in result.matches}
+    return tuple(
+        (below, above) if (below, above) in played else (above, below)
+        for above, below in pairwise(ratings.order)
+        if ratings.difference(above, below)[1] > max_error
+    )
+
+
+class _PlayedChunks:
     """The finished chunks and their result."""
 
     def __init__(self, settings: ArenaSettings, played: Mapping[Chunk, tuple[GameRecord, ...]]) -> None:

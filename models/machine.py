@@ -1,11 +1,13 @@
-"""The memory allocator of the process."""
+"""The machine that a process runs on: its processors and its memory allocator."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import sys
 from functools import cache
+from pathlib import Path
 
 # Parameters of mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -28,3 +30,20 @@ def keep_freed_memory() -> bool:
     except (OSError, AttributeError):  # another C library
         return False
     return bool(mallopt(_M_MMAP_THRESHOLD, _GREATEST_BLOCK) and mallopt(_M_TRIM_THRESHOLD, _GREATEST_FREE))
+
+
+def num_processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def processor_name() -> str:
+    """Return the processor's name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -10,7 +10,7 @@ import pytest
 PROGRAM = """
 import resource
 import numpy as np
-from stoneworks.models.allocator import keep_freed_memory
+from stoneworks.models.machine import keep_freed_memory
 
 def page_faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -1,28 +1,46 @@
-"""The connection to a Ray cluster, and its nodes."""
+"""Ray clusters: the connection, the nodes, and the check that all nodes run the same code.
+
+Ray's runtime environments do not replace the check: they would ship the sources, but not the numerical libraries, and kernels
+would be compiled again wherever the sources are unpacked.
+"""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 import os
+import platform
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module, metadata
+from pathlib import Path
 
 from stoneworks.extras import require_extra
-from stoneworks.training.cluster.errors import ClusterError
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read by Ray on import
 with require_extra("cluster", "clusters"):
     import ray
 
+#: Address of the cluster of this machine or of ``RAY_ADDRESS``.
 AUTO = "auto"
+_LIBRARIES = ("numpy", "numba", "torch")
 _SECONDS_TO_CONNECT = 5.0
 # HTTP/2, RFC 9113: the connection preface, an empty SETTINGS frame, and the type of the frame that a server sends first.
 _HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 _HTTP2_HEADER_BYTES, _HTTP2_TYPE_BYTE, _HTTP2_SETTINGS = 9, 3, 4
+
+
+#: What identifies the code and the data of a process, as texts by name.
+Identity = Mapping[str, str]
+
+
+class ClusterError(ValueError):
+    """Raised when a cluster cannot be used. The message names the address or the node, and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,52 @@ def alive_nodes() -> dict[str, Node]:
         for entry in ray.nodes()
         if entry["Alive"]
     }
+
+
+def identity_of(packages: Sequence[str]) -> Identity:
+    """Return the versions that must be equal on all nodes: of Python, of the libraries, and of packages of stoneworks.
+
+    Args:
+        packages: the packages whose sources are compared, such as ``"models"``.
+    """
+    return {
+        "stoneworks": f"{metadata.version('stoneworks')} (sources {digest_of_sources(*packages)})",
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: _version_of(name) for name in _LIBRARIES},
+    }
+
+
+@functools.cache
+def digest_of_sources(*packages: str) -> str:
+    """Return the first digits of a hash of the source files of packages of stoneworks."""
+    digest = hashlib.sha256()
+    for package in packages:
+        folder = Path(import_module(f"stoneworks.{package}").__path__[0])
+        for file in sorted(folder.rglob("*.py")):
+            digest.update(file.relative_to(folder).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def check_identity(expected: Identity, found: Identity) -> None:
+    """Check that a process on a node, with the identity ``found``, may work for a process with the identity ``expected``.
+
+    Raises:
+        ClusterError: they differ.
+    """
+    for name in {**expected, **found}:
+        if expected.get(name) != found.get(name):
+            raise ClusterError(
+                f"node {socket.gethostname()} has {name} {found.get(name, 'missing')}, the process that started the work has "
+                f"{expected.get(name, 'none')}; they must be equal on all nodes"
+            )
+
+
+def _version_of(library: str) -> str:
+    try:
+        return metadata.version(library).partition("+")[0]  # without the build, such as +cpu
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 def _connect(address: str) -> None:

@@ -10,17 +10,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from stoneworks.cluster import ClusterError, Node, alive_nodes, connected
 from stoneworks.extras import require_extra
 from stoneworks.models.network import BoardNetwork
 from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.training.alphazero.cluster.actors import Actors, PlayedBatch, Weights
+from stoneworks.training.alphazero.cluster.status import ClusterStatus
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.cluster.actor import PlayedBatch
-from stoneworks.training.cluster.connection import Node, alive_nodes, connected
-from stoneworks.training.cluster.crew import Crew, Weights
-from stoneworks.training.cluster.errors import ClusterError
-from stoneworks.training.cluster.identity import check_nodes
-from stoneworks.training.cluster.status import ClusterStatus
 
 with require_extra("train", "training runs"):
     from torch import Tensor
@@ -43,22 +40,22 @@ class ClusterSelfPlay:
         config: AlphaZeroConfig,
         seed: np.random.SeedSequence,
         progress: float,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """Connect to the cluster ``config.cluster``, check its nodes and start the actors.
+        """Connect to the cluster ``config.cluster`` and start the actors.
 
         Args:
             network: the network, with the initial weights.
             config: the configuration; ``processes`` limits the number of actors.
             seed: seed of all actors.
             progress: completed fraction of the run.
-            tell: called from :meth:`collect` with a message for each loss, restart or new node.
+            report: called from :meth:`collect` with a message for each loss, restart or new node.
 
         Raises:
-            ClusterError: the cluster cannot be used: there is none, a node differs, or no node has a core.
+            ClusterError: the cluster cannot be used: there is none, or no node has a core.
         """
         self.clocks = Clocks()
-        self._tell = tell
+        self._report = report
         self._room = config.positions_per_iteration
         self._changed = threading.Condition()
         self._queue: deque[tuple[Node, PlayedBatch]] = deque()
@@ -71,24 +68,26 @@ class ClusterSelfPlay:
         self._since = time.monotonic()
         with contextlib.ExitStack() as stack:
             stack.enter_context(connected(config.cluster))
-            nodes = _usable_nodes(config)
-            check_nodes(nodes, tuple(config.shares()))
+            _check_nodes(config)
             weights = _put(network.playing_state_dict(), 0, progress)
-            self._crew = Crew(network.architecture, config, seed, weights, self._messages.append)
-            stack.callback(self._crew.dismiss)
-            for node in nodes:
-                self._crew.admit(node)
+            self._actors = Actors(network.architecture, config, seed, weights, self._messages.append)
+            stack.callback(self._actors.stop)
             self._leave = stack.pop_all()
         self._thread = threading.Thread(target=self._pump, name="self-play cluster", daemon=True)
         self._thread.start()
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` if an actor failed too often."""
+        """See :meth:`GameSource.collect`.
+
+        Raises:
+            ClusterError: a node differs.
+            SelfPlayError: an actor failed too often.
+        """
         played: list[PlayedGame] = []
         missing = num_positions
         while missing > 0 and not stop.is_set():
             while self._messages:
-                self._tell(self._messages.popleft())
+                self._report(self._messages.popleft())
             with self._changed:
                 if not self._queue:
                     if self._error is not None:
@@ -100,14 +99,14 @@ class ClusterSelfPlay:
                 self._queued_positions -= num_new
             self.clocks.add(batch.clocks)
             self._games_by_node[node.name] += len(batch.games)
-            self._behind += [self._crew.weights.update - batch.update] * len(batch.games)
+            self._behind += [self._actors.weights.update - batch.update] * len(batch.games)
             played += batch.games
             missing -= num_new
         return played
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`. The weights enter the object store once; each node fetches them once."""
-        self._crew.weights = _put(weights, self._crew.weights.update + 1, progress)
+        self._actors.weights = _put(weights, self._actors.weights.update + 1, progress)
 
     def status(self) -> ClusterStatus:
         """Return the status since the previous call."""
@@ -115,17 +114,17 @@ class ClusterSelfPlay:
         self._since = time.monotonic()
         games, self._games_by_node = self._games_by_node, Counter()
         behind, self._behind = self._behind, []
-        nodes = self._crew.nodes.values()
+        nodes = self._actors.nodes
         rates = {name: games[name] / seconds for name in {**dict.fromkeys(node.name for node in nodes), **games}}
         return ClusterStatus(
             nodes=len(nodes),
-            actors=self._crew.num_actors,
+            actors=self._actors.num_actors,
             queued_positions=self._queued_positions,
-            outstanding_batches=self._crew.num_outstanding,
+            outstanding_batches=self._actors.num_outstanding,
             weights_behind=float(np.mean(behind)) if behind else 0.0,
             max_weights_behind=max(behind, default=0),
-            restarts=self._crew.restarts,
-            lost_batches=self._crew.lost_batches,
+            restarts=self._actors.restarts,
+            lost_batches=self._actors.lost_batches,
             games_per_second_by_node=rates,
         )
 
@@ -139,7 +138,7 @@ class ClusterSelfPlay:
         """Exchange calls and batches with the actors until :meth:`close`."""
         try:
             while not self._closing.is_set():
-                for node, batch in self._crew.work(self._queued_positions < self._room, _SECONDS_TO_WAIT):
+                for node, batch in self._actors.work(self._queued_positions < self._room, _SECONDS_TO_WAIT):
                     with self._changed:
                         self._queue.append((node, batch))
                         self._queued_positions += sum(len(game.positions) for game in batch.games)
@@ -148,15 +147,14 @@ class ClusterSelfPlay:
             self._error = error
 
 
-def _usable_nodes(config: AlphaZeroConfig) -> list[Node]:
-    """Return the nodes with cores for self-play. Raises :class:`ClusterError` if there are none."""
+def _check_nodes(config: AlphaZeroConfig) -> None:
+    """Raise :class:`ClusterError` if no node has cores for self-play, or one of them lacks a GPU that is required."""
     nodes = [node for node in alive_nodes().values() if node.num_cores >= config.threads]
     if not nodes:
         raise ClusterError(f"the cluster {config.cluster!r} has no node with {config.threads} CPU cores for self-play")
     without = [node.name for node in nodes if node.num_gpus == 0]
     if config.device == "cuda" and without:
         raise ClusterError(f"device is cuda, but node {without[0]} has no GPU; use device auto")
-    return nodes
 
 
 def _put(weights: Mapping[str, Tensor], update: int, progress: float) -> Weights:

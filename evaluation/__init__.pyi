@@ -1,0 +1,32 @@
+from .arena import (
+    ArenaResult as ArenaResult,
+    load_arena as load_arena,
+    play_arena as play_arena,
+    play_to_precision as play_to_precision,
+)
+from .folder import ArenaFolderError as ArenaFolderError
+from .ladder import (
+    Ladder as Ladder,
+    LadderError as LadderError,
+    load_ladder as load_ladder,
+    shipped_ladders as shipped_ladders,
+)
+from .match import play_match as play_match
+from .rate import RateResult as RateResult, RateSettings as RateSettings, rate as rate
+from .ratings import (
+    DisconnectedPlayersError as DisconnectedPlayersError,
+    Pairing as Pairing,
+    RatingError as RatingError,
+    Ratings as Ratings,
+    rate_against as rate_against,
+    rate_players as rate_players,
+)
+from .results import ArenaSummary as ArenaSummary, results_of as results_of
+from .settings import (
+    ArenaSettings as ArenaSettings,
+    gauntlet as gauntlet,
+    neighbors as neighbors,
+    round_robin as round_robin,
+)
+from .sprt import Sprt as Sprt, SprtDecision as SprtDecision, pentanomial as pentanomial
+from .workers import ArenaPlayError as ArenaPlayError
