@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any, ClassVar
 
 import gymnasium
@@ -12,11 +13,34 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector.utils import batch_space
 
-from stoneworks.envs.autoreset import AutoresetMode, check_autoreset_mode
+from stoneworks.checks import check_integer
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
-from stoneworks.envs.rules.checks import check_integer
+
+try:
+    from gymnasium.vector import AutoresetMode  # available since Gymnasium 1.1
+except ImportError:  # pragma: no cover
+
+    class AutoresetMode(Enum):  # type: ignore[no-redef]
+        """The autoreset modes of Gymnasium 1.1 and later."""
+
+        NEXT_STEP = "NextStep"
+        SAME_STEP = "SameStep"
+        DISABLED = "Disabled"
+
+
+def check_autoreset_mode(mode: Any) -> AutoresetMode:
+    """Return an ``AutoresetMode`` from a member, its name (``"NEXT_STEP"``) or its value (``"NextStep"``).
+
+    Raises:
+        ValueError: the mode is unknown; the message lists the modes.
+    """
+    for known in AutoresetMode:
+        if isinstance(mode, AutoresetMode | str) and mode in (known, known.name, known.value):
+            return known
+    names = ", ".join(known.name for known in AutoresetMode)
+    raise ValueError(f"autoreset_mode must be one of {names}, got {mode!r}")
 
 
 class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]]):

@@ -1,4 +1,4 @@
-"""Render modes of the environments. Modules that need a display are imported on demand."""
+"""Render modes of the environments, and the window of the mode ``human``. Modules that need a display are imported on demand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State
+from stoneworks.extras import require_extra
 
 RENDER_MODES = ("ansi", "rgb_array", "svg", "human")
 FRAMES_PER_SECOND = 2
@@ -40,8 +41,6 @@ class Renderer:
         if self.mode == "rgb_array":
             return picture
         if self._window is None:
-            from stoneworks.envs.window import Window
-
             self._window = Window(self._title, FRAMES_PER_SECOND)
         self._window.show(picture)
         return None
@@ -55,3 +54,35 @@ class Renderer:
     def __getstate__(self) -> dict[str, Any]:
         """Exclude the window from copies and pickles."""
         return {**self.__dict__, "_window": None}
+
+
+class Window:
+    """A window that shows images at up to ``frames_per_second``. Several windows may be open at once."""
+
+    def __init__(self, title: str, frames_per_second: int) -> None:
+        with require_extra("human", "windows"):
+            import pygame
+
+        self._pygame: Any = pygame
+        self._title = title
+        self._frames_per_second = frames_per_second
+        self._window: Any = None
+        self._clock = pygame.time.Clock()
+
+    def show(self, image: npt.NDArray[np.uint8]) -> None:
+        """Show an image, ``uint8[height, width, 3]``."""
+        height, width, _ = image.shape
+        if self._window is None:
+            self._window = self._pygame.Window(self._title, (width, height))
+        elif self._window.size != (width, height):
+            self._window.size = (width, height)
+        self._pygame.surfarray.blit_array(self._window.get_surface(), image.swapaxes(0, 1))
+        self._pygame.event.pump()
+        self._window.flip()
+        self._clock.tick(self._frames_per_second)
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None

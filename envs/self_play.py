@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.autoreset import AutoresetMode
-from stoneworks.envs.batch_env import BatchEnv, EndedGames
+from stoneworks.envs.batch_env import AutoresetMode, BatchEnv, EndedGames
 
 
 class SelfPlayVectorEnv(BatchEnv):

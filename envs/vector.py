@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.autoreset import AutoresetMode
-from stoneworks.envs.batch_env import BatchEnv, EndedGames
+from stoneworks.envs.batch_env import AutoresetMode, BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.checks import check_integer, check_positive
 from stoneworks.evaluation.folder import ArenaFolder, checkpoint_hashes, match_of, read_settings
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import Ratings, rate_players

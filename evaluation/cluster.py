@@ -9,12 +9,12 @@ from typing import Any
 
 from stoneworks.cluster import ClusterError, Identity, alive_nodes, check_identity, connected, identity_of
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.evaluation.folder import checkpoint_hashes
 from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.evaluation.workers import ArenaPlayError, Player, play_chunk, use_one_thread
 from stoneworks.extras import require_extra
+from stoneworks.registry import Entry, add_entries, added_entries
 
 with require_extra("cluster", "clusters"):
     import ray

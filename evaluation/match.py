@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
-from stoneworks.envs.rules.checks import check_integer, check_seed
 from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord
 from stoneworks.models import Bot, BotForfeit
 from stoneworks.text import percent

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import Field
+import numpy.typing as npt
+from pydantic import ConfigDict, Field
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
@@ -17,7 +17,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
-from stoneworks.evaluation.ratings import Ratings, expected_score, rate_against
+from stoneworks.evaluation.ratings import Pairing, Ratings, expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
@@ -151,8 +151,8 @@ def rate(
     """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
 
     A few pairs of games with every anchor give a first estimate; then the player plays the anchors with the nearest ratings.
-    Anchors that are checkpoints and have changed since the ladder was made are left out, as their ratings no longer hold.
-    All games count and are saved in the folder, so an interrupted call can be repeated to continue.
+    Checkpoints that have changed since the ladder was made are left out, as their ratings no longer hold. All games count and
+    are saved in the folder, so an interrupted call can be repeated to continue.
 
     Args:
         player: the name of a bot, the path of a checkpoint, a ``Bot``, or a function that makes one from a game and a seed.
@@ -172,12 +172,11 @@ def rate(
     ladder = game if isinstance(game, Ladder) else load_ladder(game)
     settings = settings or RateSettings()
     ratings, players = ladder.ratings, dict(anchors or {})
-    for anchor in ratings.names if not settings.trust_names else ():
-        if anchor not in players:
+    if not settings.trust_names:
+        for anchor in set(ratings.names) - players.keys():
             check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
-    name = settings.name or (player if isinstance(player, str) else _name_of(player))
-    if name in ratings.names:
-        name += " (rated)"
+    name = settings.name or _name_of(player)
+    name += " (rated)" if name in ratings.names else ""
 
     def play(part: str, opponents: tuple[str, ...], num_pairs: int, seed: int) -> tuple[MatchResult, ...]:
         arena = ArenaSettings(
@@ -188,9 +187,8 @@ def rate(
             seed=seed,
         )
         given = {opponent: bot for opponent, bot in players.items() if opponent in opponents} | {name: player}
-        return play_arena(
-            arena, Path(folder) / part, given, workers=workers, cluster=cluster, progress=progress
-        ).matches
+        where = Path(folder) / part
+        return play_arena(arena, where, given, workers=workers, cluster=cluster, progress=progress).matches
 
     seed_of_scouting, seed_of_rating = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
     changed = set(ladder.changed_players()) - players.keys()
@@ -199,51 +197,75 @@ def rate(
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
     played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, seed_of_rating)
-    matches = tuple(
-        join_matches([match for match in (*scouted, *played) if match.names[1] == anchor]) for anchor in order
-    )
+    everything = (*scouted, *played)
+    matches = tuple(join_matches([match for match in everything if match.names[1] == anchor]) for anchor in order)
     elo, error = rate_against(ratings, name, matches)
     return RateResult(name, elo, error, matches, ladder)
 
 
 def _name_of(player: Player) -> str:
+    if isinstance(player, str):
+        return player
     if isinstance(player, Bot):
         return player.name
     return str(getattr(player, "__name__", type(player).__name__))
 
 
-def rate_summaries(
-    ratings: Ratings, game: str, summaries: Sequence[Mapping[str, Any]]
-) -> dict[str, tuple[float, float]]:
-    """Rate players against players with known ratings, from stored match summaries.
+class MatchSummary(Document):
+    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
+
+    Attributes:
+        player: the player, A.
+        opponent: its opponent.
+        by_seat: A's wins, draws and losses as player 0, and as player 1.
+        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    player: str
+    opponent: str
+    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
+    by_pair: Tuple[Tuple[int]] | None = None
+
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
+        results = np.array([1.0, 0.5, 0.0])
+        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
+            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
+        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
+        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
+
+
+class GameMatches(Document):
+    """The matches of an agent on one game."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    game: str
+    matches: Tuple[MatchSummary]
+
+
+class AgentMatches(GameMatches):
+    """The file ``matches.json`` of a shipped agent: the matches on its game, and on other games."""
+
+    other_games: Tuple[GameMatches] = ()
+
+
+def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
+    """Rate players against players with known ratings, from stored matches.
 
     Args:
         ratings: the known ratings.
-        game: the game string.
-        summaries: summaries of :func:`stoneworks.evaluation.match.summarize` with ``player`` and either ``by_pair``
-            (see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`) or ``by_seat``: wins, draws and losses of
-            the player in each seat. Matches against unrated opponents are ignored.
+        summaries: the matches. Those against unrated opponents are ignored.
 
     Returns:
         Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
         Without ``by_pair``, the standard error is an upper bound.
     """
-    rated = [summary for summary in summaries if summary["opponent"] in ratings.names]
-    return {
-        player: rate_against(
-            ratings, player, [_match_from(game, summary) for summary in rated if summary["player"] == player]
-        )
-        for player in dict.fromkeys(summary["player"] for summary in rated)
-    }
-
-
-def _match_from(game: str, summary: Mapping[str, Any]) -> MatchResult:
-    """Return a match without records."""
-    results = np.array([1.0, 0.5, 0.0])
-    if "by_pair" in summary:
-        counts = np.array(summary["by_pair"], np.int64).ravel()
-        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
-        scores = np.repeat(pairs, counts, axis=0)
-    else:  # sorted by seat, the results within pairs are as dependent as possible
-        scores = np.column_stack([np.repeat(results, tally) for tally in summary["by_seat"]])
-    return MatchResult(game, (summary["player"], summary["opponent"]), scores, ())
+    rated: dict[str, list[Pairing]] = {}
+    for summary in summaries:
+        if summary.opponent in ratings.names:
+            pairing = Pairing((summary.player, summary.opponent), summary.scores())
+            rated.setdefault(summary.player, []).append(pairing)
+    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}

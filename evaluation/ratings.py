@@ -31,7 +31,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.checks import check_positive
+from stoneworks.checks import check_positive
 
 #: Elo points per natural unit of strength.
 ELO_PER_UNIT = 400 / math.log(10)

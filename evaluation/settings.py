@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict, model_validator
 
+from stoneworks.checks import check_integer
 from stoneworks.documents import Document
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE
 from stoneworks.evaluation.sprt import Sprt
 

@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.evaluation.folder import records_of_chunk
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord
@@ -19,6 +18,7 @@ from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
 from stoneworks.processes import exit_with_parent, interrupts_blocked
+from stoneworks.registry import Entry, add_entries, added_entries
 
 #: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]

@@ -12,12 +12,11 @@ from enum import IntEnum, auto
 import numpy as np
 
 from stoneworks import Game, State, register_game
-from stoneworks.envs.rules import stone_placement, stone_planes
+from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.grid import rhombus
-from stoneworks.envs.rules.header import BOARD_HEADER, STATE_HEADER, end_game, start_game
 from stoneworks.envs.rules.kernels import capacity, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption
-from stoneworks.envs.rules.stone_planes import plane_names
+from stoneworks.envs.rules.records import BOARD_HEADER, STATE_HEADER, end_game, plane_names, start_game
 from stoneworks.envs.rules.templates import rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
@@ -29,9 +28,9 @@ FIRST_EDGE, LAST_EDGE, BOTH_EDGES = 4, 8, 12
 class Plane(IntEnum):
     """The planes of an observation."""
 
-    OWN_STONES = stone_planes.OWN_STONES
-    OPPONENT_STONES = stone_planes.OPPONENT_STONES
-    BOARD = stone_planes.BOARD
+    OWN_STONES = stones.OWN_STONES
+    OPPONENT_STONES = stones.OPPONENT_STONES
+    BOARD = stones.BOARD
     SWAP_LEGAL = auto()
     PLAYS_BLACK = auto()
 
@@ -104,7 +103,7 @@ def apply_action(board, state, action):
 
 # Optional: faster random playouts, which need not compute the legal actions before each action.
 finish_at_random = specialized_kernel(
-    stone_placement.finish_at_random, "hex", {"apply_action": apply_action, "count_legal_globals": swap_is_legal}
+    stones.finish_at_random, "hex", {"apply_action": apply_action, "count_legal_globals": swap_is_legal}
 )
 
 

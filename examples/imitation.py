@@ -1,29 +1,18 @@
 """An example of a third-party training algorithm: a network imitates another bot.
 
-``import imitation`` registers it; a configuration with ``algorithm: imitation`` then trains with it. docs/adding-a-game.md
-explains what an algorithm consists of.
+``import imitation`` registers it; ``stoneworks.train`` then trains configurations with ``algorithm: imitation``.
+docs/adding-a-game.md explains what an algorithm consists of.
 """
 
-from __future__ import annotations
-
-import time
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
 from pydantic import Field
 from torch.nn import functional
 
-from stoneworks import load_bot, load_game
-from stoneworks.models.architecture import Architecture
-from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.description import PlaySettings
-from stoneworks.models.network import make_network
-from stoneworks.training.runs.algorithms import register_algorithm
-from stoneworks.training.runs.config_files import RunConfig
-from stoneworks.training.runs.hardware import describe_hardware
-from stoneworks.training.runs.status import TrainingResult, TrainingStatus
-from stoneworks.training.runs.story import RunStory
+from stoneworks import load_bot
+from stoneworks.training import Algorithm, RunConfig, register_algorithm
 
 WIN, DRAW, LOSS = 0, 1, 2
 STEPS_PER_GAME, BATCH_SIZE = 8, 64
@@ -32,46 +21,52 @@ STEPS_PER_GAME, BATCH_SIZE = 8, 64
 class ImitationConfig(RunConfig):
     """Configuration of a run that trains on ``games`` self-play games of the bot ``teacher``, in mini-batches."""
 
+    unit: ClassVar[str] = "games"
+
     algorithm: str = "imitation"
     games: int = Field(ge=1)
     teacher: str = "mcts:100"
     learning_rate: float = Field(5e-3, gt=0)
 
+    def bot_names(self):
+        """Return the names of the bots that the run requires."""
+        return (self.teacher,)
 
-def train(config, folder, *, resume=False, report=None, stop=None):
-    """Train for ``config.games`` games or until the event ``stop`` is set, then write the checkpoint."""
-    if resume:
-        raise ValueError("imitation cannot resume a run; start a new one")
-    began = time.monotonic()
-    game = load_game(config.game)
-    teacher = load_bot(config.teacher, game, config.seed)
-    torch.manual_seed(config.seed)
-    network = make_network(Architecture.of_game(game, kind="win_draw_loss_network", channels=16, blocks=1))
-    optimizer = torch.optim.Adam(network.parameters(), config.learning_rate)
-    played = play(game, teacher)
-    done = 1
-    torch.set_num_threads(1)  # more threads are no faster for a network this small
-    while done < config.games and not (stop is not None and stop.is_set()):
-        played = [torch.cat(pair) for pair in zip(played, play(game, teacher), strict=True)]
+
+class Imitation(Algorithm):
+    """Plays a game of the teacher in each iteration, and trains the network to predict its actions and results."""
+
+    def __init__(self, config, network, folder):
+        super().__init__(config, network, folder)
+        self.teacher = load_bot(config.teacher, self.game, config.seed)
+        self.optimizer = torch.optim.Adam(network.parameters(), config.learning_rate)
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.played = play(self.game, self.teacher)
+
+    def iterate(self, stop):
+        """Play a game, take gradient steps, and return the mean loss."""
+        self.played = [torch.cat(pair) for pair in zip(self.played, play(self.game, self.teacher), strict=True)]
+        losses = []
         for _ in range(STEPS_PER_GAME):
-            chosen = torch.randint(len(played[0]), (BATCH_SIZE,))
-            planes, actions, results = (of_all[chosen] for of_all in played)
-            logits, outcomes = network.logits_and_value(planes)
+            chosen = torch.randint(len(self.played[0]), (BATCH_SIZE,), generator=self.generator)
+            planes, actions, results = (of_all[chosen] for of_all in self.played)
+            logits, outcomes = self.network.logits_and_value(planes)
             loss = functional.cross_entropy(logits, actions) + functional.cross_entropy(outcomes, results)
-            optimizer.zero_grad()
+            self.optimizer.zero_grad()
             loss.backward()
-            optimizer.step()
-        done += 1
-        seconds = time.monotonic() - began
-        if report is not None:
-            report(TrainingStatus(done, config.games, seconds, done / seconds))
-    seconds = time.monotonic() - began
-    training = {"algorithm": "imitation", "config": config.model_dump(mode="json"), "games": done, "seconds": seconds}
-    training |= {"hardware": describe_hardware(), "match_results": []}
-    checkpoint = Path(folder) / "checkpoint"
-    settings = PlaySettings(deterministic_policy=True)
-    save_checkpoint(checkpoint, game=game, network=network, play=settings, training=training)
-    return TrainingResult(checkpoint, done, seconds, done / seconds, finished=done == config.games)
+            self.optimizer.step()
+            losses.append(loss.item())
+        self.done += 1
+        return {"loss": np.mean(losses)}
+
+    def state(self):
+        """Return what a resumed run needs: values for ``checkpoint.json`` and tensors."""
+        return {}, dict(zip(("planes", "actions", "results"), self.played, strict=True))
+
+    def load(self, checkpoint, tensors):
+        """Continue from a checkpoint."""
+        self.network.load_state_dict(checkpoint.network.state_dict())
+        self.played = [tensors[name] for name in ("planes", "actions", "results")]
 
 
 def play(game, teacher):
@@ -89,6 +84,4 @@ def play(game, teacher):
     return torch.from_numpy(np.array(planes)), torch.tensor(actions), torch.from_numpy(results)
 
 
-STORY = RunStory("Imitation")
-
-register_algorithm("imitation", config=ImitationConfig, train=train, story="imitation:STORY", amount="games")
+register_algorithm("imitation", config=ImitationConfig, algorithm=Imitation)

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.advantages import self_play_advantages
-from stoneworks.envs.autoreset import AutoresetMode
-from stoneworks.envs.batch_env import BatchEnv
+from stoneworks.envs.batch_env import AutoresetMode, BatchEnv
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.integrations.missing_library import require
 

@@ -15,9 +15,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.errors import RegistrationError
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
 from stoneworks.models.features import features_of
+from stoneworks.registry import Entry, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
 

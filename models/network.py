@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import cast
 
-from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture, NetworkConfig, ResidualConfig, network_entry
+from stoneworks.registry import RegistrationError
 
 with require_extra("train", "networks"):
     import torch

@@ -7,5 +7,6 @@ from .envs.rules import (
     register_game as register_game,
 )
 from .models import Bot as Bot, bot_names as bot_names, load_bot as load_bot, register_bot as register_bot
+from .training import train as train
 
 __version__: str

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules.registry import registries
+from stoneworks.registry import registries
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -28,7 +28,7 @@ def pytest_xdist_setupnodes() -> None:
     """Compile the kernels of small boards once, if none are cached, before workers start that would all do so."""
     from stoneworks.envs.rules import load_game
     from stoneworks.envs.rules.games import small_games
-    from stoneworks.envs.rules.kernel_cache import cache_folder
+    from stoneworks.envs.rules.kernels.kernel_cache import cache_folder
     from stoneworks.models.compiling import compile_games
 
     folder = cache_folder()

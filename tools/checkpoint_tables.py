@@ -16,8 +16,8 @@ from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, CheckpointError
 from stoneworks.reading import read_json
 from stoneworks.text import replace_block
-from stoneworks.training.runs.descriptions import extent_in_words, pairings_of, score_table
-from stoneworks.training.runs.training_information import AVERAGED, own_runs
+from stoneworks.training.runs.model_card import extent_in_words, pairings_of, score_table
+from stoneworks.training.runs.run_folder import AVERAGED, own_runs
 
 _BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
 _END = "<!-- end of the shipped checkpoints -->"

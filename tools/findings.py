@@ -20,9 +20,9 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.match import wilson_interval
 from stoneworks.files import write_whole
 from stoneworks.models.bots.search_bot import SearchBot

@@ -20,9 +20,8 @@ from stoneworks.evaluation.match import MatchResult, play_match
 from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.models import load_bot
 from stoneworks.text import percent
-from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config_files import load_config
-from stoneworks.training.runs.display import train_with_display
+from stoneworks.training.runs.display import train
 
 CONFIG = "vadus-5-demo"
 NUM_PAIRS = 100
@@ -39,11 +38,9 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     game = load_game(config.game)
     console.print(f"Training an agent on {game} from scratch, against itself and the bots.")
     console.print("Press Ctrl-C to stop; run the command again to resume.")
-    result = train_with_display(config, folder, resume=True, console=console)
+    result = train(config, folder, resume=True, console=console)
     if not result.finished:
-        console.print(
-            f"Stopped after {result.done:,} {ALGORITHMS[config.algorithm].amount}; the checkpoint is {result.checkpoint}."
-        )
+        console.print(f"Stopped after {result.done:,} {config.unit}; the checkpoint is {result.checkpoint}.")
         return 130
 
     console.print(
@@ -79,10 +76,10 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     ):
         console.print(f"{path}: {what}", soft_wrap=True)
     console.print(f"Total time: {(time.monotonic() - began) / 60:.1f} minutes.")
-    missed = {name: least for name, least in MINIMUM_SCORES.items() if matches[name].score < least}
-    for name, least in missed.items():
+    missed = {name: minimum for name, minimum in MINIMUM_SCORES.items() if matches[name].score < minimum}
+    for name, minimum in missed.items():
         console.print(
-            f"The agent scored {percent(matches[name].score)} against {name}; expected at least {percent(least, digits=0)}.",
+            f"The agent scored {percent(matches[name].score)} against {name}; expected at minimum {percent(minimum, digits=0)}.",
             highlight=False,
         )
     return 1 if missed else 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.rate import rate_summaries
+from stoneworks.evaluation.rate import AgentMatches, rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.bots.registry import BOTS, bot_names
@@ -173,11 +173,9 @@ def _ratings(game: str) -> dict[str, tuple[float, float]]:
         file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
         if not file.is_file():
             continue
-        fields = read_json(file, RequestError)
-        of_game = next((part for part in (fields, *fields.get("other_games", ())) if part.get("game") == game), None)
-        if of_game is None:
-            continue
-        for player, rating in rate_summaries(ladder.ratings, game, of_game["matches"]).items():
+        agent = AgentMatches.from_file(file)
+        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
+        for player, rating in rate_summaries(ladder.ratings, of_game).items():
             # On the ladder itself, agents have more games.
             found.setdefault(player.replace("policy", name, 1), rating)
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}

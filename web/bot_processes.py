@@ -24,9 +24,9 @@ from numba.core import event
 from starlette.requests import Request
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.models import Bot, load_bot
 from stoneworks.processes import interrupts_blocked
+from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.web.requests import RequestError
 
 if TYPE_CHECKING:

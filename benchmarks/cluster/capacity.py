@@ -34,7 +34,7 @@ from stoneworks.training.alphazero.cluster.actors import BATCH_SECONDS, PlayedBa
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import position_dtype
-from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
+from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
 from stoneworks.training.runs.config_files import load_config

@@ -21,9 +21,9 @@ from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
 from stoneworks.training.runs.config_files import load_config
 

@@ -27,8 +27,8 @@ USUAL_FRAMES = 8_192
 def ours() -> float:
     """Train as ``vadus-5-ppo`` does, without matches, and return frames per second of CPU time."""
     from stoneworks.training.ppo.config import PPOConfig
-    from stoneworks.training.ppo.run import train
     from stoneworks.training.runs.config_files import load_config
+    from stoneworks.training.runs.run import train_run
 
     config = load_config("vadus-5-ppo")
     assert isinstance(config, PPOConfig)
@@ -36,9 +36,9 @@ def ours() -> float:
     # One thread: two threads on one core would wait for each other, which counts as CPU time.
     config = config.replace(threads=1, frames=OURS_FRAMES, matches=config.matches.replace(frames=never, opponents=()))
     with tempfile.TemporaryDirectory() as folder:
-        train(config.replace(frames=1), f"{folder}/first")  # loads the kernels
+        train_run(config.replace(frames=1), f"{folder}/first")  # loads the kernels
         start = time.process_time()
-        frames = train(config, f"{folder}/measured").done
+        frames = train_run(config, f"{folder}/measured").done
         return frames / (time.process_time() - start)
 
 

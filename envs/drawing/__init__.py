@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.drawing import pieces, svg
 from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of, numbers_of
-from stoneworks.envs.drawing.picture import Drawing
-from stoneworks.envs.drawing.places import Choice, Place, generic_places
+from stoneworks.envs.drawing.picture import Choice, Drawing, Place, generic_places
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.games import game_entry
 

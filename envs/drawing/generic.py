@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import boards, hexes, pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
@@ -88,23 +88,23 @@ class _Board:
     cell_shape: list[Point]
     ground: str
     labels: str
-    extent: hexes.Extent
-    extent_with_labels: hexes.Extent
+    extent: boards.Extent
+    extent_with_labels: boards.Extent
 
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
-    centers = hexes.cell_centers(grid)
+    centers = boards.cell_centers(grid)
     shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]
     of_hexes = grid.neighbors.shape[1] == len(HEX_DIRECTIONS)
     reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3) if of_hexes else SPACING / 2
     xs, ys = zip(*shown, strict=True)
     extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
     if of_hexes:
-        labels, extent_with_labels = hexes.row_and_column_labels(grid, grid.on_board, extent)
-        return _Board(centers, hexes.CELL_SHAPE, hexes.ground_of_cells(shown), labels, extent, extent_with_labels)
+        labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
+        return _Board(centers, boards.CELL_SHAPE, boards.ground_of_cells(shown), labels, extent, extent_with_labels)
     cell_shape = _square(SQUARE_SIDE)
     ground = svg.path(svg.polygons(_square(SPACING + pieces.LINE_WIDTH), shown), fill=theme.LINE)
     ground += svg.path(svg.polygons(cell_shape, shown), fill=theme.BOARD)

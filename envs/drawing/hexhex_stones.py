@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from stoneworks.envs.drawing import boards, hexes, pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
 DOT_RADIUS = 0.09 * SPACING
 #: Covers the lines below a mark on an empty cell.
@@ -66,37 +66,37 @@ class _Board:
     ground: str
     lines: str
     labels: str
-    extent: hexes.Extent
-    extent_with_labels: hexes.Extent
+    extent: boards.Extent
+    extent_with_labels: boards.Extent
 
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> _Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
-    centers = hexes.cell_centers(grid)
+    centers = boards.cell_centers(grid)
     radius = grid.width // 2
 
     if game.name == "vadus":
         corner = (radius + 0.5) * SPACING
-        outline = svg.polygons([(corner * x, corner * y) for x, y in hexes.DIRECTIONS], [(0, 0)])
+        outline = svg.polygons([(corner * x, corner * y) for x, y in boards.DIRECTIONS], [(0, 0)])
         width = 0.3 * SPACING
         ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
         lattice = svg.lines(_lattice(game, centers))
-        cell_shape = hexes.hex_shape(SPACING)
+        cell_shape = boards.hex_shape(SPACING)
         lines = svg.path(
             lattice, fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round"
         )
         reach_x, reach_y = corner + width / 2, corner * np.sqrt(3) / 2 + width / 2
     else:
-        cell_shape = hexes.CELL_SHAPE
-        ground = hexes.ground_of_cells(centers[cell] for cell in np.flatnonzero(grid.on_board))
+        cell_shape = boards.CELL_SHAPE
+        ground = boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(grid.on_board))
         lines = ""
         reach_x, reach_y = (radius + 0.5) * SPACING, radius * SPACING * np.sqrt(3) / 2 + SPACING / np.sqrt(3)
     lines += svg.group(svg.circles([(0, 0)], DOT_RADIUS), fill=theme.LINE)
 
     extent = (-reach_x, -reach_y, reach_x, reach_y)
-    labels, extent_with_labels = hexes.row_and_column_labels(grid, grid.on_board, extent)
+    labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
     return _Board(centers, cell_shape, ground, lines, labels, extent, extent_with_labels)
 
 

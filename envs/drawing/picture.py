@@ -1,7 +1,9 @@
-"""``Drawing``: a picture of a position, and its output formats."""
+"""``Drawing``: a picture of a position, its output formats, and the clickable places in it."""
 
 from __future__ import annotations
 
+import io
+import operator
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import raster
+from stoneworks.envs.drawing import theme
+from stoneworks.envs.drawing.svg import SPACING, Point
+from stoneworks.envs.rules import Game
 from stoneworks.files import write_whole
 
 WIDTH_PIXELS = 512
@@ -36,11 +40,11 @@ class Drawing:
 
     def rgb_array(self, width_pixels: int = WIDTH_PIXELS) -> npt.NDArray[np.uint8]:
         """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio."""
-        return raster.rgb_array(self.svg, width_pixels)
+        return rgb_array(self.svg, width_pixels)
 
     def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
         """Return the bytes of a PNG file with transparent corners. Raises like ``rgb_array``."""
-        return raster.png(self.svg, width_pixels)
+        return png(self.svg, width_pixels)
 
     def save(self, path: str | os.PathLike[str], *, width_pixels: int = WIDTH_PIXELS) -> None:
         """Write the picture to a file, atomically. ``width_pixels`` applies to PNG.
@@ -59,3 +63,81 @@ class Drawing:
         else:
             raise ValueError(f"path must end in .svg or .png, got {str(path)!r}")
         write_whole(path, content)
+
+
+LARGEST_WIDTH_PIXELS = 16384
+
+
+def png(svg: str, width_pixels: int, background: str | None = None) -> bytes:
+    """Return the document as a PNG file of the given width. Without ``background``, everything outside the panel is transparent.
+
+    Raises:
+        ValueError: ``width_pixels`` is not an integer from 1 to 16384.
+    """
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg, width=_checked_width(width_pixels), background=background, skip_system_fonts=True
+        )
+    )
+
+
+def rgb_array(svg: str, width_pixels: int) -> npt.NDArray[np.uint8]:
+    """Return ``uint8[height, width_pixels, 3]``, filled with the panel color outside the panel. Raises like ``png``."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png(svg, width_pixels, theme.PANEL))) as image:
+        return np.array(image.convert("RGB"))
+
+
+def _checked_width(width_pixels: int) -> int:
+    try:
+        width = operator.index(width_pixels)
+    except TypeError:
+        width = 0
+    if not 1 <= width <= LARGEST_WIDTH_PIXELS:
+        raise ValueError(f"width_pixels must be an integer from 1 to {LARGEST_WIDTH_PIXELS}, got {width_pixels!r}")
+    return width
+
+
+@dataclass(frozen=True)
+class Place:
+    """A clickable part of a picture.
+
+    Attributes:
+        name: unique within the picture, such as ``"e5"`` for a cell.
+        x: horizontal coordinate of its center, in the units of the SVG document.
+        y: vertical coordinate of its center, downwards.
+        radius: radius of the clickable disc around the center.
+    """
+
+    name: str
+    x: float
+    y: float
+    radius: float
+
+    @classmethod
+    def at(cls, name: str, center: Point, radius: float) -> Place:
+        """Return the place with a name and a center."""
+        return cls(name, round(float(center[0]), 1), round(float(center[1]), 1), radius)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Presentation of an action in a list of actions on the same place.
+
+    Attributes:
+        label: description of the action.
+        icon: a small SVG document, or None.
+    """
+
+    label: str
+    icon: str | None = None
+
+
+def generic_places(game: Game, action: int) -> list[Place]:
+    """Return the cell of an action, where cells are drawn at the distance of ``SPACING``."""
+    cell = action % game.grid.num_cells
+    x, y = game.grid.positions[cell]
+    return [Place.at(game.grid.cell_names[cell], (SPACING * float(x), -SPACING * float(y)), SPACING / 2)]

@@ -9,9 +9,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import hexes, pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.places import Choice, Place
+from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
@@ -50,7 +50,7 @@ def choice(game: Game, action: int) -> Choice:
 
 @lru_cache(maxsize=32)
 def _centers(game: Game) -> list[Point]:
-    return hexes.cell_centers(game.grid)
+    return boards.cell_centers(game.grid)
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
@@ -60,7 +60,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     """
     game = state.game
     grid = game.grid
-    centers = hexes.cell_centers(grid)
+    centers = boards.cell_centers(grid)
     codes = state.record["cells"][: grid.num_cells]
     occupied = is_occupied(codes)
     cones = occupied & (joint_of(codes) == CONE)
@@ -73,10 +73,10 @@ def compose(state: State, annotations: Annotations) -> Scene:
     for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):
         tiles.append((centers[cell], centers[grid.neighbors[cell, joint_of(codes[cell]) - 1]]))
 
-    elements = [hexes.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
+    elements = [boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
     elements.append(
         svg.group(
-            (svg.path(svg.polygons(hexes.CELL_SHAPE, [centers[cell]]), fill=fill) for cell, fill in fills.items()),
+            (svg.path(svg.polygons(boards.CELL_SHAPE, [centers[cell]]), fill=fill) for cell, fill in fills.items()),
             class_="fills",
         )
     )
@@ -115,7 +115,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3)
     extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
     if annotations.coordinates:
-        labels, extent = hexes.row_and_column_labels(grid, shown, extent)
+        labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
     return Scene(elements, *_square(extent), description=f"{game} after {len(state.history())} actions")
 
@@ -221,7 +221,7 @@ def _ink(code: int, ground: str) -> str:
     return theme.LIGHT_INK if kind_of(code) == DARK else theme.DARK_INK
 
 
-def _square(extent: hexes.Extent) -> hexes.Extent:
+def _square(extent: boards.Extent) -> boards.Extent:
     """Return the smallest square with the same center."""
     left, top, right, bottom = extent
     half = max(right - left, bottom - top) / 2

@@ -10,11 +10,11 @@ import numpy as np
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.hexhex_stones import MARK_GROUND_RADIUS
-from stoneworks.envs.drawing.places import Choice
+from stoneworks.envs.drawing.picture import Choice
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import column_name
-from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.taugo.lines import NONE
 
 #: Distance from an edge point to the edge of the board.

@@ -8,7 +8,7 @@ import numpy as np
 
 from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.places import Choice, Place
+from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import Grid, column_name

@@ -9,16 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.checks import check_integer, check_seed
-from stoneworks.envs.rules.errors import IllegalActionError, RecordError
-from stoneworks.envs.rules.game import Game
-from stoneworks.envs.rules.header import TAG
-from stoneworks.envs.rules.loading import load_game
-from stoneworks.envs.rules.random_numbers import independent_seeds
+from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, load_game
+from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
+from stoneworks.envs.rules.kernels.thread_team import ThreadTeam
+from stoneworks.envs.rules.records import TAG
 from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.envs.rules.thread_team import ThreadTeam
 
 
 class Step(NamedTuple):

@@ -1,4 +1,4 @@
-"""``Game``: the immutable part of a game. Each game is a subclass."""
+"""``Game``: the immutable part of a game, of which each game is a subclass, and loading games by name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import kernels, templates
-from stoneworks.envs.rules.errors import IllegalActionError, RecordError
-from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry
+from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry, parse_game_string
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
-from stoneworks.envs.rules.header import TAG, Field
 from stoneworks.envs.rules.openspiel_names import OpenSpielGame
 from stoneworks.envs.rules.options import Option, check_options
+from stoneworks.envs.rules.records import TAG, Field
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels
+from stoneworks.registry import RegistrationError
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 _BOOLEANS = frozenset({bool, np.bool_})
 #: Number of records that are checked at a time, which bounds the memory that the check takes.
 _CHECKED_AT_ONCE = 4096
+
+
+class IllegalActionError(ValueError):
+    """Raised for an action that is illegal in a position, or for a text or index that is not an action of the game.
+
+    The message names the action, the position and the legal actions. The state is unchanged.
+    """
+
+
+class RecordError(ValueError):
+    """Raised for a record that is not a position of the game. The message names the record and the invalid field."""
 
 
 def action_index(action: object) -> int:
@@ -455,3 +466,40 @@ def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
             if name not in game.kernels
         }
     return {**game.kernels, **_DEFAULTS[type(game)]}
+
+
+def game_class(entry: GameEntry) -> type[Game]:
+    """Return the class of a game's rules.
+
+    Raises:
+        RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
+    """
+    found = entry.load("rules")
+    if not (isinstance(found, type) and issubclass(found, Game)):
+        raise RegistrationError(f"{entry.name}: rules must be a subclass of stoneworks.Game, got {found!r}")
+    name = getattr(found, "name", None)
+    if name != entry.name:
+        raise RegistrationError(
+            f"{entry.name}: the class {entry.rules} must have the name {entry.name!r}, got {name!r}"
+        )
+    return found
+
+
+def load_game(game: str, /, **options: object) -> Game:
+    """Load a game by name and options, or by game string.
+
+    Args:
+        game: a name (``"vadus"``) or a game string (``"vadus(size=9)"``), such as ``str(game)``.
+        **options: game options, only allowed if ``game`` is a name. Missing options have their default values.
+
+    Raises:
+        UnknownGameError: the name is unknown.
+        RegistrationError: a game of another package cannot be loaded.
+        ValueError: an option is unknown or has an invalid value.
+    """
+    name, in_string = parse_game_string(game)
+    if in_string and options:
+        raise ValueError(f"{game!r} contains options; give options either in the game string or as keywords, not both")
+    rules = game_class(game_entry(name))
+    checked = check_options(name, rules.option_types, in_string or options)
+    return make_game(rules, tuple(checked.items()))

@@ -6,14 +6,42 @@ entry point in the group ``stoneworks.games`` that refers to a ``GameEntry``.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Any
 
-from stoneworks.envs.rules.errors import RegistrationError, UnknownGameError
-from stoneworks.envs.rules.game_strings import parse_game_string
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
+from stoneworks.registry import Entry, RegistrationError as RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.games"
+#: Maximum length of a game string, many times that of any game's.
+MAX_CHARACTERS = 1000
+
+
+class UnknownGameError(ValueError):
+    """Raised when the name of a game is unknown. The message lists the known names."""
+
+
+def parse_game_string(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``"name(option=value,...)"``, where values are literals, into the name and the options.
+
+    Raises:
+        ValueError: the text is not a valid game string.
+    """
+    shown = repr(text[:100] + "..." if isinstance(text, str) and len(text) > MAX_CHARACTERS else text)
+    problem = ValueError(f"{shown} is not a valid game string; expected e.g. 'vadus' or 'vadus(size=9)'")
+    if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
+        raise problem
+    try:
+        expression = ast.parse(text.strip(), mode="eval").body
+        if isinstance(expression, ast.Name):
+            return expression.id, {}
+        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and not expression.args:
+            options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in expression.keywords}
+            if None not in options and len(options) == len(expression.keywords):
+                return expression.func.id, {str(name): value for name, value in options.items()}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):  # the last two: nested too deeply
+        pass
+    raise problem
 
 
 @dataclass(frozen=True)
@@ -65,7 +93,7 @@ class GameEntry(Entry):
 _BUILT_IN = (
     GameEntry(
         "vadus",
-        "stoneworks.envs.rules.vadus:Vadus",
+        "stoneworks.envs.rules.hexhex.vadus:Vadus",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.vadus",
         features="stoneworks.models.features.vadus",
@@ -73,7 +101,7 @@ _BUILT_IN = (
     ),
     GameEntry(
         "laido",
-        "stoneworks.envs.rules.laido:Laido",
+        "stoneworks.envs.rules.hexhex.laido:Laido",
         drawing="stoneworks.envs.drawing.hexhex_stones",
         evaluation="stoneworks.models.evaluations.laido",
         features="stoneworks.models.features.laido",

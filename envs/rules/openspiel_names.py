@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, ClassVar
 
-from stoneworks.envs.rules.checks import check_player
+from stoneworks.checks import check_player
 
 
 class OpenSpielGame:

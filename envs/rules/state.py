@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.checks import check_integer, check_player
-from stoneworks.envs.rules.errors import IllegalActionError, RecordError
-from stoneworks.envs.rules.game import Game, action_index
-from stoneworks.envs.rules.header import TAG
+from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, action_index
 from stoneworks.envs.rules.openspiel_names import OpenSpielState
+from stoneworks.envs.rules.records import TAG
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
 
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.game import Game, Symmetry
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, hexhex
-from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, capacity, int64, kernel
+from stoneworks.envs.rules.kernels.bits import lowest_bit
+from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
-from stoneworks.envs.rules.random_numbers import random_below
-from stoneworks.envs.rules.stone_planes import change_plane, plane_names
+from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 

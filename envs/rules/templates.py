@@ -29,7 +29,7 @@ from stoneworks.envs.rules.kernels import (
     kernel,
     linked,
 )
-from stoneworks.envs.rules.random_numbers import random_legal_action
+from stoneworks.envs.rules.kernels.random_numbers import random_legal_action
 
 #: Kernels by name.
 Kernels: TypeAlias = Mapping[str, Callable[..., Any]]

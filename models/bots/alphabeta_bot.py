@@ -7,8 +7,8 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels

@@ -19,8 +19,8 @@ import weakref
 from collections import deque
 from typing import TextIO
 
+from stoneworks.checks import check_positive
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
-from stoneworks.envs.rules.checks import check_positive
 from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_game_goes_on, check_same_game
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError

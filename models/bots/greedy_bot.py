@@ -7,8 +7,8 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer, check_seed
 from stoneworks.models.bots.bot import (
     Analysis,
     Bot,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Game, RegistrationError, load_game
-from stoneworks.envs.rules.checks import check_seed
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.registry import BotEntry
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError

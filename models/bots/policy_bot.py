@@ -7,8 +7,8 @@ import os
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_seed
 from stoneworks.extras import require_extra
 from stoneworks.models.bots.bot import (
     Analysis,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_seed
 from stoneworks.envs.rules.templates import choose_random_actions
 from stoneworks.models.bots.bot import Bot, check_game_goes_on, check_games_go_on
 

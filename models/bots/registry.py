@@ -10,11 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from stoneworks.envs.rules.errors import RegistrationError
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
 from stoneworks.models import shipped
 from stoneworks.models.search.alphabeta import MAX_DEPTH
 from stoneworks.models.search.uct import MAX_VISITS
+from stoneworks.registry import Entry, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.bots"
 

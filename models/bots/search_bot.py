@@ -9,8 +9,8 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.models.bots.bot import (
     LINE_ACTIONS,
     Analysis,

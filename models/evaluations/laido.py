@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups
+from stoneworks.envs.rules.hexhex.laido import compare_hills, swap_is_legal
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Record, kernel
-from stoneworks.envs.rules.laido import compare_hills, swap_is_legal
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 
 #: Fitted (see :mod:`tools.evaluation_scale`).

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int64s, Record, kernel
+from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, LIGHT, kind_of, makes_five
 
 #: Fitted (see :mod:`tools.evaluation_scale`).

@@ -13,8 +13,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.bits import num_bits
-from stoneworks.envs.rules.groups import BLACK, EMPTY
 from stoneworks.envs.rules.kernels import (
     BoardRecord,
     Float32s,
@@ -28,6 +26,8 @@ from stoneworks.envs.rules.kernels import (
     kernel,
     linked,
 )
+from stoneworks.envs.rules.kernels.bits import num_bits
+from stoneworks.envs.rules.stones import BLACK, EMPTY
 from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, place_stone, scores
 from stoneworks.envs.rules.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, int64, kernel
-from stoneworks.envs.rules.masks import list_legal
+from stoneworks.envs.rules.kernels.bits import list_legal, num_bits
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.envs.rules.trugo.moves import search_destinations

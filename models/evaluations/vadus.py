@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Record, kernel
 from stoneworks.models.evaluations.walls import black_advantage, rate_points
 

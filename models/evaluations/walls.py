@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.kernels import Float32s, Record, kernel
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
 #: Penalty for each missing stone of a wall, except those that its player may place in this turn.
 PRICE_OF_MISSING_STONE = 0.8

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups
+from stoneworks.envs.rules.hexhex.laido import compare_hills
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
-from stoneworks.envs.rules.laido import compare_hills
 from stoneworks.models.evaluations.laido import SCALE
 from stoneworks.models.features.walls import FEATURES, fill_wall_features
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
+from stoneworks.envs.rules.stones import EMPTY
 from stoneworks.envs.rules.taugo.lines import search_first_stones
 from stoneworks.models.evaluations.taugo import count_strings, lead_of
 from stoneworks.models.features import Feature

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.groups import compare_groups
+from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
 from stoneworks.models.evaluations.vadus import SCALE, stones_left_in_turn
 from stoneworks.models.features.walls import FEATURES, fill_wall_features

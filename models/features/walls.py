@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from stoneworks.envs.rules.groups import BLACK, WHITE
 from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
+from stoneworks.envs.rules.stones import BLACK, WHITE
 from stoneworks.models.evaluations.walls import (
     BARRED,
     FAR,

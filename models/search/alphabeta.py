@@ -32,7 +32,7 @@ from stoneworks.envs.rules.kernels import (
     int64,
     kernel,
 )
-from stoneworks.envs.rules.masks import list_legal
+from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
 from stoneworks.models.search.transposition_table import (
     AT_LEAST,

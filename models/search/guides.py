@@ -12,8 +12,8 @@ from typing import Any, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int64s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.description import GuideName

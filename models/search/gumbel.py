@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.checks import check_integer, check_number
+from stoneworks.checks import check_integer, check_number
 from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
 from stoneworks.models.search.tree import (
     NO_NODE,

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_number
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.checks import check_integer, check_number
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.search import tree
 from stoneworks.models.search.guides import Guide

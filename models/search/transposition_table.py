@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.bits import byte_swapped
 from stoneworks.envs.rules.kernels import Int32s, Record, int64, kernel
+from stoneworks.envs.rules.kernels.bits import byte_swapped
 
 #: Number of entries, a power of two.
 TABLE_SIZE = 1 << 17

@@ -23,8 +23,8 @@ from stoneworks.envs.rules.kernels import (
     kernel,
     linked,
 )
-from stoneworks.envs.rules.masks import list_legal
-from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.kernels.bits import list_legal
+from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s, Record, StateArray, UInt64s, kernel
-from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search.turn_search import evaluate

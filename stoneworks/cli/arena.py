@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.options import with_option_groups
 from stoneworks.envs.rules import load_game
 from stoneworks.models.machine import num_processors
@@ -126,9 +126,9 @@ def rate(
     with _progress() as show:
         result = rate_player(player, loaded, folder, settings, progress=show, **options.machines())
     result.summary().save(folder / "results.json")
-    console = Console(markup=False, highlight=False)
-    console.print(result.table())
-    console.print(f"the games are in {folder}", soft_wrap=True)
+    output = console()
+    output.print(result.table())
+    output.print(f"the games are in {folder}", soft_wrap=True)
 
 
 @ladder_app.command("show")
@@ -139,14 +139,14 @@ def show_ladder(
     """Show the ladder of a game."""
     from stoneworks.evaluation import load_ladder, shipped_ladders
 
-    console = Console(markup=False, highlight=False)
+    output = console()
     if game is None:
         for name in shipped_ladders():
-            console.print(name)
+            output.print(name)
         return
     ladder = load_ladder(game, file)
-    console.print(ladder.table())
-    console.print(f"made on {ladder.made.date} by: {ladder.made.command}", soft_wrap=True)
+    output.print(ladder.table())
+    output.print(f"made on {ladder.made.date} by: {ladder.made.command}", soft_wrap=True)
 
 
 @ladder_app.command("make")
@@ -198,7 +198,7 @@ def make_ladder(
     file = output / file_name_of(settings.game)
     with lock_file(file):
         Ladder.of_result(_play(settings, options, play), command).save(file)
-    Console(markup=False, highlight=False).print(f"the ladder is {file}", soft_wrap=True)
+    print(f"the ladder is {file}")
 
 
 def _settings(
@@ -225,22 +225,22 @@ def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., Ar
     from stoneworks.evaluation import RatingError, load_arena, results_of
 
     folder = options.folder_of("arena", settings.game, settings.to_fields())
-    console = Console(markup=False, highlight=False)
+    output = console()
 
     def show_results(result: ArenaResult) -> None:
         results = results_of(result)
         results.save(folder / "results.json")
-        console.print(results.pairings_table())
-        console.print(results.table())
+        output.print(results.pairings_table())
+        output.print(results.table())
         if test := results.sprt:
             first, second = settings.pairings[0]
             low, high = test.bounds
-            console.print(
+            output.print(
                 f"SPRT of {first} against {second}, {test.test}: {test.decision}, log-likelihood ratio "
                 f"{test.log_likelihood_ratio:.2f} ({low:.2f}, {high:.2f}), {result.num_pairs} pairs",
                 soft_wrap=True,
             )
-        console.print(f"the games are in {folder}", soft_wrap=True)
+        output.print(f"the games are in {folder}", soft_wrap=True)
 
     try:
         with _progress() as show:
@@ -250,7 +250,7 @@ def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., Ar
             try:
                 show_results(load_arena(folder))
             except RatingError:
-                console.print(f"the games so far are in {folder}", soft_wrap=True)
+                output.print(f"the games so far are in {folder}", soft_wrap=True)
         raise
     show_results(result)
     return result
@@ -259,8 +259,6 @@ def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., Ar
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
     """Show a progress bar while an arena is played."""
-    from stoneworks.cli.console import progress_bar
-
     with progress_bar(with_estimate=True) as show:
 
         def progress(result: ArenaResult) -> None:

@@ -26,7 +26,7 @@ def compile_command(
     """
     from stoneworks.cli.console import console, progress_bar
     from stoneworks.envs.rules import game_names, load_game
-    from stoneworks.envs.rules.kernel_cache import cache_folder
+    from stoneworks.envs.rules.kernels.kernel_cache import cache_folder
     from stoneworks.models.compiling import Compiled, compile_games
 
     loaded = [load_game(game) for game in games or game_names()]

@@ -75,10 +75,12 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     except _UsageError as error:
-        if message := error.format_message():  # empty if there were no arguments, which shows the help
+        message = error.format_message()
+        if not message.startswith("Usage:"):  # else the help, since there were no arguments
             value = _value_given(error, sys.argv[1:] if arguments is None else arguments)
             ending = "" if value is None or value in message.split() else f", got {value!r}"
-            print(f"stoneworks: {message}{ending}", file=sys.stderr)
+            message = f"stoneworks: {message}{ending}"
+        print(message, file=sys.stderr)
         status = error.exit_code
     except Exception as error:
         if not _is_of_input_or_machine(error):
@@ -93,7 +95,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> None:
 def _value_given(error: typer.BadParameter, arguments: Sequence[str]) -> str | None:
     """Return the value of the option that an error is about; None if it is not about an option with a value."""
     options = getattr(getattr(error, "param", None), "opts", ())
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+    for argument, following in zip(arguments, [*arguments, None][1:], strict=True):
         option, equals, value = argument.partition("=")
         if option in options:
             return value if equals else following

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stoneworks.training.runs.algorithms import ALGORITHMS
+from stoneworks.cli.options import with_option_groups
 
 
 def train(
@@ -34,7 +35,7 @@ def train(
     """Train an agent by self-play and write its report. Ctrl-C saves a checkpoint; --resume continues."""
     from stoneworks.models.description import CheckpointError
     from stoneworks.training.runs.config_files import load_config
-    from stoneworks.training.runs.display import train_with_display
+    from stoneworks.training.runs.display import train as train_and_report
 
     given = list(overrides or [])
     options = {"positions": positions, "frames": frames, "cluster": cluster}
@@ -43,10 +44,9 @@ def train(
     if resume and not run_folder.is_dir():
         raise CheckpointError(f"--resume needs the folder of an earlier run; {run_folder} does not exist")
     loaded = load_config(config, given, trust_names=trust_names)
-    result = train_with_display(loaded, run_folder, resume=resume)
-    amount = ALGORITHMS[loaded.algorithm].amount
+    result = train_and_report(loaded, run_folder, resume=resume)
     print(f"the report is {run_folder / 'report.md'}")
-    print(f"{result.done} {amount} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
+    print(f"{result.done} {loaded.unit} in {result.seconds:.0f} seconds; the checkpoint is {result.checkpoint}")
     if not result.finished:
         raise typer.Exit(130)
 
@@ -72,7 +72,27 @@ def average(
     print(f"the checkpoint is {average_checkpoints(checkpoints, into)}")
 
 
-def ship(  # its parameters are the options of the command, which users combine as they need
+@dataclass(frozen=True)
+class _MatchOptions:
+    """The final matches."""
+
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100
+    other_games: Annotated[
+        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
+    ] = None
+    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20
+    policy_opponents: Annotated[
+        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
+    ] = None
+    search_opponents: Annotated[
+        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
+    ] = None
+    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0
+
+
+@with_option_groups
+def ship(
     folder: Annotated[Path, typer.Argument(help="Run folder.")],
     name: Annotated[
         str,
@@ -80,24 +100,12 @@ def ship(  # its parameters are the options of the command, which users combine 
             "--as", help="Name for load_bot: the name of the game, optionally followed by a hyphen and a suffix."
         ),
     ],
+    options: _MatchOptions,
     into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100,
-    other_games: Annotated[
-        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
-    ] = None,
-    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20,
-    policy_opponents: Annotated[
-        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
-    ] = None,
-    search_opponents: Annotated[
-        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
-    ] = None,
-    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64,
     weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
 ) -> None:
     """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot.
 
@@ -109,14 +117,15 @@ def ship(  # its parameters are the options of the command, which users combine 
     from stoneworks.training.runs.final_matches import FinalMatches
     from stoneworks.training.runs.shipping import ship as ship_run
 
+    policy, search = options.policy_opponents, options.search_opponents
     matches = FinalMatches(
-        None if policy_opponents is None else tuple(policy_opponents),
-        None if search_opponents is None else tuple(search_opponents),
-        simulations=simulations,
-        num_pairs=pairs,
-        other_games=tuple(other_games or ()),
-        other_pairs=other_pairs,
-        seed=seed,
+        None if policy is None else tuple(policy),
+        None if search is None else tuple(search),
+        simulations=options.simulations,
+        num_pairs=options.pairs,
+        other_games=tuple(options.other_games or ()),
+        other_pairs=options.other_pairs,
+        seed=options.seed,
     )
     with progress_bar() as show:
         target = ship_run(

@@ -63,6 +63,14 @@ def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     assert command in run("--help")[1]
 
 
+@pytest.mark.parametrize(("arguments", "named"), [((), "train"), (("ladder",), "make")])
+def test_without_arguments_the_help_is_shown(run: Run, arguments: tuple[str, ...], named: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage:")
+    assert named in err
+
+
 def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bar() as show:
         show("[bold]vadus[/bold]", 1, 2, "stoneworks[web]")

@@ -381,7 +381,7 @@ def test_an_error_in_a_worker_is_raised_in_the_caller() -> None:
 
 
 def test_a_terminated_worker_is_an_error() -> None:
-    settings = match(4000, chunk_pairs=1000)
+    settings = match(4000, chunk_pairs=40)
     chunks = play_chunks(settings, {"greedy": "greedy", "random": "random"}, settings.chunks, 2)
     next(chunks)
     for process in multiprocessing.active_children():
@@ -680,6 +680,7 @@ def long_arena(folder: Path, *options: str) -> list[str]:
     return [*COMMAND, "arena", "random", "greedy", *given, *options]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_keeps_finished_games_and_the_same_command_resumes(tmp_path: Path, number: signal.Signals) -> None:
     process = start_arena(tmp_path / "broken")
@@ -715,6 +716,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -743,6 +745,7 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
     assert not any(is_alive(int(file.name)) for file in started.iterdir())
 
 
+@pytest.mark.slow
 def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "arena"
     first = start_arena(folder)

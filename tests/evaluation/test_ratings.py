@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from stoneworks.evaluation import (
     rate_players,
 )
 from stoneworks.evaluation.match import MatchResult
-from stoneworks.evaluation.rate import rate_summaries
+from stoneworks.evaluation.rate import AgentMatches, MatchSummary, rate_summaries
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
 
 choix = pytest.importorskip("choix")
@@ -262,15 +263,23 @@ def test_stored_summaries_give_the_rating_of_their_match() -> None:
     generator = np.random.default_rng(5)
     scores = generator.choice([0, 0.5, 1], (60, 2), p=[0.3, 0.2, 0.5])
     match = MatchResult("vadus(size=2)", ("new", "b"), scores, ())
-    summary = {"player": "new", "opponent": "b", "by_seat": match.by_seat, "by_pair": match.by_pair.tolist()}
-    of_nobody = {"player": "new", "opponent": "nobody", "by_seat": ((1, 0, 0), (1, 0, 0))}
+    summary = MatchSummary(player="new", opponent="b", by_seat=match.by_seat, by_pair=match.by_pair.tolist())
+    of_nobody = MatchSummary(player="new", opponent="nobody", by_seat=((1, 0, 0), (1, 0, 0)))
     ratings = fixed_ratings()
     expected = rate_against(ratings, "new", [match])
     assert match.by_pair.sum() == 60
     assert match.by_pair.sum(axis=1).tolist() == list(match.by_seat[0])
     assert match.by_pair.sum(axis=0).tolist() == list(match.by_seat[1])
-    assert rate_summaries(ratings, match.game, [summary, of_nobody]) == {"new": pytest.approx(expected)}
-    del summary["by_pair"]
-    elo, error = rate_summaries(ratings, match.game, [summary])["new"]
+    assert rate_summaries(ratings, [summary, of_nobody]) == {"new": pytest.approx(expected)}
+    elo, error = rate_summaries(ratings, [summary.replace(by_pair=None)])["new"]
     assert elo == pytest.approx(expected[0])
     assert error > expected[1], "without the pairs, the error is an upper bound"
+
+
+def test_the_matches_of_shipped_agents_are_read(repository: Path) -> None:
+    files = sorted((repository / "models" / "checkpoints").glob("*/matches.json"))
+    assert files
+    for file in files:
+        stored = AgentMatches.from_file(file)
+        for match in (match for part in (stored, *stored.other_games) for match in part.matches):
+            assert match.scores().shape == (sum(match.by_seat[0]), 2)

@@ -26,8 +26,8 @@ from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import MissingEvaluationError
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
-from stoneworks.training.runs.algorithms import ALGORITHMS
 from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.run import train_run
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -258,8 +258,7 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
     if processes is not None:
         values["processes"] = processes
     config = parse_config(values, "test")
-    entry = ALGORITHMS[algorithm]
-    result = entry.load("train")(config, tmp_path / "run")
+    result = train_run(config, tmp_path / "run")
     assert result.finished
     opponents = config.matches.opponents
     assert "greedy" not in opponents
@@ -281,4 +280,4 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
 def test_training_against_a_bot_that_cannot_play_hex_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
     config = parse_config({"game": "hex(size=3)", **values}, "test")
     with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
-        ALGORITHMS[config.algorithm].load("train")(config, tmp_path / "run")
+        train_run(config, tmp_path / "run")

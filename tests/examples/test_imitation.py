@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 import torch
 from torch.nn import functional
 
+import stoneworks
 from stoneworks import load_bot, load_game
 from stoneworks.cli.main import main
 from stoneworks.models.checkpoint import load_checkpoint
@@ -26,12 +27,15 @@ def test_the_command_line_trains_with_it(
     import imitation
 
     config = tmp_path / "run.yaml"
-    config.write_text("algorithm: imitation\ngame: vadus(size=3)\ngames: 30\nteacher: greedy\n", encoding="utf-8")
+    config.write_text(
+        "algorithm: imitation\ngame: vadus(size=3)\ngames: 30\nteacher: greedy\nnetwork: {channels: 16, blocks: 1}\n",
+        encoding="utf-8",
+    )
     with pytest.raises(SystemExit) as ended:
         main(["train", str(config), "--folder", str(tmp_path / "run")])
     assert ended.value.code == 0, capsys.readouterr().err
     assert "30 games" in capsys.readouterr().out
-    assert "Imitation" in (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
+    assert "by imitation" in (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     network = load_checkpoint(tmp_path / "run" / "checkpoint").network
     game = load_game("vadus(size=3)")
     teacher = load_bot("greedy", game, seed=5)
@@ -43,6 +47,8 @@ def test_the_command_line_trains_with_it(
     assert loss < 0.85 * math.log(game.num_actions), "it foresees the teacher better than chance"
     assert load_bot(str(tmp_path / "run" / "checkpoint"), game).step(game.new_initial_state()) >= 0
 
+    resumed = stoneworks.train(str(config), tmp_path / "run", resume=True, games=32)
+    assert (resumed.done, resumed.finished) == (32, True)
     with pytest.raises(SystemExit) as ended:
         main(["train", str(config), "--set", "teacher=nobody", "--folder", str(tmp_path / "other")])
     assert ended.value.code == 2

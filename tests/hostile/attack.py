@@ -178,7 +178,7 @@ def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
     import numba
 
-    from stoneworks.envs.rules.kernel_cache import KernelCache
+    from stoneworks.envs.rules.kernels.kernel_cache import KernelCache
 
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
@@ -219,8 +219,9 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.config_files import ConfigError, config_names, dump_config, load_config
-    from stoneworks.training.runs.metrics import read_metrics, truncate_events
+    from stoneworks.training.runs.algorithms import ConfigError
+    from stoneworks.training.runs.config_files import config_names, dump_config, load_config
+    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError
@@ -602,7 +603,8 @@ def attack_two_starts(number: int, seed: int) -> Counts:
 
 def attack_full_disk(number: int, seed: int) -> Counts:
     """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
-    from stoneworks.envs.rules import kernel_cache, load_game
+    from stoneworks.envs.rules import load_game
+    from stoneworks.envs.rules.kernels import kernel_cache
     from stoneworks.evaluation.ladder import shipped_ladders
     from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint

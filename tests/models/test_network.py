@@ -14,7 +14,6 @@ pytest.importorskip("torch")
 import torch
 
 from stoneworks.envs.rules import Batch, load_game
-from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import (
     NETWORKS,
     NetworkConfig,
@@ -25,6 +24,7 @@ from stoneworks.models.architecture import (
 )
 from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
 from stoneworks.models.network import Architecture, BoardNetwork, WinDrawLossNetwork, make_network
+from stoneworks.registry import RegistrationError
 
 
 def some_network(kind: str = "scalar_value_network", **changes: int) -> BoardNetwork:

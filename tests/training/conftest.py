@@ -15,9 +15,9 @@ if importlib.util.find_spec("torch"):
 
 
 @pytest.fixture(scope="session")
-def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from stoneworks.training.alphazero.run import train
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from stoneworks.training.runs.config_files import parse_config
+    from stoneworks.training.runs.run import train_run
 
     folder = tmp_path_factory.mktemp("alphazero") / "run"
     config = parse_config(
@@ -42,20 +42,20 @@ def _finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
         "test",
     )
-    train(config, folder)  # type: ignore[arg-type]
+    train_run(config, folder)  # type: ignore[arg-type]
     return folder
 
 
 @pytest.fixture
-def alphazero_run(_finished_run: Path, tmp_path: Path) -> Path:
+def alphazero_run(finished_run: Path, tmp_path: Path) -> Path:
     """The folder of a tiny run of AlphaZero that is over; each test has a copy of its own."""
-    return Path(shutil.copytree(_finished_run, tmp_path / "run"))
+    return Path(shutil.copytree(finished_run, tmp_path / "run"))
 
 
 @pytest.fixture(scope="session")
 def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from stoneworks.training.ppo.run import train
     from stoneworks.training.runs.config_files import parse_config
+    from stoneworks.training.runs.run import train_run
 
     folder = tmp_path_factory.mktemp("ppo") / "run"
     config = parse_config(
@@ -71,7 +71,7 @@ def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
         "test",
     )
-    train(config, folder)  # type: ignore[arg-type]
+    train_run(config, folder)  # type: ignore[arg-type]
     return folder
 
 

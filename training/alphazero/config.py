@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.architecture import NETWORKS, Architecture, NetworkConfig, ResidualConfig, network_entry
+from stoneworks.models.architecture import NETWORKS, Architecture, network_entry
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
-from stoneworks.training.runs.config_files import Device, GameString, Int, RunConfig
+from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, RunConfig
 
 #: Observation planes with the stones of both players; games without them have no final board as a training target.
 FINAL_BOARD_PLANES = ("own_stones", "opponent_stones")
@@ -155,21 +155,16 @@ class LearnerConfig(Document):
     final_board_weight: float = Field(0.0, ge=0)
 
 
-class MatchesConfig(Document):
+class MatchesConfig(MatchSettings):
     """Paired matches of the policy and of the search during training.
 
     Attributes:
         positions: number of positions between matches.
-        num_pairs: pairs of games against each opponent.
-        opening_actions: random actions at the start of each pair.
-        opponents: bot names, opponents of the policy.
         search_opponents: bot names, opponents of the search.
         simulations: simulations of that search.
     """
 
     positions: Int = Field(50_000, ge=1)
-    num_pairs: Int = Field(25, ge=1)
-    opening_actions: Int = Field(3, ge=0)
     opponents: Tuple[str] = ("random", "greedy", "mcts:100")
     search_opponents: Tuple[str] = ("mcts:1000",)
     simulations: Int = Field(64, ge=1)
@@ -204,13 +199,26 @@ class AlphaZeroConfig(RunConfig):
         device: device of the networks.
         precision: data type of networks: ``float32``, ``bfloat16``, or ``auto`` for bfloat16 if the device supports it
             in hardware. The learner's weights are always float32.
-        network: the network.
         search: the search of self-play.
         play: the search of the agent at play.
         self_play: self-play games.
         learner: the learner.
         matches: matches during training.
     """
+
+    unit: ClassVar[str] = "positions"
+    changeable: ClassVar[tuple[str, ...]] = (
+        "processes",
+        "cluster",
+        "learner_threads",
+        "device",
+        "precision",
+        "matches",
+        "search",
+        "play",
+        "self_play",
+        "learner",
+    )
 
     algorithm: Literal["alphazero"] = "alphazero"
     positions: Int = Field(ge=1)
@@ -223,7 +231,6 @@ class AlphaZeroConfig(RunConfig):
     learner_threads: Int = Field(0, ge=0)
     device: Device = "auto"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=4)
     search: SearchConfig = SearchConfig()
     play: PlayConfig = PlayConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
@@ -235,6 +242,10 @@ class AlphaZeroConfig(RunConfig):
         games = self.games or {self.game: 1.0}
         total = sum(games.values())
         return {str(load_game(game)): share / total for game, share in games.items()}
+
+    def bot_names(self) -> Iterable[str]:
+        """See :meth:`RunConfig.bot_names`."""
+        return (*self.matches.opponents, *self.matches.search_opponents)
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stoneworks.extras import require_extra
@@ -11,7 +12,7 @@ from stoneworks.models.network import AUXILIARY_PREFIX, BoardNetwork, ResidualNe
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, FinalBoardHead, final_board_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
-from stoneworks.training.runs.config_files import ConfigError
+from stoneworks.training.runs.algorithms import ConfigError
 
 with require_extra("train", "training runs"):
     import torch
@@ -125,7 +126,7 @@ class Learner:
             tensors |= {f"optimiser.{number}.{name}": of_parameter[name] for name in ("step", "exp_avg", "exp_avg_sq")}
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
-    def load_state(self, tensors: dict[str, Tensor]) -> None:
+    def load_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Restore the training state returned by ``state``.
 
         Raises:

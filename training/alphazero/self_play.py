@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Int64s, StateArray, UInt64s
-from stoneworks.envs.rules.random_numbers import random_legal_action
+from stoneworks.envs.rules.kernels.random_numbers import random_legal_action
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.search.guides import make_guide

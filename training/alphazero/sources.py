@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
-from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_device, fastest_dtype
+from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.processes import exit_with_parent, interrupts_blocked
-from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
+from stoneworks.training.alphazero.mixed_self_play import Clocks, MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame
-from stoneworks.training.runs.config_files import ConfigError
+from stoneworks.training.runs.hardware import find_device
 
 with require_extra("train", "training runs"):
     import torch
@@ -64,12 +63,7 @@ class GameSource(Protocol):
 
 def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype]:
     """Return the device and the dtype of the networks of a run."""
-    device = fastest_device() if config.device == "auto" else torch.device(config.device)
-    try:
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:  # torch raises either for a device that does not exist
-        reason = str(error).partition("\n")[0]
-        raise ConfigError(f"device must be available on this machine, got {config.device!r}: {reason}") from None
+    device = find_device(config.device)
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 

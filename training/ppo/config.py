@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializeAsAny, field_validator, model_validator
 
-from stoneworks.documents import Document, Tuple
+from stoneworks.documents import Document
 from stoneworks.envs.rules import Game
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.loading import playable_bots
-from stoneworks.training.runs.config_files import Int, RunConfig
+from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, RunConfig
 
 #: Name prefix of past policies among the opponents.
 PAST = "past-"
@@ -60,20 +60,15 @@ class OpponentsConfig(Document):
         return self
 
 
-class MatchesConfig(Document):
+class MatchesConfig(MatchSettings):
     """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
 
     Attributes:
         frames: frames between matches.
-        num_pairs: pairs of games against each opponent.
-        opening_actions: random actions at the start of each pair.
-        opponents: names of bots.
     """
 
     frames: Int = Field(250_000, ge=1)
     num_pairs: Int = Field(50, ge=1)
-    opening_actions: Int = Field(3, ge=0)
-    opponents: Tuple[str] = ("random", "greedy")
 
 
 class PPOConfig(RunConfig):
@@ -95,10 +90,13 @@ class PPOConfig(RunConfig):
         max_gradient_norm: gradient clipping threshold.
         deterministic_policy: whether the agent plays its most probable action instead of sampling; it always samples in
             training.
-        network: the network.
+        device: device of the networks. Networks as small as the default one are faster on the processor.
         opponents: the opponents of the learner.
         matches: matches during training.
     """
+
+    unit: ClassVar[str] = "frames"
+    changeable: ClassVar[tuple[str, ...]] = ("deterministic_policy", "device", "matches")
 
     algorithm: Literal["ppo"] = "ppo"
     frames: Int = Field(ge=1)
@@ -115,6 +113,7 @@ class PPOConfig(RunConfig):
     value_coefficient: float = Field(0.5, ge=0)
     max_gradient_norm: float = Field(0.5, gt=0)
     deterministic_policy: bool = False
+    device: Device = "cpu"
     network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="scalar_value_network", channels=16, blocks=1)
     opponents: OpponentsConfig = OpponentsConfig()
     matches: MatchesConfig = MatchesConfig()
@@ -123,6 +122,10 @@ class PPOConfig(RunConfig):
     def frames_per_update(self) -> int:
         """Number of frames per update."""
         return self.num_games * self.steps_per_update
+
+    def bot_names(self) -> Iterable[str]:
+        """See :meth:`RunConfig.bot_names`."""
+        return (*self.matches.opponents, *self.opponents.bots)
 
     @classmethod
     def game_defaults(cls, game: Game) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.ppo.config import PAST, OpponentsConfig
-from stoneworks.training.runs.config_files import ConfigError
+from stoneworks.training.runs.algorithms import ConfigError
 
 with require_extra("train", "training runs"):
     from torch import Tensor

@@ -1,4 +1,4 @@
-"""The registry of training algorithms, used by all code that trains, displays, reports or ships a run.
+"""Training algorithms: what one provides, and the registry that training, display, reports and shipping look it up in.
 
 An algorithm is registered by an :class:`AlgorithmEntry` in this module, by :func:`register_algorithm`, or by an entry point of
 the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
@@ -6,16 +6,310 @@ the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from stoneworks.envs.rules.registry import Entry, Registry, path_of
+import numpy as np
+from pydantic import AfterValidator, BaseModel, Field, SerializeAsAny, field_validator, model_validator
+
+from stoneworks.documents import Document, Tuple
+from stoneworks.envs.rules import Game, load_game
+from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
+from stoneworks.models.description import PlaySettings
+from stoneworks.models.features import has_features
+from stoneworks.registry import Entry, Registry, path_of
 
 if TYPE_CHECKING:
-    from stoneworks.training.runs.story import RunStory
+    from torch import Tensor
+
+    from stoneworks.models import Bot
+    from stoneworks.models.checkpoint import Checkpoint
+    from stoneworks.models.network import BoardNetwork
 
 ENTRY_POINT_GROUP = "stoneworks.algorithms"
+
+Row = Mapping[str, Any]
+
+
+class ConfigError(ValueError):
+    """Raised for an invalid configuration. The message names the file, the key, the value and the allowed values."""
+
+
+def _check_game(name: str) -> str:
+    load_game(name)
+    return name
+
+
+#: An integer that every array library can represent.
+Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
+#: A valid game string.
+GameString = Annotated[str, AfterValidator(_check_game)]
+#: A device of torch; ``auto`` is a GPU if one is available, else the processor.
+Device = Literal["auto", "cpu", "cuda"]
+
+
+class MatchSettings(Document):
+    """Paired matches during training (see :func:`stoneworks.evaluation.match.play_match`).
+
+    A subclass adds the amount of training between matches; its name is the unit of the configuration.
+
+    Attributes:
+        num_pairs: pairs of games against each opponent.
+        opening_actions: random actions at the start of each pair.
+        opponents: bot names, opponents of the policy.
+    """
+
+    num_pairs: Int = Field(25, ge=1)
+    opening_actions: Int = Field(3, ge=0)
+    opponents: Tuple[str] = ("random", "greedy")
+
+
+class RunConfig(Document):
+    """Base class of the configurations of all algorithms.
+
+    Attributes:
+        game: the game string.
+        algorithm: name of the algorithm in the registry.
+        seed: seed of all random numbers.
+        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
+            the network; empty for random initialization. Its architecture must be the one in ``network``.
+        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
+        threads: number of torch threads per process; 0 for torch's default. More than one is faster on an idle machine, and
+            much slower on a busy one. Results may depend on the number in their last digits.
+        network: the network. Those of its hyperparameters that are not given are those of the default if the kind is the
+            same.
+    """
+
+    error: ClassVar[type[ValueError]] = ConfigError
+    #: Unit of training progress, which is also the name of the field with the total amount of training.
+    unit: ClassVar[str]
+    #: Fields that may be changed when a run is resumed, besides the amount, ``checkpoint_seconds`` and ``threads``.
+    changeable: ClassVar[tuple[str, ...]] = ()
+
+    game: GameString
+    algorithm: str
+    seed: Int = Field(0, ge=0)
+    init_from: str = ""
+    checkpoint_seconds: float = Field(60.0, gt=0)
+    threads: Int = Field(1, ge=0)
+
+    network: SerializeAsAny[NetworkConfig] = ResidualConfig(kind="win_draw_loss_network", channels=32, blocks=4)
+
+    @property
+    def total(self) -> int:
+        """Total amount of training."""
+        total: int = getattr(self, self.unit)
+        return total
+
+    @property
+    def match_settings(self) -> MatchSettings | None:
+        """Settings of matches during training: the field ``matches``; None if there is none."""
+        return getattr(self, "matches", None)
+
+    def bot_names(self) -> Iterable[str]:
+        """Return the names of the bots that the run requires."""
+        return self.match_settings.opponents if self.match_settings else ()
+
+    def seed_sequence(self, *purpose: int) -> np.random.SeedSequence:
+        """Return the seed sequence of a purpose, which is identified by integers; 0 is that of the initial weights."""
+        return np.random.SeedSequence((self.seed, *purpose))
+
+    @classmethod
+    def game_defaults(cls, game: Game) -> Mapping[str, Any]:
+        """Return defaults that depend on the game, by keys such as ``matches.opponents``."""
+        return {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_game_defaults(cls, values: Any) -> Any:
+        try:
+            defaults = cls.game_defaults(load_game(values["game"]))
+        except (KeyError, TypeError, ValueError):  # reported by the field
+            return values
+        filled = dict(values)
+        for key, default in defaults.items():
+            part, name = key.split(".")
+            given = filled.get(part, {})
+            given = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
+            filled[part] = {name: default, **given} if isinstance(given, Mapping) else given
+        return filled
+
+    @model_validator(mode="after")
+    def _check_features(self) -> RunConfig:
+        if self.network.sees_features and not has_features(load_game(self.game)):
+            raise ValueError(f"network.features must be false: {self.game} has no features")
+        return self
+
+    @field_validator("network", mode="before")
+    @classmethod
+    def _complete_network(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        default = cls.model_fields["network"].get_default(call_default_factory=True).model_dump()
+        is_default = values.get("kind", default["kind"]) == default["kind"]
+        return network_config({**default, **values} if is_default else values)
+
+
+Config = TypeVar("Config", bound=RunConfig)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A match during training.
+
+    Attributes:
+        player: display name of the trained player.
+        bot: the trained player.
+        opponent: name of its opponent.
+        seed: seed of the match.
+    """
+
+    player: str
+    bot: Bot
+    opponent: str
+    seed: np.random.SeedSequence
+
+
+class Algorithm(ABC, Generic[Config]):
+    """A training algorithm in one session of a run, which :class:`stoneworks.training.runs.run.Run` drives.
+
+    After it is made, either :meth:`start` (in a new run) or :meth:`load` is called, and then :meth:`iterate` until ``done``
+    reaches the total amount of training or the session is stopped.
+
+    Attributes:
+        config: the configuration.
+        game: the game.
+        folder: folder of the run, for files of the algorithm's own.
+        network: the network that plays. A subclass may replace it.
+        done: completed amount of training over all sessions, in the unit of the configuration. :meth:`iterate` increases it.
+        earlier_runs: the runs that led to the initial weights (see :class:`~stoneworks.training.runs.run_folder.EarlierRun`).
+        show_message: function that shows a message on the display.
+    """
+
+    #: Names of files and folders in the folder of a run that only this algorithm writes.
+    files: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, config: Config, network: BoardNetwork, folder: Path) -> None:
+        """Make the algorithm.
+
+        Args:
+            config: the configuration.
+            network: the network to train, with its initial weights.
+            folder: the folder of the run.
+        """
+        self.config = config
+        self.game = load_game(config.game)
+        self.folder = folder
+        self.network = network
+        self.done = 0
+        self.earlier_runs: list[Row] = []
+        self.show_message: Callable[[str], None] = lambda message: None
+
+    @property
+    def play(self) -> PlaySettings:
+        """How the agent plays."""
+        return PlaySettings(deterministic_policy=True)
+
+    def start(self) -> None:
+        """Begin a new run."""
+
+    @abstractmethod
+    def iterate(self, stop: threading.Event) -> Row | None:
+        """Train for one iteration.
+
+        Args:
+            stop: may end a long iteration early.
+
+        Returns:
+            The metrics of the iteration by name; empty if there are none to record; None, without any change, if ``stop``
+            ended it early.
+        """
+
+    @abstractmethod
+    def state(self) -> tuple[Row, Mapping[str, Tensor]]:
+        """Return JSON-serializable values and tensors that :meth:`load` requires, besides ``network`` and ``done``."""
+
+    @abstractmethod
+    def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
+        """Continue from a checkpoint; ``done`` is set already.
+
+        Args:
+            checkpoint: the checkpoint; ``training`` contains the values returned by :meth:`state`.
+            tensors: the tensors returned by :meth:`state`.
+
+        Raises:
+            CheckpointError, ValueError, KeyError, TypeError, RuntimeError: the checkpoint does not belong to this run.
+        """
+
+    def pairings(self) -> Iterable[Pairing]:
+        """Yield the matches to play now."""
+        return ()
+
+    def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
+        """Return the text beside the progress bar and the lines below it."""
+        return "", ()
+
+    def scalars(self, metrics: Row) -> Mapping[str, float]:
+        """Return the metrics shown in TensorBoard, by tag."""
+        return metrics
+
+    def close(self) -> None:
+        """Release resources, such as processes."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot of a report.
+
+    Attributes:
+        file: file name of the picture.
+        caption: alternative text of the picture.
+        panels: for each panel, its title and the line labels by metric name. A name that ends with ``*`` stands for all
+            metrics with that prefix; their labels are the rest of their names.
+        shares: whether the axis shows percentages.
+    """
+
+    file: str
+    caption: str
+    panels: Sequence[tuple[str, Mapping[str, str]]]
+    shares: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a report that shows metrics.
+
+    Attributes:
+        heading: heading of the section.
+        plots: its plots.
+        words: function that returns a paragraph above the plots from the rows of metrics; None for no paragraph.
+    """
+
+    heading: str
+    plots: Sequence[Plot]
+    words: Callable[[Sequence[Row]], str] | None = None
+
+
+@dataclass(frozen=True)
+class ReportTexts:
+    """Texts on the runs of an algorithm for the report and the model card.
+
+    Attributes:
+        title: display name of the algorithm.
+        facts: function that returns the table of the report, by row name, from the ``training`` part of a checkpoint.
+        trained: function that returns how the agent was trained, for the section "Training" of the model card, from the
+            same.
+        sections: the sections of the report that show metrics.
+    """
+
+    title: str
+    facts: Callable[[Row], Mapping[str, str]] = lambda training: {}
+    trained: Callable[[Row], str] = lambda training: ""
+    sections: Sequence[Section] = ()
 
 
 @dataclass(frozen=True)
@@ -24,26 +318,21 @@ class AlgorithmEntry(Entry):
 
     Attributes:
         name: the value of ``algorithm`` in configurations and checkpoints.
-        config: dataclass of its configuration (see :class:`stoneworks.training.runs.config_files.RunConfig`).
-        train: ``train(config, folder, *, resume, report, stop)``, which returns a
-            :class:`stoneworks.training.runs.status.TrainingResult` and reports
-            :class:`stoneworks.training.runs.status.TrainingStatus`.
-        story: its :class:`stoneworks.training.runs.story.RunStory`: texts for the display, the report and the model card.
-        amount: unit of training progress, such as ``positions``: a key of the configuration, checkpoints and
-            ``metrics.jsonl``.
+        config: subclass of :class:`RunConfig`.
+        algorithm: subclass of :class:`Algorithm`.
+        texts: a :class:`ReportTexts`; empty for the name alone.
 
     Raises:
         RegistrationError: an attribute is not valid.
     """
 
     config: str
-    train: str
-    story: str
-    amount: str
+    algorithm: str
+    texts: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for field in ("config", "train", "story"):
+        for field in ("config", "algorithm", *(["texts"] if self.texts else [])):
             self.require_path(field)
 
     def config_class(self) -> type[Any]:
@@ -51,9 +340,14 @@ class AlgorithmEntry(Entry):
         found: type[Any] = self.load("config")
         return found
 
-    def run_story(self) -> RunStory:
+    @property
+    def unit(self) -> str:
+        """Unit of training progress (see ``RunConfig.unit``)."""
+        return str(self.config_class().unit)
+
+    def report_texts(self) -> ReportTexts:
         """Return the texts on its runs. Raises ``RegistrationError`` if they cannot be imported."""
-        found: RunStory = self.load("story")
+        found: ReportTexts = self.load("texts") if self.texts else ReportTexts(self.name)
         return found
 
 
@@ -65,16 +359,14 @@ ALGORITHMS = Registry(
         AlgorithmEntry(
             "alphazero",
             "stoneworks.training.alphazero.config:AlphaZeroConfig",
-            "stoneworks.training.alphazero.run:train",
-            "stoneworks.training.alphazero.story:STORY",
-            "positions",
+            "stoneworks.training.alphazero.algorithm:AlphaZero",
+            "stoneworks.training.alphazero.report_texts:TEXTS",
         ),
         AlgorithmEntry(
             "ppo",
             "stoneworks.training.ppo.config:PPOConfig",
-            "stoneworks.training.ppo.run:train",
-            "stoneworks.training.ppo.story:STORY",
-            "frames",
+            "stoneworks.training.ppo.algorithm:PPO",
+            "stoneworks.training.ppo.report_texts:TEXTS",
         ),
     ),
     ENTRY_POINT_GROUP,
@@ -82,7 +374,7 @@ ALGORITHMS = Registry(
 
 
 def register_algorithm(
-    name: str, *, config: str | type, train: str | Callable[..., Any], story: str, amount: str
+    name: str, *, config: str | type[RunConfig], algorithm: str | type[Algorithm[Any]], texts: str = ""
 ) -> None:
     """Add an algorithm to the registry of this process and of the worker processes that it starts.
 
@@ -92,7 +384,7 @@ def register_algorithm(
     Raises:
         RegistrationError: an argument is not valid, or the name is taken.
     """
-    ALGORITHMS.add(AlgorithmEntry(name, path_of(config), path_of(train), story, amount))  # type: ignore[arg-type]
+    ALGORITHMS.add(AlgorithmEntry(name, path_of(config), path_of(algorithm), texts))  # type: ignore[arg-type]
 
 
 def algorithm_names() -> tuple[str, ...]:

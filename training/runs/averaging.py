@@ -10,8 +10,7 @@ from typing import Any
 
 from stoneworks.extras import require_extra
 from stoneworks.models.checkpoint import METADATA_FILE, Checkpoint, CheckpointError, save_checkpoint
-from stoneworks.training.runs.initial_network import load_initial_checkpoint
-from stoneworks.training.runs.training_information import AVERAGED, own_runs, runs_before
+from stoneworks.training.runs.run_folder import AVERAGED, load_initial_checkpoint, own_runs, runs_before
 
 with require_extra("train", "checkpoints"):
     import torch

@@ -1,4 +1,4 @@
-"""Configurations of training: the base class of the algorithms' own, and the YAML files that they are read from.
+"""Configurations of training by name: one YAML file per run.
 
 A key that is unknown or missing, or a value of the wrong type or out of range, raises :class:`ConfigError`, which names
 the file, the key, the value and the allowed values.
@@ -10,103 +10,19 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
 
-from stoneworks.documents import Document, shown
-from stoneworks.envs.rules import Game, load_game
-from stoneworks.models.architecture import network_config
+from stoneworks.documents import shown
 from stoneworks.models.bots.spec import UntrustedNameError, check_name_in_file
-from stoneworks.models.features import has_features
 from stoneworks.reading import read_text
-from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names
+from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError, RunConfig, algorithm_names
 
 #: Maximum size of a configuration file in bytes.
 MAX_BYTES = 2**20
 #: Maximum number of values in a file, with aliases expanded.
 MAX_VALUES = 100_000
-
-
-class ConfigError(ValueError):
-    """Raised for an invalid configuration. The message names the file, the key, the value and the allowed values."""
-
-
-def _check_game(name: str) -> str:
-    load_game(name)
-    return name
-
-
-#: An integer that every array library can represent.
-Int = Annotated[int, Field(gt=-(2**63), lt=2**63)]
-#: A valid game string.
-GameString = Annotated[str, AfterValidator(_check_game)]
-#: A device of torch; ``auto`` is a GPU if one is available, else the processor.
-Device = Literal["auto", "cpu", "cuda"]
-
-
-class RunConfig(Document):
-    """Base class of the configurations of all algorithms.
-
-    A field ``network`` of a subclass may be given without some of its hyperparameters: those of the field's default then
-    apply if its kind is the same.
-
-    Attributes:
-        game: the game string.
-        algorithm: name of the algorithm in the registry.
-        seed: seed of all random numbers.
-        init_from: folder of a checkpoint of the game (at any scale) or name of a shipped one, whose weights initialize
-            the network; empty for random initialization. Its architecture must be the one in ``network``.
-        checkpoint_seconds: time between checkpoints. If the run is killed, progress since the last one is lost.
-        threads: number of torch threads per process; 0 for torch's default. More than one is faster on an idle machine, and
-            much slower on a busy one. Results may depend on the number in their last digits.
-    """
-
-    error: ClassVar[type[ValueError]] = ConfigError
-
-    game: GameString
-    algorithm: str
-    seed: Int = Field(0, ge=0)
-    init_from: str = ""
-    checkpoint_seconds: float = Field(60.0, gt=0)
-    threads: Int = Field(1, ge=0)
-
-    @classmethod
-    def game_defaults(cls, game: Game) -> Mapping[str, Any]:
-        """Return defaults that depend on the game, by keys such as ``matches.opponents``."""
-        return {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_game_defaults(cls, values: Any) -> Any:
-        try:
-            defaults = cls.game_defaults(load_game(values["game"]))
-        except (KeyError, TypeError, ValueError):  # reported by the field
-            return values
-        filled = dict(values)
-        for key, default in defaults.items():
-            part, name = key.split(".")
-            given = filled.get(part, {})
-            given = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
-            filled[part] = {name: default, **given} if isinstance(given, Mapping) else given
-        return filled
-
-    @model_validator(mode="after")
-    def _check_features(self) -> RunConfig:
-        network = getattr(self, "network", None)
-        if network is not None and network.sees_features and not has_features(load_game(self.game)):
-            raise ValueError(f"network.features must be false: {self.game} has no features")
-        return self
-
-    @field_validator("network", mode="before", check_fields=False)
-    @classmethod
-    def _complete_network(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        default = cls.model_fields["network"].get_default(call_default_factory=True).model_dump()
-        is_default = values.get("kind", default["kind"]) == default["kind"]
-        return network_config({**default, **values} if is_default else values)
 
 
 def config_names() -> list[str]:
@@ -115,12 +31,15 @@ def config_names() -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
 
 
-def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool = False) -> RunConfig:
+def load_config(
+    name: str, overrides: Sequence[str] | Mapping[str, Any] = (), *, trust_names: bool = False
+) -> RunConfig:
     """Read a configuration.
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
-        overrides: ``"key=value"`` strings; dots separate nested keys: ``"network.channels=32"``. Values are YAML.
+        overrides: values by key, or ``"key=value"`` strings, whose values are YAML; dots separate nested keys:
+            ``"network.channels=32"``.
         trust_names: whether names of bots and checkpoints in the file may start programs or refer to paths outside its
             folder. Names in ``overrides`` always may.
 
@@ -139,8 +58,9 @@ def load_config(name: str, overrides: Sequence[str] = (), *, trust_names: bool =
     values = read_yaml(text, source)
     if not trust_names:
         _check_names(values, source, Path(name).parent)
-    for override in overrides:
-        apply_override(values, override)
+    given = overrides.items() if isinstance(overrides, Mapping) else map(_read_override, overrides)
+    for key, value in given:
+        _apply_override(values, key, value)
     return parse_config(values, source)
 
 
@@ -186,20 +106,18 @@ def dump_config(config: RunConfig) -> str:
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
 
 
-def check_unchanged(before: Any, config: RunConfig, changeable: Sequence[str], source: str) -> None:
+def check_unchanged(before: Mapping[str, Any], config: RunConfig, source: str) -> None:
     """Raise :class:`ConfigError` if a run that started with the configuration ``before`` cannot continue with ``config``.
 
     Args:
         before: the configuration at the start, as in a checkpoint.
         config: the current configuration.
-        changeable: keys whose values may change.
         source: name of the run in errors.
     """
-    if not isinstance(before, dict):
-        raise ConfigError(f"{source}: the configuration that it was trained with is missing")
     earlier = parse_config(before, source)
     if type(earlier) is not type(config):
         raise ConfigError(f"{source}: algorithm is {config.algorithm!r}; the run began with {earlier.algorithm!r}")
+    changeable = (config.unit, "checkpoint_seconds", "threads", *config.changeable)
     now = config.model_dump(mode="json")
     for key, value in earlier.model_dump(mode="json").items():
         if key not in changeable and now[key] != value:
@@ -268,15 +186,19 @@ def _num_values(node: yaml.Node, counted: dict[yaml.Node, int]) -> int:
     return counted[node]
 
 
-def apply_override(values: dict[str, Any], override: str) -> None:
-    """Apply ``override``, a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
+def _read_override(override: str) -> tuple[str, Any]:
+    """Return the key and the value of a ``"key=value"`` string. Raises :class:`ConfigError` if it is invalid."""
     key, equals, text = override.partition("=") if isinstance(override, str) else ("", "", "")
     if not equals or not key:
         raise ConfigError(f"an override must be key=value, e.g. network.channels=32, got {shown(override)}")
+    return key, read_yaml(f"value: {text}", f"override {override!r}")["value"]
+
+
+def _apply_override(values: dict[str, Any], key: str, value: Any) -> None:
     *parts, last = key.split(".")
     for part in parts:
         inner = values.setdefault(part, {})
         if not isinstance(inner, dict):
-            raise ConfigError(f"override {override!r}: {part} is {shown(inner)}, which has no keys")
+            raise ConfigError(f"override {key!r}: {part} is {shown(inner)}, which has no keys")
         values = inner
-    values[last] = read_yaml(f"value: {text}", f"override {override!r}")["value"]
+    values[last] = value

@@ -1,20 +1,23 @@
-"""Progress display during training: a progress bar with the speed, and messages above it."""
+"""Training with a display: a progress bar with the speed, messages above it, and a graceful stop on Ctrl-C."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.config_files import RunConfig
-from stoneworks.training.runs.interruption import stop_on_signals
+from stoneworks.training.runs.algorithms import RunConfig
+from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.runs.status import TrainingResult, TrainingStatus
+from stoneworks.training.runs.run import TrainingResult, TrainingStatus, train_run
 
 #: The remaining time is estimated from the speed over this number of seconds.
 _SPEED_SECONDS = 600.0
@@ -76,38 +79,67 @@ class TrainingBar:
         if self._progress.live.is_started:  # else stop() writes an empty line
             self._progress.stop()
 
-    def show(self, done: int, speed: float, *, beside: str = "", below: Sequence[str] = (), message: str = "") -> None:
-        """Update the display.
-
-        Args:
-            done: completed amount of training.
-            speed: amount per second.
-            beside: text beside the bar.
-            below: lines below the bar.
-            message: text to print above the bar; empty for none.
-        """
+    def show(self, status: TrainingStatus) -> None:
+        """Update the display."""
         self._progress.start()
-        self._progress.lines = below
-        self._progress.update(self._task, completed=min(done, self._total), speed=speed, beside=beside)
-        if message:
-            self._progress.console.print(message, highlight=False, markup=False)
+        self._progress.lines = status.below
+        done = min(status.done, self._total)
+        self._progress.update(self._task, completed=done, speed=status.per_second, beside=status.beside)
+        if status.message:
+            self._progress.console.print(status.message, highlight=False, markup=False)
 
 
-def train_with_display(
-    config: RunConfig, folder: str | os.PathLike[str], *, resume: bool, console: Console | None = None
-) -> TrainingResult:
-    """Train with the configured algorithm, show progress, stop cleanly on Ctrl-C, and write the report of the run.
+@contextmanager
+def stop_on_signals() -> Iterator[threading.Event]:
+    """Yield an event that is set by the first SIGINT or SIGTERM; a second one interrupts immediately.
 
-    See :func:`stoneworks.training.runs.run.train_run` and :func:`stoneworks.training.runs.report.write_report`.
+    Only the main thread receives signals; in another one, the event stays unset.
     """
-    entry = ALGORITHMS[config.algorithm]
-    train, story = entry.load("train"), entry.run_story()
-    with TrainingBar(getattr(config, entry.amount), entry.amount, console) as bar, stop_on_signals() as stop:
+    stop = threading.Event()
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.getsignal(number) for number in numbers}
 
-        def report(status: TrainingStatus) -> None:
-            beside, below = story.lines(status)
-            bar.show(status.done, status.per_second, beside=beside, below=below, message=status.message)
+    def set_stop(number: int, frame: object) -> None:
+        stop.set()
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
-        result: TrainingResult = train(config, folder, resume=resume, report=report, stop=stop)
+    for number in before:
+        signal.signal(number, set_stop)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def train(
+    config: str | RunConfig,
+    folder: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    console: Console | None = None,
+    **overrides: Any,
+) -> TrainingResult:
+    """Train an agent, show the progress in a terminal or notebook, and write the report of the run.
+
+    The first Ctrl-C (in a notebook, "interrupt") saves a checkpoint and returns; ``resume=True`` continues.
+
+    Args:
+        config: name of a built-in configuration (see :func:`~stoneworks.training.config_names`), path of a YAML file, or a
+            configuration.
+        folder: the folder of the run: checkpoint, metrics, game records and ``report.md``.
+        resume: whether to resume from the checkpoint in ``folder``; if there is none, a new run starts.
+        console: console to print to; standard output by default.
+        **overrides: values by key of the configuration, such as ``positions=10_000``; a key inside of a section is given as
+            ``**{"network.channels": 32}``.
+
+    Raises:
+        ConfigError: the configuration or an override is invalid.
+        CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
+    """
+    loaded = load_config(config, overrides) if isinstance(config, str) else config.replace(**overrides)
+    with TrainingBar(loaded.total, loaded.unit, console) as bar, stop_on_signals() as stop:
+        result = train_run(loaded, folder, resume=resume, report=bar.show, stop=stop)
     write_report(folder)
     return result

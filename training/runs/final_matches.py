@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game, load_game
-from stoneworks.envs.rules.checks import check_integer
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.rate import rate_summaries
+from stoneworks.evaluation.rate import MatchSummary, rate_summaries
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -179,9 +179,10 @@ def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     ladder = shipped_ladders().get(str(game))
     if ladder is None:
         return []
+    summaries = [MatchSummary.parse(row, "a match") for row in rows]
     return [
         {"player": player, "elo": round(elo), "error": round(error), "anchor": ladder.ratings.anchor}
-        for player, (elo, error) in rate_summaries(ladder.ratings, str(game), rows).items()
+        for player, (elo, error) in rate_summaries(ladder.ratings, summaries).items()
     ]
 
 

@@ -1,25 +1,17 @@
-"""Model cards of shipped checkpoints, as Markdown generated from their files."""
+"""Model cards of shipped checkpoints, and the texts and tables that reports and other pages have in common with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint
+from stoneworks.models.network import BoardNetwork
 from stoneworks.text import duration, percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.descriptions import (
-    extent_in_words,
-    hardware_in_words,
-    match_results_table,
-    network_in_words,
-    pairings_of,
-    policy_in_words,
-    score_table,
-)
-from stoneworks.training.runs.training_information import AVERAGED, algorithm_of
+from stoneworks.training.runs.run_folder import AVERAGED, algorithm_of
 
 _MOST_CURVE_ROWS = 12
 
@@ -48,12 +40,12 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
         others = ", ".join(f"`{option}`" for option in game.scale_options)
         yield f"It also plays other values of {others}.\n"
     algorithm = algorithm_of(training, checkpoint.folder)
-    amount, story = algorithm.amount, algorithm.run_story()
-    total = training["config"][amount]
+    unit, texts = algorithm.unit, algorithm.report_texts()
+    total = training["config"][unit]
     yield "## Training\n"
     yield (
-        f"{story.title} self-play {_beginning(training)}: {training[amount]:,} {amount} (of {total:,} planned), "
-        f"{story.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
+        f"{texts.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
+        f"{texts.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"{_averaging(training)}The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
     yield "## Evaluation\n"
@@ -73,7 +65,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     if training["match_results"]:
         yield "## Training progress\n"
         yield "Scores in matches during training, with 95 % Wilson intervals; these had fewer games.\n"
-        yield _curve(training["match_results"], amount)
+        yield _curve(training["match_results"], unit)
     yield "## Known weaknesses\n"
     yield f"{weaknesses.strip() or 'None known beyond the scores above.'}\n"
     yield f"## Configuration\n\n```yaml\n{yaml.safe_dump(training['config'], sort_keys=False)}```\n"
@@ -103,7 +95,7 @@ def _averaging(training: Mapping[str, Any]) -> str:
 
 def _run_in_words(run: Mapping[str, Any]) -> str:
     name = run["algorithm"]
-    return f"{ALGORITHMS[name].run_story().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
+    return f"{ALGORITHMS[name].report_texts().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
 
 
 def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -128,17 +120,95 @@ def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _curve(match_results: Sequence[Mapping[str, Any]], amount: str) -> str:
+def _curve(match_results: Sequence[Mapping[str, Any]], unit: str) -> str:
     """Return a table of the matches during training; if there are many, an evenly spaced subset of them."""
     by_amount: dict[int, list[Mapping[str, Any]]] = {}
     for row in match_results:
-        by_amount.setdefault(row[amount], []).append(row)
+        by_amount.setdefault(row[unit], []).append(row)
     at = sorted(by_amount)
     number = min(len(at), _MOST_CURVE_ROWS)
     chosen = [at[round(index * (len(at) - 1) / max(1, number - 1))] for index in range(number)]
     rows = [([f"{done:,}", duration(by_amount[done][0]["seconds"])], by_amount[done]) for done in chosen]
-    return score_table((amount, "time"), rows, pairings_of(match_results), " ")
+    return score_table((unit, "time"), rows, pairings_of(match_results), " ")
 
 
 def _versions(libraries: Mapping[str, str]) -> str:
     return ", ".join(f"{library} {version}" for library, version in libraries.items())
+
+
+# -- Texts and tables ----------------------------------------------------------------------------------------------------
+
+
+def hardware_in_words(hardware: Mapping[str, Any]) -> str:
+    """Return the result of :func:`stoneworks.training.runs.hardware.describe_hardware` as text."""
+    threads = hardware["torch_threads"]
+    words = (
+        f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
+    )
+    return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
+
+
+def policy_in_words(checkpoint: Checkpoint) -> str:
+    """Return a description of how the policy alone chooses actions, to be placed after its name."""
+    if checkpoint.play.deterministic_policy:
+        return "plays its network's most probable action"
+    return "draws its action from its network's probabilities"
+
+
+def network_in_words(network: BoardNetwork) -> str:
+    """Return the size of a network as text."""
+    architecture = network.architecture
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    hyperparameters = ", ".join(
+        f"{name} {value}" for name, value in architecture.config.model_dump().items() if name != "kind"
+    )
+    return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
+
+
+def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
+    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.evaluation.match`."""
+    lines = [
+        "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} "
+        f"| {row['wins']} / {row['draws']} / {row['losses']} | {row['games']} | {row['distinct_games']} |"
+        for row in match_results
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def extent_in_words(run: Mapping[str, Any]) -> str:
+    """Return amount and duration of a run (see :func:`stoneworks.training.runs.run_folder.runs_before`) as text."""
+    return f"{run['amount']:,} {run['unit']}, {duration(run['seconds'])}"
+
+
+def pairings_of(matches: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the pairings of player and opponent, in the order of their first match."""
+    return list(dict.fromkeys((row["player"], row["opponent"]) for row in matches))
+
+
+def score_table(
+    heads: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], Iterable[Mapping[str, Any]]]],
+    pairings: Sequence[tuple[str, str]],
+    separator: str,
+) -> str:
+    """Return a Markdown table of scores, with a column for each pairing.
+
+    Args:
+        heads: headings of the columns before those of the pairings.
+        rows: cells of these columns, and the matches of the row.
+        pairings: the pairings.
+        separator: text between a score and its interval.
+    """
+    all_heads = [*heads, *(f"{player} against {opponent}" for player, opponent in pairings)]
+    lines = [f"| {' | '.join(all_heads)} |", f"|{'---|' * len(all_heads)}"]
+    for cells, matches in rows:
+        scores = {
+            (row["player"], row["opponent"]): f"{percent(row['score'])}{separator}({percent(*row['interval'])})"
+            for row in matches
+        }
+        lines.append(f"| {' | '.join([*cells, *(scores.get(pairing, '') for pairing in pairings)])} |")
+    return "\n".join(lines) + "\n"

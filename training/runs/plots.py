@@ -21,13 +21,13 @@ _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _MOST_POINTS = 400
 
 
-def scores_plot(match_results: Sequence[Mapping[str, Any]], amount: str) -> bytes:
+def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
     """Return a plot of scores with confidence intervals, one line per player and opponent (see ``Run.match_results``)."""
     figure, (axes,) = _figure(1)
     for number, (player, opponent) in enumerate(pairings(match_results)):
         rows = [row for row in match_results if (row["player"], row["opponent"]) == (player, opponent)]
         color = _COLORS[number % len(_COLORS)]
-        positions = [row[amount] for row in rows]
+        positions = [row[unit] for row in rows]
         low, high = zip(*(row["interval"] for row in rows), strict=True)
         axes.fill_between(positions, low, high, color=color, alpha=0.15, linewidth=0)
         axes.plot(positions, [row["score"] for row in rows], "o-", color=color, label=f"{player} against {opponent}")
@@ -35,13 +35,13 @@ def scores_plot(match_results: Sequence[Mapping[str, Any]], amount: str) -> byte
         axes.vlines(positions, low, high, color=color, alpha=0.5, linewidth=1)
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    _finish(axes, "score; bands are 95 % intervals", amount)
+    _finish(axes, "score; bands are 95 % intervals", unit)
     return _png(figure)
 
 
 def metrics_plot(
     rows: Sequence[Mapping[str, Any]],
-    amount: str,
+    unit: str,
     panels: Sequence[tuple[str, Mapping[str, str]]],
     *,
     shares: bool = False,
@@ -49,16 +49,16 @@ def metrics_plot(
     """Return a plot of metrics against training progress.
 
     Args:
-        rows: the metrics (see :func:`stoneworks.training.runs.metrics.read_metrics`).
-        amount: key in ``rows`` of the horizontal axis.
+        rows: the metrics (see :func:`stoneworks.training.runs.run_folder.read_metrics`).
+        unit: key in ``rows`` of the horizontal axis.
         panels: for each panel, its title and the line labels by metric name (see
-            :class:`stoneworks.training.runs.story.Plot`).
+            :class:`stoneworks.training.runs.algorithms.Plot`).
         shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
     for axes, (title, lines) in zip(all_axes, panels, strict=True):
         for number, (name, label) in enumerate(_all_lines(lines, rows)):
-            points = [(row[amount], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
+            points = [(row[unit], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
                 x, y = _thinned(np.array(points, np.float64))
                 axes.plot(
@@ -68,7 +68,7 @@ def metrics_plot(
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         low, high = (axes.dataLim.ymin, axes.dataLim.ymax) if axes.lines else (0.0, 1.0)
         axes.set_ylim(1.08 * min(low, 0), 1.08 * max(high, 1e-9 if low >= 0 else 0))
-        _finish(axes, title, amount)
+        _finish(axes, title, unit)
     return _png(figure)
 
 
@@ -100,9 +100,9 @@ def _thinned(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
     return np.array([part.mean(axis=0) for part in parts]).T
 
 
-def _finish(axes: Axes, title: str, amount: str) -> None:
+def _finish(axes: Axes, title: str, unit: str) -> None:
     axes.set_title(title, fontsize=10, loc="left")
-    axes.set_xlabel(f"{amount} trained on")
+    axes.set_xlabel(f"{unit} trained on")
     axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(alpha=0.3)

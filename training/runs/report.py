@@ -23,13 +23,13 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import plots
-from stoneworks.training.runs.descriptions import (
+from stoneworks.training.runs.model_card import (
     hardware_in_words,
     match_results_table,
     network_in_words,
     policy_in_words,
 )
-from stoneworks.training.runs.finished_run import FinishedRun, read_run
+from stoneworks.training.runs.run_folder import FinishedRun, read_run
 
 with require_extra("train", "reports"):
     import torch
@@ -77,9 +77,9 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
 
 def _heading(run: FinishedRun) -> str:
     training, network = run.training, run.checkpoint.network
-    amount, story = run.algorithm.amount, run.algorithm.run_story()
+    unit, texts = run.algorithm.unit, run.algorithm.report_texts()
     facts = {
-        amount: f"{training[amount]:,} of {training['config'][amount]:,}",
+        unit: f"{training[unit]:,} of {training['config'][unit]:,}",
         **_facts(run),
         "time": duration(training["seconds"]),
         "hardware": hardware_in_words(training["hardware"]),
@@ -87,12 +87,12 @@ def _heading(run: FinishedRun) -> str:
         "libraries": ", ".join(f"{name} {version}" for name, version in run.checkpoint.libraries.items()),
     }
     rows = "".join(f"| {name} | {value} |\n" for name, value in facts.items())
-    return f"# {run.checkpoint.game}, by {story.title}\n\n| | |\n|---|---|\n{rows}"
+    return f"# {run.checkpoint.game}, by {texts.title}\n\n| | |\n|---|---|\n{rows}"
 
 
 def _facts(run: FinishedRun) -> Mapping[str, str]:
     try:
-        facts = run.algorithm.run_story().facts(run.training)
+        facts = run.algorithm.report_texts().facts(run.training)
     except (KeyError, ValueError, TypeError) as error:  # a field of this algorithm is missing or has the wrong type
         raise CheckpointError(f"{run.checkpoint.folder}: training is not valid: {error!r}") from None
     return facts
@@ -103,22 +103,22 @@ def _scores(run: FinishedRun) -> Iterator[str]:
     if not run.match_results:
         yield "No match has been played yet.\n"
         return
-    amount = run.algorithm.amount
-    latest = run.match_results[-1][amount]
-    yield _picture(run, "scores.png", plots.scores_plot(run.match_results, amount), f"Scores over {amount}")
+    unit = run.algorithm.unit
+    latest = run.match_results[-1][unit]
+    yield _picture(run, "scores.png", plots.scores_plot(run.match_results, unit), f"Scores over {unit}")
     yield (
         "Paired games: both games of a pair start from the same random opening, with seats swapped. A draw is half a win; "
         f"intervals are Wilson's. `policy` {policy_in_words(run.checkpoint)}, `policy@<n>` a search of n "
-        f"simulations.\n\nAfter {latest:,} {amount}:\n"
+        f"simulations.\n\nAfter {latest:,} {unit}:\n"
     )
-    yield match_results_table([row for row in run.match_results if row[run.algorithm.amount] == latest])
+    yield match_results_table(run.latest_matches())
 
 
 def _metrics(run: FinishedRun) -> Iterator[str]:
     rows = run.metrics
     if not rows:
         return
-    for section in run.algorithm.run_story().sections:
+    for section in run.algorithm.report_texts().sections:
         yield f"## {section.heading}\n"
         if section.words is not None:
             try:
@@ -126,7 +126,7 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
             except KeyError as error:
                 raise CheckpointError(f"{run.folder / 'metrics.jsonl'}: the key {error} is missing") from None
         for plot in section.plots:
-            content = plots.metrics_plot(rows, run.algorithm.amount, plot.panels, shares=plot.shares)
+            content = plots.metrics_plot(rows, run.algorithm.unit, plot.panels, shares=plot.shares)
             yield _picture(run, plot.file, content, plot.caption)
 
 
@@ -148,11 +148,8 @@ class _MatchGame:
 
 def _match_games(run: FinishedRun) -> list[_MatchGame]:
     """Return one game of each of the latest matches with existing records."""
-    latest = [
-        row for row in run.match_results if row[run.algorithm.amount] == run.match_results[-1][run.algorithm.amount]
-    ]
     games = []
-    for row, file in zip(latest, run.match_files(), strict=False):
+    for row, file in zip(run.latest_matches(), run.match_files(), strict=False):
         records = [
             record
             for record in read_records(file)

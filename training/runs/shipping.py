@@ -25,7 +25,7 @@ from stoneworks.reading import read_bytes, read_json
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
 from stoneworks.training.runs.hardware import torch_threads
 from stoneworks.training.runs.model_card import model_card
-from stoneworks.training.runs.training_information import algorithm_of, check_training
+from stoneworks.training.runs.run_folder import algorithm_of, check_training
 
 #: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20
@@ -107,7 +107,7 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
     load_checkpoint(source)
     description = read_json(file, CheckpointError)
     training = description["training"]
-    check_training(training, algorithm_of(training, source).amount, source)
+    check_training(training, algorithm_of(training, source).unit, source)
     weights = read_bytes(source / WEIGHTS_FILE, CheckpointError)
     if len(weights) > MAX_WEIGHTS_BYTES:
         raise CheckpointError(

@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import stone_planes
-from stoneworks.envs.rules.bits import num_bits
+from stoneworks.envs.rules import stones
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
-from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
-from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
@@ -32,9 +29,11 @@ from stoneworks.envs.rules.kernels import (
     int64,
     kernel,
 )
+from stoneworks.envs.rules.kernels.bits import num_bits
+from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
-from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
+from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -63,9 +62,9 @@ BY_SCORE, DRAWN = 1, 2
 class Plane(IntEnum):
     """The planes of an observation."""
 
-    OWN_STONES = stone_planes.OWN_STONES
-    OPPONENT_STONES = stone_planes.OPPONENT_STONES
-    BOARD = stone_planes.BOARD
+    OWN_STONES = stones.OWN_STONES
+    OPPONENT_STONES = stones.OPPONENT_STONES
+    BOARD = stones.BOARD
     PERIMETER = auto()
     EDGE_POINTS = auto()
     LAST_STONE_OF_LINE = auto()

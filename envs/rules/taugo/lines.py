@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from stoneworks.envs.rules.groups import EMPTY
 from stoneworks.envs.rules.kernels import Int8s, Record, int64, kernel
+from stoneworks.envs.rules.stones import EMPTY
 from stoneworks.envs.rules.taugo.row_words import (
     after_runs,
     beside,

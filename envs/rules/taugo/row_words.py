@@ -5,8 +5,8 @@ One bitwise operation processes all columns of the row.
 
 from __future__ import annotations
 
-from stoneworks.envs.rules.bits import highest_bit, lowest_bit
 from stoneworks.envs.rules.kernels import kernel
+from stoneworks.envs.rules.kernels.bits import highest_bit, lowest_bit
 
 
 @kernel

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.bits import num_bits
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
-from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
+from stoneworks.envs.rules.kernels.bits import num_bits
+from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
-from stoneworks.envs.rules.random_numbers import below, next_seed
-from stoneworks.envs.rules.stone_planes import change_plane, plane_names
+from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.bits import lowest_bit
 from stoneworks.envs.rules.kernels import UInt64s, kernel
+from stoneworks.envs.rules.kernels.bits import lowest_bit
 
 WORD_BITS = 64
 _ONE = np.uint64(1)

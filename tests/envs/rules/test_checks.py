@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules.checks import check_integer
+from stoneworks.checks import check_integer
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(3), np.uint8(7)])

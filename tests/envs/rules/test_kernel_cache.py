@@ -17,8 +17,8 @@ import numba
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules import kernel_cache
-from stoneworks.envs.rules.kernel_cache import KernelCache, cache_folder
+from stoneworks.envs.rules.kernels import kernel_cache
+from stoneworks.envs.rules.kernels.kernel_cache import KernelCache, cache_folder
 
 PRINT_NUMBERS_OF_LEGAL_ACTIONS = """
 import sys

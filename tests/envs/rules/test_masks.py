@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules.masks import list_legal
+from stoneworks.envs.rules.kernels.bits import list_legal
 
 
 @pytest.mark.parametrize("num_actions", [1, 7, 8, 9, 64, 290, 1621])

@@ -9,7 +9,7 @@ import pytest
 from stoneworks.envs.rules import Batch, Game, State, load_game, templates
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import specialized_kernel
-from stoneworks.envs.rules.random_numbers import independent_seeds
+from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
 
 MAX_LENGTH = 40
 NUM_PLAYOUTS = 40_000

@@ -14,11 +14,11 @@ import pytest
 
 import stoneworks
 from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
+from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.games import GAMES
-from stoneworks.envs.rules.loading import game_class
 from stoneworks.models import Bot, BotEntry, UnknownBotError
 
-VADUS = "stoneworks.envs.rules.vadus:Vadus"
+VADUS = "stoneworks.envs.rules.hexhex.vadus:Vadus"
 
 
 class FirstBot(Bot):
@@ -99,8 +99,8 @@ def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> N
     ("rules", "named"),
     [
         ("no_such_module:Class", "cannot import 'no_such_module:Class': ModuleNotFoundError"),
-        ("stoneworks.envs.rules.vadus:NoClass", "NoClass"),
-        ("stoneworks.envs.rules.vadus:reset", "must be a subclass of stoneworks.Game"),
+        ("stoneworks.envs.rules.hexhex.vadus:NoClass", "NoClass"),
+        ("stoneworks.envs.rules.hexhex.vadus:reset", "must be a subclass of stoneworks.Game"),
         (VADUS, "must have the name 'other', got 'vadus'"),
     ],
 )
@@ -207,7 +207,7 @@ def install(folder: Path, package: str, entry_points: str, **modules: str) -> Pa
 
 TWO_IN_A_ROW = """
 from stoneworks.envs.rules import GameEntry
-from stoneworks.envs.rules.laido import Laido
+from stoneworks.envs.rules.hexhex.laido import Laido
 from stoneworks.models import Bot, BotEntry
 
 class Twin(Laido):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from stoneworks.envs.rules.thread_team import ThreadTeam
+from stoneworks.envs.rules.kernels.thread_team import ThreadTeam
 
 
 def test_each_call_runs_once_and_the_first_in_the_calling_thread() -> None:

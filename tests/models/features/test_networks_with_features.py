@@ -16,8 +16,9 @@ from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_
 from stoneworks.models.network import make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import BatchMaker, make_positions
-from stoneworks.training.runs import config_files
-from stoneworks.training.runs.config_files import ConfigError, load_config
+from stoneworks.training.runs import algorithms
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import load_config
 
 GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tiles=20)", "trugo(radius=4,tiles=18)")
 
@@ -81,6 +82,6 @@ def test_every_algorithm_may_train_with_features_if_the_game_has_some(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert load_config(name, ["network.features=true"]).network.features
-    monkeypatch.setattr(config_files, "has_features", lambda game: False)
+    monkeypatch.setattr(algorithms, "has_features", lambda game: False)
     with pytest.raises(ConfigError, match="features must be false: vadus"):
         load_config(name, ["network.features=true"])

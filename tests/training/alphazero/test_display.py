@@ -20,13 +20,11 @@ from rich.console import Console
 pytest.importorskip("torch")
 
 from stoneworks.cli.main import main
+from stoneworks.training.alphazero.algorithm import lines_of
 from stoneworks.training.alphazero.learner import Losses
 from stoneworks.training.alphazero.metrics import METRICS, tensorboard_scalars
-from stoneworks.training.alphazero.run import AlphaZeroStatus
-from stoneworks.training.alphazero.story import lines_of
-from stoneworks.training.runs.config_files import load_config
-from stoneworks.training.runs.display import TrainingBar, train_with_display
-from stoneworks.training.runs.metrics import read_metrics, truncate_metrics
+from stoneworks.training.runs.display import train
+from stoneworks.training.runs.run_folder import read_metrics
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def config_file(alphazero_run: Path) -> Path:
 def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_path: Path) -> None:
     output = io.StringIO()
     console = Console(file=output, width=120, force_terminal=True)
-    result = train_with_display(load_config(str(config_file)), tmp_path / "new", resume=False, console=console)  # type: ignore[arg-type]
+    result = train(str(config_file), tmp_path / "new", console=console)
     assert result.finished
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.getvalue())
     assert "60/60 positions, " in shown
@@ -48,49 +46,21 @@ def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_
 
 
 def test_the_lines_below_the_bar_show_the_shares_of_the_time() -> None:
-    status = AlphaZeroStatus(
-        10, 20, 5.0, games=3, iterations=1, network_share=0.5, search_share=0.2, learning_share=0.2
-    )
-    assert lines_of(status)[1][-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
-    assert not any("loss" in line for line in lines_of(status)[1]), "no step has been taken yet"
-
-
-def test_messages_are_printed_above_the_progress_bar() -> None:
-    output = io.StringIO()
-    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
-        bar.show(5, 2.5, message="news [with brackets]")
-        bar.show(12, 2.5)
-    assert output.getvalue().startswith("news [with brackets]\n")
-    assert "10/10 frames, 2/s" in output.getvalue()
+    metrics = dict.fromkeys(METRICS, 0.0) | {"network_share": 0.5, "search_share": 0.2, "learning_share": 0.2}
+    assert lines_of(metrics)[-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
+    assert any("loss" in line for line in lines_of(metrics))
+    del metrics["policy"]
+    assert not any("loss" in line for line in lines_of(metrics)), "no step has been taken yet"
 
 
 def test_every_figure_of_a_run_has_a_meaning(alphazero_run: Path) -> None:
-    renamed = {"done": "positions", "total": "total_positions", "per_second": "positions_per_second"}
-    names = {field.name for kind in (AlphaZeroStatus, Losses) for field in fields(kind)} - {
-        "losses",
-        "message",
-        "cluster",
-    }
-    numbers = {renamed.get(name, name) for name in names}
-    assert set(METRICS) == numbers
     rows = read_metrics(alphazero_run / "metrics.jsonl", "positions")
     assert [row["positions"] for row in rows] == sorted({row["positions"] for row in rows})
-    assert set(rows[-1]) == numbers
+    assert set(rows[-1]) == set(METRICS)
+    assert {field.name for field in fields(Losses)} <= set(METRICS)
     tags = tensorboard_scalars(rows[-1])
     assert tags["loss/value"] == rows[-1]["value"]
-    assert len(tags) == len(numbers) - 2, "all but the axis and its end"
-
-
-def test_metrics_that_were_written_twice_or_broken_off_count_once(tmp_path: Path) -> None:
-    file = tmp_path / "metrics.jsonl"
-    rows = [
-        {"positions": positions, "value": value} for positions, value in ((10, 1), (20, 2), (30, 3), (19, 4), (31, 5))
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)) + '\n{"positions": 40, "va')
-    assert [(row["positions"], row["value"]) for row in read_metrics(file, "positions")] == [(10, 1), (19, 4), (31, 5)]
-    assert read_metrics(tmp_path / "none", "positions") == []
-    truncate_metrics(file, "positions", 19)
-    assert [json.loads(line) for line in file.read_text().splitlines()] == [rows[0], rows[3]]
+    assert len(tags) == len(METRICS) - 2, "all but the axis and its end"
 
 
 # -- The command line ----------------------------------------------------------------------------------------------------

@@ -23,9 +23,10 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig,
 from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER, final_board, final_board_loss
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
-from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.run import TrainingStatus, train_run
 
 GAMES = [name for name in small_games() if has_final_board(load_game(name))]
 CPU = torch.device("cpu")
@@ -193,15 +194,15 @@ def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> Non
     stop = threading.Event()
     losses: list[float] = []
 
-    def report(status: AlphaZeroStatus) -> None:
-        if status.losses is not None:
-            losses.append(status.losses.final_board)
+    def report(status: TrainingStatus) -> None:
+        if "final_board" in status.metrics:
+            losses.append(status.metrics["final_board"])
             stop.set()
 
-    assert not train(config, tmp_path, report=report, stop=stop).finished
+    assert not train_run(config, tmp_path, report=report, stop=stop).finished
     with pytest.raises(CheckpointError, match="auxiliary heads must be those of the checkpoint"):
-        train(config_of(), tmp_path, resume=True)
-    assert train(config, tmp_path, resume=True, report=report).finished
+        train_run(config_of(), tmp_path, resume=True)
+    assert train_run(config, tmp_path, resume=True, report=report).finished
     assert len(losses) > 1
     assert all(0 < loss < 1.2 for loss in losses)
     network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network

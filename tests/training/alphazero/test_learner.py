@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -183,13 +182,13 @@ def test_the_learning_rate_rises_and_then_falls_along_a_cosine() -> None:
         assert learner.learning_rate(0.5) == pytest.approx((1e-2 + 1e-3) / 2)
         assert learner.learning_rate(0.25) == pytest.approx(1e-3 + 9e-3 * (1 + math.cos(math.pi / 4)) / 2)
         assert learner.learning_rate(1) == learner.learning_rate(1.5) == pytest.approx(1e-3)
-    assert make_learner(dataclasses.replace(SETTINGS, warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
+    assert make_learner(SETTINGS.replace(warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
 
 
 def test_the_reported_learning_rate_is_that_of_the_optimizer() -> None:
     """Adam's first step is of the length of the learning rate, wherever there is a gradient."""
     for progress, rate in ((0.0, 1e-2 / 4), (1.0, 1e-3 / 4)):
-        learner = make_learner(dataclasses.replace(SETTINGS, weight_decay=0.0))
+        learner = make_learner(SETTINGS.replace(weight_decay=0.0))
         before = learner.network.value.weight.detach().clone()
         learner.step(some_batch(), progress)
         step = (learner.network.value.weight - before).abs()
@@ -213,12 +212,11 @@ def test_the_acting_network_is_the_average_of_the_weights() -> None:
 def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
     batch = some_batch()
     norms = [
-        make_learner(dataclasses.replace(SETTINGS, max_gradient_norm=norm)).step(batch, 0).gradient_norm
-        for norm in (1e-3, 100.0)
+        make_learner(SETTINGS.replace(max_gradient_norm=norm)).step(batch, 0).gradient_norm for norm in (1e-3, 100.0)
     ]
     assert norms[0] == pytest.approx(norms[1])
     assert norms[0] > 0.05
-    learner = make_learner(dataclasses.replace(SETTINGS, max_gradient_norm=1e-3))
+    learner = make_learner(SETTINGS.replace(max_gradient_norm=1e-3))
     learner.step(batch, 0)
     gradients = torch.cat(
         [weights.grad.flatten() for weights in learner.network.parameters() if weights.grad is not None]

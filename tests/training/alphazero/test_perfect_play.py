@@ -18,8 +18,8 @@ from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.run import train
 from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.run import train_run
 
 COMMON: dict[str, Any] = {
     "algorithm": "alphazero",
@@ -95,6 +95,7 @@ def guarantees(network: BoardNetwork, game: Game, simulations: int) -> tuple[flo
     return guaranteed(bot, game, 0), guaranteed(bot, game, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "simulations"), [(VADUS_2, 32), (TAUGO_3, 128)], ids=["vadus-2", "taugo-3"])
 def test_training_reaches_perfect_play_from_the_start(
     tmp_path: Path, settings: dict[str, Any], simulations: int
@@ -109,5 +110,5 @@ def test_training_reaches_perfect_play_from_the_start(
     assert sum(guarantees(new, game, simulations)) < 0
     config = parse_config({**COMMON, **settings}, "test")
     assert isinstance(config, AlphaZeroConfig)
-    trained = load_checkpoint(train(config, tmp_path).checkpoint).network
+    trained = load_checkpoint(train_run(config, tmp_path).checkpoint).network
     assert guarantees(trained, game, simulations) == (0, 0)

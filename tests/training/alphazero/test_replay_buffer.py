@@ -15,8 +15,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig
 from stoneworks.training.alphazero.positions import position_dtype
-from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-from stoneworks.training.alphazero.replay_buffers import ReplayBuffers
+from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
 
 DTYPE = np.dtype([("number", np.int64), ("rest", np.int8, 24)])

@@ -17,7 +17,8 @@ from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.positions import check_positions
 from stoneworks.training.alphazero.self_play import NO_PLAYER, PlayedGame, SelfPlay
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:

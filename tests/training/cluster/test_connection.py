@@ -17,8 +17,9 @@ pytest.importorskip("torch")
 
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config_files import ConfigError, load_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import load_config
+from stoneworks.training.runs.run import train_run
 
 from .conftest import LocalCluster
 
@@ -121,4 +122,4 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
         expected = rf"node .* has stoneworks .*sources .*, the process that started the work has .*{own}"
     cluster.add(env_vars={"PYTHONPATH": str(package.parent)})
     with pytest.raises(ClusterError, match=expected):
-        train(tiny(), tmp_path / "run")
+        train_run(tiny(), tmp_path / "run")

@@ -26,10 +26,10 @@ from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.run import AlphaZeroStatus, train
 from stoneworks.training.alphazero.sources import SelfPlayError
 from stoneworks.training.runs.config_files import dump_config
-from stoneworks.training.runs.metrics import read_metrics
+from stoneworks.training.runs.run import TrainingStatus, train_run
+from stoneworks.training.runs.run_folder import read_metrics
 
 from .conftest import LocalCluster, all_cores_free, wait_until
 
@@ -63,7 +63,7 @@ def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, ti
         ("cluster", tiny(**changes)),
         ("local", tiny(**changes).replace(cluster="", processes=2)),
     ):
-        result = train(config, tmp_path / name)
+        result = train_run(config, tmp_path / name)
         assert result.finished
         game = load_game(config.game)
         for file in (tmp_path / name / "positions").iterdir():
@@ -79,18 +79,17 @@ def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, ti
 
 def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
     cluster.add()
-    seen: list[AlphaZeroStatus] = []
-    train(tiny(), tmp_path, report=seen.append)
-    last = seen[-1].cluster
-    assert last is not None
-    assert (last.nodes, last.actors, last.restarts) == (2, 2, 0)
-    assert len(last.games_per_second_by_node) == 2
-    assert 0 < max(status.cluster.weights_behind for status in seen if status.cluster) < len(seen)
+    seen: list[TrainingStatus] = []
+    train_run(tiny(), tmp_path, report=seen.append)
+    last = seen[-1].metrics
+    assert (last["nodes"], last["actors"], last["restarts"]) == (2, 2, 0)
+    assert len(last["games_per_second_by_node"]) == 2
+    assert 0 < max(status.metrics["weights_behind"] for status in seen) < len(seen)
     row = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
-    assert row["games_per_second_by_node"] == dict(last.games_per_second_by_node)
+    assert row["games_per_second_by_node"] == last["games_per_second_by_node"]
     events = EventAccumulator(str(tmp_path / "tensorboard"))
     events.Reload()
-    for name in last.games_per_second_by_node:
+    for name in last["games_per_second_by_node"]:
         assert events.Scalars(f"cluster/games_per_second/{name}")[-1].step == row["positions"]
     assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
 
@@ -99,27 +98,27 @@ def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
 ) -> None:
     node = cluster.add()
-    seen: list[AlphaZeroStatus] = []
+    seen: list[TrainingStatus] = []
     stop = threading.Event()
 
-    def report(status: AlphaZeroStatus) -> None:
+    def report(status: TrainingStatus) -> None:
         seen.append(status)
         if len(seen) == 2:
             cluster.kill(node)
         elif status.message.startswith("lost node"):
             cluster.add()
         elif any("joined" in earlier.message for earlier in seen):
-            rates = status.cluster.games_per_second_by_node.values() if status.cluster else ()
+            rates = status.metrics.get("games_per_second_by_node", {}).values()
             if len(rates) == 2 and min(rates) > 0:
                 stop.set()
 
-    result = train(tiny(positions=10**7), tmp_path, report=report, stop=stop)  # type: ignore[arg-type]
+    result = train_run(tiny(positions=10**7), tmp_path, report=report, stop=stop)  # type: ignore[arg-type]
     assert not result.finished
     messages = [status.message for status in seen if status.message]
     assert len(messages) == 2, messages
     assert "with 1 actors and their games in progress; 1 actors play on" in messages[0]
     assert "joined with 1 actors" in messages[1]
-    counts = [status.cluster.nodes for status in seen if status.cluster]
+    counts = [status.metrics["nodes"] for status in seen if status.metrics]
     assert 1 in counts
     assert counts[-1] == 2
     assert seen[-1].cluster is not None
@@ -193,14 +192,14 @@ def test_processes_limits_the_actors(cluster: LocalCluster, tiny: MakeConfig, ne
 
 LEARNER = """
 import os, signal, sys
-from stoneworks.training.alphazero.run import train
+from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.config_files import load_config
 
 def report(status):
     if status.iterations == 3:
         os.kill(os.getpid(), signal.SIGKILL)
 
-train(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report)
+train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report)
 """
 
 
@@ -213,9 +212,9 @@ def test_a_killed_learner_leaves_nothing_behind_and_resumes(
     done = subprocess.run([sys.executable, "-c", LEARNER, str(file), str(tmp_path / "run")], check=False)
     assert done.returncode == -signal.SIGKILL
     assert wait_until(lambda: all_cores_free(cluster.address))
-    seen: list[AlphaZeroStatus] = []
-    assert train(config, tmp_path / "run", resume=True, report=seen.append).finished  # type: ignore[arg-type]
-    assert seen[0].iterations == 3
+    seen: list[TrainingStatus] = []
+    assert train_run(config, tmp_path / "run", resume=True, report=seen.append).finished  # type: ignore[arg-type]
+    assert seen[0].metrics["iterations"] == 3
 
 
 def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(

@@ -20,8 +20,8 @@ from stoneworks.models import load_bot, shipped
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint
 from stoneworks.training.runs.averaging import average_checkpoints
 from stoneworks.training.runs.final_matches import FinalMatches
+from stoneworks.training.runs.run_folder import runs_before
 from stoneworks.training.runs.shipping import ship
-from stoneworks.training.runs.training_information import runs_before
 from tools.checkpoint_tables import shipped_tables
 
 

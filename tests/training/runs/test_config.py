@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import Field
 
-from stoneworks.envs.rules.errors import RegistrationError
 from stoneworks.models.architecture import ResidualConfig
+from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
-from stoneworks.training.runs.algorithms import ALGORITHMS, algorithm_names, register_algorithm
-from stoneworks.training.runs.config_files import (
+from stoneworks.training.runs.algorithms import (
+    ALGORITHMS,
+    Algorithm,
     ConfigError,
     RunConfig,
-    config_names,
-    dump_config,
-    load_config,
-    parse_config,
-    read_yaml,
+    algorithm_names,
+    register_algorithm,
 )
+from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config, read_yaml
 
 
 @pytest.fixture
@@ -207,19 +206,19 @@ def test_a_network_of_another_kind_has_the_defaults_of_its_kind(file: Path) -> N
 
 
 class GuessingConfig(RunConfig):
+    unit: ClassVar[str] = "guesses"
+
     algorithm: str = "guessing"
     guesses: int = Field(ge=1)
 
 
-def guess(config: GuessingConfig, folder: Path, **arguments: Any) -> None:
-    raise NotImplementedError
+class Guessing(Algorithm[GuessingConfig]):
+    """Never runs."""
 
 
 @pytest.fixture
 def guessing() -> Iterator[None]:
-    register_algorithm(
-        "guessing", config=GuessingConfig, train=guess, story="stoneworks.training.ppo.story:STORY", amount="guesses"
-    )
+    register_algorithm("guessing", config=GuessingConfig, algorithm=Guessing)
     yield
     ALGORITHMS.remove("guessing")
 
@@ -231,11 +230,13 @@ def test_an_algorithm_of_another_package_is_configured_by_name(file: Path) -> No
     assert load_config(str(file)) == GuessingConfig(game="vadus(size=2)", guesses=3)
     with pytest.raises(ConfigError, match="guesses must be >= 1, got 0"):
         load_config(str(file), ["guesses=0"])
-    assert ALGORITHMS["guessing"].load("train") is guess
+    assert ALGORITHMS["guessing"].load("algorithm") is Guessing
+    assert ALGORITHMS["guessing"].unit == "guesses"
+    assert ALGORITHMS["guessing"].report_texts().title == "guessing"
 
 
 def test_an_algorithm_that_is_registered_wrong_is_refused() -> None:
     with pytest.raises(RegistrationError, match="already registered"):
-        register_algorithm("ppo", config=GuessingConfig, train=guess, story="x:y", amount="guesses")
-    with pytest.raises(RegistrationError, match="story must be"):
-        register_algorithm("other", config=GuessingConfig, train=guess, story="", amount="guesses")
+        register_algorithm("ppo", config=GuessingConfig, algorithm=Guessing)
+    with pytest.raises(RegistrationError, match="texts must be"):
+        register_algorithm("other", config=GuessingConfig, algorithm=Guessing, texts="nowhere")

@@ -13,11 +13,12 @@ import pytest
 pytest.importorskip("torch")
 
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
-from stoneworks.training.alphazero.run import train
-from stoneworks.training.runs.config_files import ConfigError, parse_config
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.final_matches import FinalMatches
-from stoneworks.training.runs.metrics import read_metrics
 from stoneworks.training.runs.report import write_report
+from stoneworks.training.runs.run import train_run
+from stoneworks.training.runs.run_folder import check_training, read_metrics
 from stoneworks.training.runs.shipping import ship
 
 LONG = int("9" * 99)
@@ -52,33 +53,25 @@ def change_training(run: Path, change: Change) -> None:
         lambda training: training["match_results"][0].update(score="high"),
     ],
 )
-def test_training_information_of_another_shape_is_refused(alphazero_run: Path, tmp_path: Path, change: Change) -> None:
+def test_training_information_of_another_shape_is_refused(finished_run: Path, change: Change) -> None:
+    file = finished_run / "checkpoint" / "checkpoint.json"
+    training = json.loads(file.read_text(encoding="utf-8"))["training"]
+    check_training(training, "positions", "there")
+    change(training)
+    with pytest.raises(CheckpointError, match="there: training"):
+        check_training(training, "positions", "there")
+
+
+def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run: Path, tmp_path: Path) -> None:
     config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
-    change_training(alphazero_run, change)
+    change_training(alphazero_run, lambda training: training.pop("positions"))
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         write_report(alphazero_run)
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         ship(alphazero_run, "vadus", into=tmp_path / "shipped", matches=FinalMatches((), (), num_pairs=1))
     assert not (tmp_path / "shipped").exists()
     with pytest.raises(CheckpointError, match="checkpoint: training"):
-        train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
-
-
-def test_a_run_needs_an_empty_folder_and_an_invalid_configuration_writes_nothing(
-    alphazero_run: Path, tmp_path: Path
-) -> None:
-    config: Any = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
-    folder = tmp_path / "other"
-    folder.mkdir()
-    (folder / "notes.txt").touch()
-    (folder / ".draft.tmp").touch()
-    for resume in (False, True):
-        with pytest.raises(ValueError, match=r"folder must be .*notes\.txt"):
-            train(config, folder, resume=resume)
-    assert sorted(file.name for file in folder.iterdir()) == [".draft.tmp", "notes.txt"]
-    with pytest.raises(CheckpointError, match="nowhere"):
-        train(config.replace(init_from="nowhere"), tmp_path / "new" / "run")
-    assert not (tmp_path / "new").exists()
+        train_run(config, alphazero_run, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +100,7 @@ def test_a_run_is_not_resumed_from_another_state(alphazero_run: Path, change: Ch
             write_report(alphazero_run)
         return
     with pytest.raises((CheckpointError, ConfigError), match="checkpoint"):
-        train(config, alphazero_run, resume=True)  # type: ignore[arg-type]
+        train_run(config, alphazero_run, resume=True)
     assert sorted((alphazero_run / "positions").iterdir()) == before
 
 

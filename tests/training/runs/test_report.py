@@ -18,8 +18,8 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.text import duration, percent
-from stoneworks.training.runs.finished_run import read_run
 from stoneworks.training.runs.report import write_report
+from stoneworks.training.runs.run_folder import read_run
 
 
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:

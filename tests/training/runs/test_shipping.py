@@ -24,8 +24,8 @@ from stoneworks.models.description import PlaySettings
 from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.runs import final_matches, shipping
 from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
+from stoneworks.training.runs.run_folder import runs_before
 from stoneworks.training.runs.shipping import ship
-from stoneworks.training.runs.training_information import runs_before
 from tools.checkpoint_tables import page_with_tables, shipped_tables
 
 GAME = load_game("vadus(size=2)")

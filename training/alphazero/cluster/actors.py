@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from stoneworks.cluster import ClusterError, Identity, Node, alive_nodes, check_identity, identity_of
 from stoneworks.envs.rules import load_game
-from stoneworks.envs.rules.registry import Entry, add_entries, added_entries
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture
-from stoneworks.training.alphazero.clocks import Clocks
+from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayWorker
 

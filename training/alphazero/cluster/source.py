@@ -13,10 +13,10 @@ import numpy as np
 from stoneworks.cluster import ClusterError, Node, alive_nodes, connected
 from stoneworks.extras import require_extra
 from stoneworks.models.network import BoardNetwork
-from stoneworks.training.alphazero.clocks import Clocks
 from stoneworks.training.alphazero.cluster.actors import Actors, PlayedBatch, Weights
 from stoneworks.training.alphazero.cluster.status import ClusterStatus
 from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
 
 with require_extra("train", "training runs"):

@@ -218,6 +218,7 @@ def _add_function(add: Callable[[bytes], None], function: types.FunctionType, se
     if id(function) in seen:
         return
     seen.add(id(function))
+    add(str(function.__module__).encode())  # a cached kernel refers to the modules of its functions
     _add_code(add, function.__code__, function.__doc__)
     for default in function.__defaults__ or ():
         _add_value(add, default, seen)

@@ -1,27 +1,14 @@
-"""Texts on a PPO run for the display, the report and the model card."""
+"""Texts on a PPO run for the report and the model card."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from stoneworks.text import percent
-from stoneworks.training.runs.story import Plot, Row, RunStory, Section
-
-if TYPE_CHECKING:
-    from stoneworks.training.ppo.run import PPOStatus
+from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section
 
 #: Number of latest updates over which the speed is the median.
 _LATEST_UPDATES = 20
-
-
-def lines_of(status: PPOStatus) -> tuple[str, Sequence[str]]:
-    """Return the text beside the progress bar and the lines below it."""
-    shown = (
-        f"{kind} {percent(score, digits=0)}" for kind, score in status.scores.items() if kind in ("greedy", "random")
-    )
-    return ", ".join(shown), ()
 
 
 def _facts(training: Row) -> Mapping[str, str]:
@@ -33,13 +20,12 @@ def _trained(training: Row) -> str:
 
 
 def _speed(rows: Sequence[Row]) -> str:
-    latest = [row["time/fps"] for row in rows[-_LATEST_UPDATES:] if "time/fps" in row]
+    latest = [row["frames_per_second"] for row in rows[-_LATEST_UPDATES:]]
     return f"{statistics.median(latest):,.0f} frames per second, the median over the latest {len(latest)} updates."
 
 
-STORY = RunStory(
+TEXTS = ReportTexts(
     title="PPO",
-    lines=lines_of,
     facts=_facts,
     trained=_trained,
     sections=(
@@ -73,6 +59,10 @@ STORY = RunStory(
                 )
             ],
         ),
-        Section("Speed", [Plot("speed.png", "Speed", [("frames per second", {"time/fps": "frames"})])], words=_speed),
+        Section(
+            "Speed",
+            [Plot("speed.png", "Speed", [("frames per second", {"frames_per_second": "frames"})])],
+            words=_speed,
+        ),
     ),
 )

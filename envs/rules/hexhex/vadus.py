@@ -13,17 +13,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import stone_placement, stone_planes
-from stoneworks.envs.rules.groups import EMPTY, compare_groups
-from stoneworks.envs.rules.header import end_game
-from stoneworks.envs.rules.hexhex_stones import (
-    SIZE_OPTION,
-    HexhexStonesGame,
-    clear_stones,
-)
+from stoneworks.envs.rules import stones
+from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
+from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
+from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.stones import EMPTY, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 # Endings: 1 + the index in Vadus.reasons.
@@ -33,9 +29,9 @@ BY_GROUPS, DRAWN = 1, 2
 class Plane(IntEnum):
     """The planes of an observation."""
 
-    OWN_STONES = stone_planes.OWN_STONES
-    OPPONENT_STONES = stone_planes.OPPONENT_STONES
-    BOARD = stone_planes.BOARD
+    OWN_STONES = stones.OWN_STONES
+    OPPONENT_STONES = stones.OPPONENT_STONES
+    BOARD = stones.BOARD
     SECOND_STONE = auto()
     PASSED = auto()
     BLACK_TO_ACT = auto()
@@ -92,7 +88,7 @@ def count_legal_globals(board: Record, state: Record) -> int:
 
 
 finish_at_random = specialized_kernel(
-    stone_placement.finish_at_random,
+    stones.finish_at_random,
     "vadus",
     {"apply_action": apply_action, "count_legal_globals": count_legal_globals},
 )

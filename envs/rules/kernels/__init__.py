@@ -5,7 +5,7 @@ playouts, search) are written once as templates and specialized per game: a new 
 the game's kernels among its globals, and a unique qualified name, compiled with numba and cached on disk.
 
 Two properties of numba determine this design. First, functions that receive compiled functions as arguments or closures
-cannot be cached, so kernels are passed as globals (see :mod:`stoneworks.envs.rules.kernel_cache`). Second, numba
+cannot be cached, so kernels are passed as globals (see :mod:`stoneworks.envs.rules.kernels.kernel_cache`). Second, numba
 numbers record types in the order in which a process meets them, and uses the numbers in symbol names of machine code. Functions
 compiled in two processes could get the same symbol name, and a third process that loads both would call the wrong one.
 Record types therefore get names derived from their fields.
@@ -37,7 +37,7 @@ import numpy.typing as npt
 from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import cpu_target
 
-from stoneworks.envs.rules.kernel_cache import KernelCache
+from stoneworks.envs.rules.kernels.kernel_cache import KernelCache
 
 logger = logging.getLogger("stoneworks.kernels")
 

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from stoneworks.envs.rules.header import Field
 from stoneworks.envs.rules.kernels import BoardArray, Int16Table, Record, StateArray, kernel
-
-EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
-
-
-def stones_field(on_board: npt.NDArray[np.bool_]) -> Field:
-    """Return the field of the stones by cell."""
-    low, high = np.where(on_board, EMPTY, OFF_BOARD), np.where(on_board, WHITE, OFF_BOARD)
-    return Field("stones", "u1", low, high, on_board.shape)
+from stoneworks.envs.rules.stones import EMPTY, OFF_BOARD
 
 
 @kernel

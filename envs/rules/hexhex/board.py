@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from stoneworks.envs.rules.game import Game
 from stoneworks.envs.rules.grid import hexhex
-from stoneworks.envs.rules.groups import BLACK, EMPTY, OFF_BOARD, WHITE, fill_group_values, stones_field
-from stoneworks.envs.rules.header import BOARD_HEADER, Field, record_dtype, start_game
+from stoneworks.envs.rules.hexhex.groups import fill_group_values
 from stoneworks.envs.rules.kernels import Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
+from stoneworks.envs.rules.records import BOARD_HEADER, Field, record_dtype, start_game
+from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
 if TYPE_CHECKING:

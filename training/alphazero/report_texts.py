@@ -1,39 +1,16 @@
-"""Texts on an AlphaZero run for the display, the report and the model card."""
+"""Texts on an AlphaZero run for the report and the model card."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stoneworks.text import percent
-from stoneworks.training.runs.story import Plot, Row, RunStory, Section
-
-if TYPE_CHECKING:
-    from stoneworks.training.alphazero.run import AlphaZeroStatus
+from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section
 
 #: Number of latest iterations over which speeds are medians.
 _LATEST_ITERATIONS = 20
-
-
-def lines_of(status: AlphaZeroStatus) -> tuple[str, Sequence[str]]:
-    """Return the text beside the progress bar and the lines below it."""
-    lines = [
-        f"{status.games_per_second:,.1f} games/s, {status.simulations_per_second:,.0f} simulations/s; "
-        f"{status.games:,} games, the latest of {status.mean_length:.0f} actions, {percent(status.draw_share, digits=0)} drawn"
-    ]
-    losses = status.losses
-    if losses is not None:
-        lines.append(
-            f"loss: policy {losses.policy:.3f} ({losses.policy_divergence:.3f} above the search's), "
-            f"value {losses.value:.3f}"
-        )
-    shares = {"network": status.network_share, "search": status.search_share, "learning": status.learning_share}
-    shares["other"] = max(0.0, 1 - sum(shares.values()))
-    lines.append("time: " + ", ".join(f"{name} {percent(share, digits=0)}" for name, share in shares.items()))
-    if status.cluster is not None:
-        lines += status.cluster.lines()
-    return "", lines
 
 
 def _facts(training: Row) -> Mapping[str, str]:
@@ -60,9 +37,8 @@ def _speed(rows: Sequence[Row]) -> str:
 _RESULTS = {"draw_share": "draws", "first_player_score": "score of player 0"}
 _TIMES = {"network_share": "network", "search_share": "search", "learning_share": "learning"}
 
-STORY = RunStory(
+TEXTS = ReportTexts(
     title="AlphaZero",
-    lines=lines_of,
     facts=_facts,
     trained=_trained,
     sections=(

@@ -1,13 +1,45 @@
-"""Random playouts of games in which a stone goes on any empty cell."""
+"""What games of stones share: the codes of cells, the first planes, and random playouts where a stone goes on any empty cell."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from stoneworks.envs.rules.groups import EMPTY
-from stoneworks.envs.rules.kernels import Int8s, Int16s, Record, UInt64s, kernel
-from stoneworks.envs.rules.random_numbers import random_below
+from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, UInt64s, kernel
+from stoneworks.envs.rules.kernels.random_numbers import random_below
+from stoneworks.envs.rules.records import Field
 from stoneworks.envs.rules.templates import apply_action
+
+EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
+
+
+def stones_field(on_board: npt.NDArray[np.bool_]) -> Field:
+    """Return the field of the stones by cell."""
+    low, high = np.where(on_board, EMPTY, OFF_BOARD), np.where(on_board, WHITE, OFF_BOARD)
+    return Field("stones", "u1", low, high, on_board.shape)
+
+
+#: The planes that observations of games of stones begin with.
+OWN_STONES, OPPONENT_STONES, BOARD = 0, 1, 2
+
+
+@kernel
+def observe_colors(board: Record, state: Record, color: int, planes: Float32Table) -> None:
+    """Write the first two planes: own stones and opponent's stones."""
+    own = color + 1
+    other = 2 - color
+    for cell in range(board.num_cells):
+        planes[OWN_STONES, cell] = state.stones[cell] == own
+    for cell in range(board.num_cells):
+        planes[OPPONENT_STONES, cell] = state.stones[cell] == other
+
+
+@kernel
+def observe_stones(board: Record, state: Record, color: int, planes: Float32Table) -> None:
+    """Write the first three planes: own stones, opponent's stones, board."""
+    observe_colors(board, state, color, planes)
+    for cell in range(board.num_cells):
+        planes[BOARD, cell] = board.on_board[cell]
 
 
 @kernel

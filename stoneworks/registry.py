@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from typing import Any, Generic, TypeVar
 
-from stoneworks.envs.rules.errors import RegistrationError
-
 logger = logging.getLogger("stoneworks.registry")
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+class RegistrationError(ValueError):
+    """Raised when an entry of a registry is invalid, its name is taken, or it cannot be loaded."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""Bit operations on 64-bit words that compile to a single instruction, for kernels."""
+"""Bits for kernels: operations on 64-bit words that compile to a single instruction, and action masks read in words."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from stoneworks.envs.rules.kernels import kernel
+from stoneworks.envs.rules.kernels import Int8s, Int64s, kernel
 
 
 @intrinsic
@@ -65,3 +66,26 @@ def num_bits(word: int) -> int:
 def byte_swapped(word: int) -> int:
     """Return a word of 64 bits with its bytes in the opposite order."""
     return _byte_swap(word)  # type: ignore[call-arg]
+
+
+@kernel
+def list_legal(mask: Int8s, actions: Int64s) -> int:
+    """Write the actions whose entry in ``mask`` is 1, in ascending order, to ``actions`` and return their number.
+
+    Eight entries are skipped at once if they are zeros. ``actions`` has room for all actions.
+    """
+    num_actions = mask.shape[0]
+    rest = num_actions // 8 * 8
+    words = mask[:rest].view(np.uint64)
+    num_legal = 0
+    for index in range(words.shape[0]):
+        word = words[index]
+        while word:
+            actions[num_legal] = 8 * index + (lowest_bit(word) >> 3)
+            num_legal += 1
+            word &= word - np.uint64(1)
+    for action in range(rest, num_actions):
+        if mask[action]:
+            actions[num_legal] = action
+            num_legal += 1
+    return num_legal

@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from stoneworks.envs.rules import stone_placement, stone_planes
-from stoneworks.envs.rules.groups import BLACK, EMPTY, WHITE, compare_groups
-from stoneworks.envs.rules.header import end_game
-from stoneworks.envs.rules.hexhex_stones import (
-    SIZE_OPTION,
-    HexhexStonesGame,
-    clear_stones,
-)
+from stoneworks.envs.rules import stones
+from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
+from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
-from stoneworks.envs.rules.stone_planes import change_plane, observe_colors, observe_stones, plane_names
+from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
 
 if TYPE_CHECKING:
@@ -34,9 +30,9 @@ BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
 class Plane(IntEnum):
     """The planes of an observation."""
 
-    OWN_STONES = stone_planes.OWN_STONES
-    OPPONENT_STONES = stone_planes.OPPONENT_STONES
-    BOARD = stone_planes.BOARD
+    OWN_STONES = stones.OWN_STONES
+    OPPONENT_STONES = stones.OPPONENT_STONES
+    BOARD = stones.BOARD
     SWAP_LEGAL = auto()
     PASSED = auto()
     BLACK_TO_ACT = auto()
@@ -118,7 +114,7 @@ def count_legal_globals(board: Record, state: Record) -> int:
 
 
 finish_at_random = specialized_kernel(
-    stone_placement.finish_at_random,
+    stones.finish_at_random,
     "laido",
     {"apply_action": apply_action, "count_legal_globals": count_legal_globals},
 )

@@ -1,13 +1,14 @@
-"""The fields of records: the header that every record starts with, and the fields that a game declares with their ranges."""
+"""The fields of records (the header that all start with, and those that a game declares with their ranges), and named planes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 
 #: Fields at the start of every state record. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
@@ -61,3 +62,15 @@ def end_game(state: Record, winner: int, ending: int) -> None:
     state.current_player = TERMINAL_PLAYER
     state.winner = winner
     state.ending = ending
+
+
+def plane_names(planes: type[IntEnum]) -> tuple[str, ...]:
+    """Return the names of the planes of a game for ``Game.observation_planes``."""
+    return tuple(plane.name.lower() for plane in planes)
+
+
+@kernel
+def change_plane(planes: Float32Table, plane: int, value: float) -> None:
+    """Write a value to all of a plane, unless a plane of a single value has it already."""
+    if planes[plane, 0] != np.float32(value):
+        planes[plane, :] = value

@@ -1,0 +1,1 @@
+"""Vadus and Laido: stones on a hexhex board, decided by comparing groups."""

@@ -1,0 +1,384 @@
+"""Runs of PPO self-play on boards so small that they take seconds."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from stoneworks.envs.rules import load_game
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation.match import play_match
+from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models.bots.mcts_bot import MCTSBot
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.models.network_inputs import NetworkInputs
+from stoneworks.models.shipped import find
+from stoneworks.training.ppo.algorithm import PPO
+from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
+from stoneworks.training.ppo.games import NetworkInputsEnv
+from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
+from stoneworks.training.ppo.report_texts import TEXTS
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.plots import metrics_plot
+from stoneworks.training.runs.run import TrainingStatus, train_run
+from stoneworks.training.runs.run_folder import read_metrics
+
+TINY: dict[str, Any] = {
+    "algorithm": "ppo",
+    "game": "vadus(size=2)",
+    "frames": 6 * 64,
+    "num_games": 8,
+    "steps_per_update": 8,
+    "minibatch_size": 32,
+    "checkpoint_seconds": 10**6,
+    "network": {"channels": 4, "blocks": 1},
+    "opponents": {"latest": 1, "past": 2, "random": 1, "greedy": 1, "past_selves": 3, "updates_between_past_selves": 1},
+    "matches": {"frames": 10**6, "num_pairs": 4},
+}
+
+
+def tiny(**changes: Any) -> PPOConfig:
+    return parse_config({**TINY, **changes}, "test")
+
+
+class StopAfter:
+    """Sets an event after some reports, one of which comes with each update."""
+
+    def __init__(self, num_updates: int) -> None:
+        self.event = threading.Event()
+        self._left = num_updates
+
+    def __call__(self, status: TrainingStatus) -> None:
+        self._left -= not status.message
+        if self._left <= 0:
+            self.event.set()
+
+
+# -- Learning ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
+    config = parse_config(
+        {
+            "algorithm": "ppo",
+            "game": "vadus(size=3)",
+            "frames": 16_000,
+            "num_games": 64,
+            "steps_per_update": 16,
+            "minibatch_size": 256,
+            "learning_rate": 3e-3,
+            "network": {"channels": 8},
+            "matches": {"frames": 10**6, "opponents": []},
+        },
+        "test",
+    )
+    game = load_game(config.game)
+    result = train_run(config, tmp_path)
+    agent = load_bot(str(result.checkpoint), game, seed=1)
+    match = play_match(game, agent, load_bot("random", game, seed=2), num_pairs=150, opening_actions=1, seed=3)
+    low, _ = match.interval
+    assert low > 0.65, str(match)
+    # Whichever seat it has, the result that it learned from was its own.
+    for wins, _, losses in match.by_seat:
+        assert wins > losses, str(match)
+
+
+# -- Stopping and going on ----------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    opponent = str(train_run(tiny(frames=64), tmp_path / "opponent").checkpoint)
+    config = tiny(
+        network={"channels": 4, "blocks": 1, "features": True},
+        opponents={**TINY["opponents"], "bots": {"mcts:2": 1, opponent: 1}},
+    )
+    seen: list[TrainingStatus] = []
+    whole = train_run(config, tmp_path / "whole", report=seen.append)
+    for num_updates in (1, 3):
+        stop = StopAfter(num_updates)
+        train_run(config, tmp_path / "parts", resume=True, report=stop, stop=stop.event)
+    last = train_run(config, tmp_path / "parts", resume=True)
+    assert (last.finished, last.done, whole.done) == (True, 6 * 64, 6 * 64)
+    one, other = load_checkpoint(whole.checkpoint), load_checkpoint(last.checkpoint)
+    assert one.network.features
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name]), name
+    state, other_state = load_training_state(whole.checkpoint), load_training_state(last.checkpoint)
+    assert state.keys() == other_state.keys()
+    assert any(name.startswith("opponents/past-") for name in state)
+    assert any(name.startswith("optimiser/") for name in state)
+    for name, tensor in state.items():
+        assert torch.equal(tensor, other_state[name]), name
+    assert one.training["updates"] == other.training["updates"] == 6
+    results = [[{**row, "seconds": 0} for row in run.training["match_results"]] for run in (one, other)]
+    assert results[0] == results[1]
+    bot = load_bot(str(last.checkpoint), config.game, seed=1)
+    assert bot.step(load_game(config.game).new_initial_state()) >= 0
+    # What an update says of itself.
+    kinds = {"latest", "past", "random", "greedy", "mcts:2", opponent}
+    assert {name.removeprefix("score/") for name in seen[-1].metrics if name.startswith("score/")} <= kinds
+    assert {"train/loss", "train/value_loss", "rollout/ep_len_mean"} <= set(seen[0].metrics)
+    assert "random" in seen[-1].beside
+    rows = read_metrics(tmp_path / "whole" / "metrics.jsonl", "frames")
+    assert [row["frames"] for row in rows] == [64, 128, 192, 256, 320, 384]
+    assert any("score/mcts:2" in row for row in rows)
+    assert all(row["frames_per_second"] > 0 for row in rows)
+
+
+def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:
+    config = tiny(**changes)
+    torch.manual_seed(0)
+    network = make_network(Architecture.of_game(load_game(config.game), config.network))
+    return PPO(config, network, tmp_path)
+
+
+def test_invalid_games_are_rejected_despite_valid_checksums(ppo_run: Path, tmp_path: Path) -> None:
+    checkpoint, tensors = load_checkpoint(ppo_run / "checkpoint"), load_training_state(ppo_run / "checkpoint")
+    random = np.random.default_rng(0)
+    algorithm = make_algorithm(tmp_path)
+    for _ in range(60):
+        damaged = {name: tensor.clone() for name, tensor in tensors.items()}
+        positions = damaged["games/positions"].numpy()
+        for _ in range(random.integers(1, 20)):
+            positions.flat[random.integers(positions.size)] ^= 1 << random.integers(8)
+        with pytest.raises((ValueError, RuntimeError)):
+            algorithm.load(checkpoint, damaged)
+    algorithm.load(checkpoint, tensors)
+    for updates in (-1, "3"):
+        changed = dataclasses.replace(checkpoint, training={**checkpoint.training, "updates": updates})
+        with pytest.raises(CheckpointError, match="updates must be an integer >= 0"):
+            algorithm.load(changed, tensors)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_the_agent_plays_as_configured(tmp_path: Path, deterministic: bool) -> None:
+    algorithm = make_algorithm(tmp_path, deterministic_policy=deterministic)
+    assert algorithm.play.deterministic_policy == deterministic
+    assert all(pairing.bot.deterministic == deterministic for pairing in algorithm.pairings())  # type: ignore[attr-defined]
+
+
+def test_the_model_trains_on_the_device_of_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def find(name: str) -> torch.device:
+        asked.append(name)
+        return torch.device("cpu", 0)
+
+    monkeypatch.setattr("stoneworks.training.ppo.algorithm.find_device", find)
+    algorithm = make_algorithm(tmp_path, device="cuda")
+    assert asked == ["cuda"]
+    assert algorithm.model.device == algorithm.model.rollout_buffer.device == torch.device("cpu", 0)
+    with pytest.raises(ConfigError, match=r"device must be .*'gpu'"):
+        tiny(device="gpu")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_a_device_that_is_missing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="device must be available on this machine, got 'cuda'"):
+        make_algorithm(tmp_path, device="cuda")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
+    stop = StopAfter(2)
+    train_run(tiny(device="cuda"), tmp_path, report=stop, stop=stop.event)
+    assert train_run(tiny(device="cpu"), tmp_path, resume=True).finished
+
+
+# -- Opponents ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def make_pool() -> Callable[..., tuple[OpponentPool, BoardNetwork, VectorEnv]]:
+    def make(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
+        game = load_game("vadus", size=2)
+        network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+        return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
+
+    return make
+
+
+def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
+    pool.begin_update(update, np.random.SeedSequence(update), env)
+
+
+def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
+    pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
+    kept = {}
+    for update in range(40):
+        with torch.no_grad():
+            network.value.bias.fill_(update)
+        begin(pool, env, update)
+        kept[update] = sorted(
+            int(name.split("/")[0].removeprefix("past-")) for name in pool.state() if name.endswith("value.bias")
+        )
+    assert kept[1] == [0]
+    assert kept[7] == [0, 2, 4, 6]
+    assert kept[8] == [0, 4, 8]
+    assert kept[15] == [0, 4, 8, 12]
+    assert kept[39] == [0, 16, 32]
+    for name, tensor in pool.state().items():
+        if name.endswith("value.bias"):
+            assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
+
+
+def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
+    pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
+    for update in range(5):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert {kind_of_opponent(name) for name in names} == {"past", "random"}
+    assert len({name for name in names if name != "random"}) == 2
+    assert 5 < names.count("random") < 28
+
+
+def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_pool: Callable[..., Any]) -> None:
+    pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
+    begin(pool, env, 0)
+    past = {name: tensor.clone() for name, tensor in pool.state().items()}
+    env.reset(seed=1)
+    with torch.no_grad():
+        network.cell_policy.weight.zero_()
+        network.cell_policy.bias.zero_()
+        network.global_policy.weight.zero_()
+        network.global_policy.bias.fill_(50)
+    for name, tensor in pool.state().items():
+        assert torch.equal(tensor, past[name])
+    generator = np.random.default_rng(0)
+    lengths: dict[str, list[bool]] = {"latest": [], "past": []}
+    for _ in range(20):
+        names = env.opponent_names
+        env.step((generator.random((60, 10)) * env.action_masks()).argmax(1))
+        for row, name in enumerate(names):
+            if env.opponent_names[row] == name:
+                lengths[kind_of_opponent(name)].append(bool(env.observations()[row, 4, 0, 0]))
+    # The latest self now passes whenever it may.
+    assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
+
+
+def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable[..., Any]) -> None:
+    only_past_selves = {"latest": 0, "past": 1, "random": 0, "greedy": 0}
+    pool, _, env = make_pool(**only_past_selves, past_selves=2, updates_between_past_selves=1, past_selves_at_once=2)
+    for update in range(2):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    assert set(env.opponent_names) == {"past-0", "past-1"}
+    begin(pool, env, 2)
+    assert "past-1/value.bias" in pool.state()
+    for _ in range(30):
+        env.step(env.action_masks().argmax(1))
+    assert set(env.opponent_names) == {"past-0", "past-2"}
+    begin(pool, env, 3)
+    assert "past-1/value.bias" not in pool.state()
+
+
+def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Callable[..., Any]) -> None:
+    pool, _, env = make_pool(past=1, updates_between_past_selves=1)
+    for update in range(3):
+        begin(pool, env, update)
+    env.reset(seed=1)
+    other, _, other_env = make_pool(past=1, updates_between_past_selves=1)
+    other.load_state(pool.state(), other_env)
+    other_env.restore_games(env.save_games())
+    assert other_env.opponent_names == env.opponent_names
+    assert pool.state().keys() == other.state().keys()
+    for name, tensor in pool.state().items():
+        assert torch.equal(tensor, other.state()[name]), name
+
+
+# -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
+
+
+def test_other_bots_play_by_their_shares(ppo_run: Path, make_pool: Callable[..., Any]) -> None:
+    folder = str(ppo_run / "checkpoint")
+    bots = {"mcts:2": 2.0, folder: 1.0}
+    pool, _, env = make_pool(latest=1, past=0, random=0, greedy=0, bots=bots)
+    begin(pool, env, 0)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert set(names) == {"latest", *bots}
+    assert names.count("mcts:2") > names.count(folder)
+    assert [kind_of_opponent(name) for name in bots] == list(bots)
+
+
+@pytest.mark.parametrize("name", ["latest", "past-3", "random", "greedy"])
+def test_a_bot_does_not_have_the_name_of_another_kind_of_opponent(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"opponents\.bots: .*'{name}'"):
+        tiny(opponents={"bots": {name: 1}})
+
+
+def test_bots_alone_are_enough_and_unknown_ones_are_refused(tmp_path: Path) -> None:
+    none = {"latest": 0, "past": 0, "random": 0, "greedy": 0}
+    with pytest.raises(ConfigError, match="bots of opponents must have a sum > 0"):
+        tiny(opponents=none)
+    assert train_run(tiny(frames=64, opponents={**none, "bots": {"mcts:1": 1}}), tmp_path / "mcts").finished
+    with pytest.raises(UnknownBotError, match="nobody"):
+        train_run(tiny(opponents={**none, "bots": {"nobody": 1}}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_bot_that_plays_one_game_at_a_time_is_rejected(
+    make_pool: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MCTSBot, "one_game_at_a_time", True)
+    with pytest.raises(ConfigError, match="many games at once, got 'mcts:2'"):
+        make_pool(bots={"mcts:2": 1.0})
+
+
+def test_the_report_plots_the_score_against_every_kind_of_opponent() -> None:
+    (panel,) = TEXTS.sections[0].plots[0].panels
+    rows = [{"frames": frames, "score/latest": 0.5} for frames in (64, 128)]
+    with_bot = [{**row, "score/mcts:2": 0.3} for row in rows]
+    assert metrics_plot(rows, "frames", [panel]) != metrics_plot(with_bot, "frames", [panel])
+    many = [{**row, **{f"score/{number}": 0.1 for number in range(20)}} for row in rows]
+    assert metrics_plot(many, "frames", [panel]).startswith(b"\x89PNG")
+
+
+# -- Features of the game -----------------------------------------------------------------------------------------------
+
+
+def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
+    game = load_game("trugo(max_turns=20,radius=4,tiles=18)")
+    env, plain = NetworkInputsEnv(16, game), VectorEnv(16, game)
+    inputs = NetworkInputs(game, True)
+    num_planes = len(game.observation_planes)
+    observations, _ = env.reset(seed=1)
+    others, _ = plain.reset(seed=1)
+    assert env.observation_space.contains(observations)
+    generator = np.random.default_rng(0)
+    ended = 0
+    for _ in range(80):
+        assert observations.shape == (16, *inputs.shape)
+        assert (observations[:, :num_planes] == others).all()
+        records = env.save_games().positions.view(game.state_dtype)[:, 0].copy()
+        assert (observations == inputs.of_records(records)[0]).all()
+        actions = (generator.random((16, game.num_actions)) * env.action_masks()).argmax(1)
+        observations, *_, info = env.step(actions)
+        others, *_, plain_info = plain.step(actions)
+        for row in np.flatnonzero(info.get("_final_obs", [])):
+            final = info["final_obs"][row]
+            assert (final[:num_planes] == plain_info["final_obs"][row]).all()
+            assert np.isfinite(final[num_planes:]).all()
+            ended += 1
+    assert ended > 20
+
+
+def test_a_run_starts_from_a_shipped_agent(tmp_path: Path) -> None:
+    network = load_checkpoint(find("vadus")).network
+    config = tiny(frames=64, init_from="vadus", network=network.architecture.config)
+    begun = load_training_state(train_run(config, tmp_path).checkpoint)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(begun[f"opponents/past-0/{name}"], tensor), name
+
+
+# -- Display ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,440 @@
+"""What the runs of all algorithms have in common, shown by an algorithm of a few lines (see counting.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import stoneworks
+from stoneworks.evaluation.records import read_records
+from stoneworks.models import UnknownBotError
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.training.runs.algorithms import ConfigError, RunConfig
+from stoneworks.training.runs.config_files import dump_config
+from stoneworks.training.runs.display import TrainingBar, stop_on_signals
+from stoneworks.training.runs.run import TrainingStatus, train_run
+from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(HERE))
+    import counting
+
+    counting.register()
+    yield
+    sys.modules.pop("counting")
+
+
+def config(**values: Any) -> Any:
+    import counting
+
+    return counting.config(**values)
+
+
+def matches(**values: Any) -> Any:
+    import counting
+
+    return counting.Matches(**values)
+
+
+class StopAfter:
+    """Sets an event after some iterations, or after some messages, of which one comes with each match."""
+
+    def __init__(self, iterations: int = 10**6, *, messages: int = 10**6) -> None:
+        self.event = threading.Event()
+        self._left = [messages, iterations]
+
+    def __call__(self, status: TrainingStatus) -> None:
+        self._left[not status.message] -= 1
+        if min(self._left) <= 0:
+            self.event.set()
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    """What the checkpoint says of the run."""
+    return dict(load_checkpoint(folder / "checkpoint").training)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_checkpoint(folder / "checkpoint").network.state_dict()
+
+
+def assert_equal_runs(one: Path, other: Path) -> None:
+    for name, tensor in weights(one).items():
+        assert torch.equal(tensor, weights(other)[name]), name
+    assert load_training_state(one / "checkpoint") == load_training_state(other / "checkpoint")
+    rows = [[{**row, "seconds": 0} for row in saved(folder)["match_results"]] for folder in (one, other)]
+    assert rows[0] == rows[1]
+
+
+# -- What a run leaves --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_trains_to_its_end_and_reports_records_and_saves_it(tmp_path: Path) -> None:
+    seen: list[TrainingStatus] = []
+    result = train_run(config(matches=matches(steps=3)), tmp_path, report=seen.append)
+    assert (result.done, result.finished, result.checkpoint) == (6, True, tmp_path / "checkpoint")
+    assert result.per_second > 0
+    iterations = [status for status in seen if not status.message]
+    assert [(status.done, status.total, status.metrics) for status in iterations] == [
+        (done, 6, {"half": done / 2}) for done in range(1, 7)
+    ]
+    assert (seen[0].beside, seen[0].below) == ("half 0.5", ("below",))
+    messages = [status.message for status in seen if status.message]
+    assert [message.split(":")[0] for message in messages] == ["after 3 steps"] * 2 + ["after 6 steps"] * 2
+    training = saved(tmp_path)
+    assert (training["algorithm"], training["steps"], training["own"]) == ("counting", 6, "value")
+    assert training["config"]["game"] == "vadus(size=2)"
+    assert training["hardware"]["torch_threads"] == 1
+    played = [(row["steps"], row["player"], row["opponent"], row["games"]) for row in training["match_results"]]
+    assert played == [(steps, "policy", name, 2) for steps in (3, 6) for name in ("random", "greedy")]
+    for row in training["match_results"]:
+        assert row["wins"] + row["draws"] + row["losses"] == 2
+        assert row["interval"][0] <= row["score"] <= row["interval"][1]
+    files = sorted((tmp_path / "matches").iterdir())
+    assert [file.name for file in files] == [f"000000000{done}-{number}.jsonl" for done in (3, 6) for number in (0, 1)]
+    assert all(len(list(read_records(file))) == 2 for file in files)
+    rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["steps"], row["total_steps"], row["half"]) for row in rows] == [(n, 6, n / 2) for n in range(1, 7)]
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    tags = {"half", "progress/seconds", "speed/steps_per_second", "matches/policy_random", "matches/policy_greedy"}
+    assert set(events.Tags()["scalars"]) == tags
+    assert [event.step for event in events.Scalars("half")] == list(range(1, 7))
+
+
+def test_checkpoints_are_written_while_training_goes_on(tmp_path: Path) -> None:
+    seen = []
+
+    def look(status: TrainingStatus) -> None:
+        seen.append(saved(tmp_path)["steps"] if (tmp_path / "checkpoint").exists() else 0)
+
+    train_run(config(checkpoint_seconds=1e-9), tmp_path, report=look)
+    assert seen == [0, 1, 2, 3, 4, 5], "a report comes before the checkpoint that is due then"
+    seen.clear()
+    shutil.rmtree(tmp_path / "checkpoint")
+    train_run(config(), tmp_path, report=look)
+    assert seen == [0, 1, 1, 1, 1, 1], "the first iteration is saved in any case"
+
+
+def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) -> None:
+    for number, seed in enumerate((1, 1, 2)):
+        train_run(config(seed=seed), tmp_path / str(number))
+    assert_equal_runs(tmp_path / "0", tmp_path / "1")
+    assert not torch.equal(*(weights(tmp_path / name)["stem.weight"] for name in ("0", "2")))
+
+
+def test_an_algorithm_that_fails_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import counting
+
+    monkeypatch.setattr(counting.Counting, "iterate", lambda self, stop: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        train_run(config(), tmp_path)
+    assert counting.Counting.closed == 1
+
+
+def test_iterations_without_metrics_are_not_recorded_and_one_that_is_stopped_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import counting
+
+    seen: list[TrainingStatus] = []
+    stop = threading.Event()
+
+    def iterate(self: Any, stop: threading.Event) -> Any:
+        self.total = 0
+        if seen:
+            stop.set()
+            return None
+        self.show_message("preparing")
+        return {}
+
+    monkeypatch.setattr(counting.Counting, "iterate", iterate)
+    result = train_run(config(), tmp_path, report=seen.append, stop=stop)
+    assert [(status.message, status.done) for status in seen] == [("preparing", 0)]
+    assert (result.done, result.finished, saved(tmp_path)["steps"]) == (0, False, 0)
+    assert not (tmp_path / "metrics.jsonl").exists()
+
+
+# -- Stopping and going on ----------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    settings = config(matches=matches(steps=3))
+    train_run(settings, tmp_path / "whole")
+    for iterations in (1, 3):
+        stop = StopAfter(iterations)
+        assert not train_run(settings, tmp_path / "parts", resume=True, report=stop, stop=stop.event).finished
+    assert saved(tmp_path / "parts")["steps"] == 4
+    last = train_run(settings, tmp_path / "parts", resume=True)
+    assert (last.finished, last.done) == (True, 6)
+    assert last.seconds >= saved(tmp_path / "parts")["seconds"] >= 0
+    assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_more_steps_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    assert train_run(config(steps=2), tmp_path).done == 2
+    again = train_run(config(steps=2), tmp_path, resume=True)
+    assert (again.done, again.finished, again.per_second) == (2, True, 0)
+    assert train_run(config(steps=5), tmp_path, resume=True).done == 5
+
+
+def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
+    settings = config(steps=2, matches=matches(steps=1))
+    finished, sessions = False, 0
+    while not finished:
+        stop = StopAfter(messages=1)
+        finished = train_run(settings, tmp_path / "parts", resume=True, report=stop, stop=stop.event).finished
+        sessions += 1
+        assert len(saved(tmp_path / "parts")["match_results"]) == sessions
+    assert sessions == 4
+    train_run(settings, tmp_path / "whole")
+    assert_equal_runs(tmp_path / "whole", tmp_path / "parts")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import counting
+from stoneworks.training.runs.config_files import load_config
+from stoneworks.training.runs.run import train_run
+
+counting.register()
+moment, calls = sys.argv[3], 0
+
+def die(before):
+    def call(*arguments, **named):
+        global calls
+        calls += 1
+        if calls == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return before(*arguments, **named)
+    return call
+
+report = lambda status: None
+if moment == "after an iteration":
+    report = die(report)
+else:  # the first checkpoint is renamed once, and each further one replaces another: two renames
+    Path.rename = die(Path.rename)
+train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("moment", "kept"), [("after an iteration", 3), ("between the renames of a checkpoint", 2)])
+def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: Path, moment: str, kept: int) -> None:
+    settings = config(checkpoint_seconds=1e-9, matches=matches(steps=10**6, opponents=("random",)))
+    file, folder = tmp_path / "config.yaml", tmp_path / "run"
+    file.write_text(dump_config(settings), encoding="utf-8")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE)}
+    command = [sys.executable, "-c", KILLED, str(file), str(folder), moment]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert len(read_metrics(folder / "metrics.jsonl", "steps")) > kept
+    seen: list[TrainingStatus] = []
+    assert train_run(settings, folder, resume=True, report=seen.append).finished
+    assert seen[0].done == kept + 1
+    lines = [json.loads(line)["steps"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert lines == [1, 2, 3, 4, 5, 6]
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    assert sorted(event.step for event in events.Scalars("half")) == lines
+    train_run(settings, tmp_path / "whole")
+    assert_equal_runs(folder, tmp_path / "whole")
+
+
+def test_metrics_that_were_written_twice_or_broken_off_count_once(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    rows = [{"steps": steps, "value": value} for steps, value in ((10, 1), (20, 2), (30, 3), (19, 4), (31, 5))]
+    file.write_text("\n".join(map(json.dumps, rows)) + '\n{"steps": 40, "va')
+    assert [(row["steps"], row["value"]) for row in read_metrics(file, "steps")] == [(10, 1), (19, 4), (31, 5)]
+    assert read_metrics(tmp_path / "none", "steps") == []
+    truncate_metrics(file, "steps", 19)
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [rows[0], rows[3]]
+
+
+# -- Rejections -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a finished run."""
+    train_run(config(), tmp_path / "finished")
+    return tmp_path / "finished"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 5}, "seed is 5; the run began with 0; only steps, checkpoint_seconds, threads, matches may change"),
+        ({"network": {"channels": 2}}, "network is .*'channels': 2"),
+        ({"game": "vadus(size=3)"}, r"game is 'vadus.size=3.'; .* began with 'vadus.size=2.'"),
+    ],
+)
+def test_a_run_is_not_resumed_with_another_configuration(folder: Path, changes: dict[str, Any], message: str) -> None:
+    before = saved(folder)
+    with pytest.raises(ConfigError, match=message):
+        train_run(config(steps=9, **changes), folder, resume=True)
+    assert saved(folder) == before
+
+
+def test_a_checkpoint_is_not_overwritten_by_a_new_run(folder: Path) -> None:
+    before = (folder / "checkpoint" / "checkpoint.json").read_bytes()
+    with pytest.raises(CheckpointError, match="already exists"):
+        train_run(config(seed=1), folder)
+    assert (folder / "checkpoint" / "checkpoint.json").read_bytes() == before
+
+
+def test_a_checkpoint_that_cannot_be_continued_is_refused(folder: Path) -> None:
+    file = folder / "checkpoint" / "checkpoint.json"
+    description = json.loads(file.read_text())
+    del description["training"]["own"]
+    file.write_text(json.dumps(description))
+    with pytest.raises(CheckpointError, match=r"checkpoint cannot be continued: KeyError\('own'\)"):
+        train_run(config(steps=9), folder, resume=True)
+    (folder / "checkpoint" / "training.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"training\.safetensors is missing"):
+        train_run(config(steps=9), folder, resume=True)
+
+
+def test_an_unknown_opponent_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UnknownBotError, match="nobody"):
+        train_run(config(matches=matches(opponents=("nobody",))), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_needs_an_empty_folder_or_its_own(tmp_path: Path) -> None:
+    (tmp_path / "own").touch()
+    (tmp_path / ".draft.tmp").touch()
+    (tmp_path / "notes.txt").touch()
+    for resume in (False, True):
+        with pytest.raises(ValueError, match=r"folder must be .*notes\.txt"):
+            train_run(config(), tmp_path, resume=resume)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".draft.tmp", "notes.txt", "own"]
+    (tmp_path / "notes.txt").unlink()
+    assert train_run(config(), tmp_path).finished
+
+
+# -- Other checkpoints as a start ---------------------------------------------------------------------------------------
+
+
+def test_a_run_starts_from_the_weights_of_a_checkpoint_of_another_size(folder: Path, tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    larger = config(game="vadus(size=3)", init_from=str(folder / "checkpoint"))
+    run = tmp_path / "larger"
+    with pytest.MonkeyPatch.context() as patched:
+        import counting
+
+        patched.setattr(counting.Counting, "total", 0, raising=False)
+        train_run(larger, run, stop=stop)
+    start = weights(run)
+    for name, tensor in weights(folder).items():
+        assert torch.equal(tensor, start[name]), name
+    shutil.rmtree(folder)
+    assert train_run(larger, run, resume=True).finished
+    assert any(not torch.equal(tensor, start[name]) for name, tensor in weights(run).items())
+
+
+def test_a_checkpoint_names_the_runs_that_led_to_its_weights(folder: Path, tmp_path: Path) -> None:
+    second = config(init_from=str(folder / "checkpoint"))
+    train_run(second, tmp_path / "second")
+    train_run(second.replace(steps=8), tmp_path / "second", resume=True)
+    train_run(config(init_from=str(tmp_path / "second" / "checkpoint")), tmp_path / "third")
+    assert saved(folder)["earlier_runs"] == []
+    runs = saved(tmp_path / "third")["earlier_runs"]
+    assert [(run["algorithm"], run["amount"], run["unit"]) for run in runs] == [
+        ("counting", 6, "steps"),
+        ("counting", 8, "steps"),
+    ]
+    assert [run["seconds"] for run in runs] == [saved(path)["seconds"] for path in (folder, tmp_path / "second")]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("vadus", "init_from must be a checkpoint of the network"),
+        ("laido", "laido"),
+        ("no such folder", "no such folder"),
+    ],
+)
+def test_a_run_does_not_start_from_a_checkpoint_that_does_not_fit(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(CheckpointError, match=message):
+        train_run(config(init_from=name), tmp_path / "new" / "run")
+    assert not (tmp_path / "new").exists()
+
+
+# -- Display ------------------------------------------------------------------------------------------------------------
+
+
+def test_train_shows_the_progress_and_writes_the_report(tmp_path: Path) -> None:
+    (tmp_path / "counting.yaml").write_text(dump_config(config()), encoding="utf-8")
+    output = io.StringIO()
+    console = Console(file=output, width=100)
+    settings: dict[str, Any] = {"steps": 4, "matches.opponents": ["random"]}
+    result = stoneworks.train(str(tmp_path / "counting.yaml"), tmp_path / "run", console=console, **settings)
+    assert (result.finished, result.done) == (True, 4)
+    assert "after 4 steps: vadus(size=2): policy scores" in output.getvalue()
+    assert "4/4 steps" in output.getvalue()
+    assert "half 2.0" in output.getvalue()
+    assert "| steps | 4 of 4 |" in (tmp_path / "run" / "report.md").read_text()
+    with pytest.raises(ConfigError, match="steps must be >= 1, got 0"):
+        stoneworks.train(str(tmp_path / "counting.yaml"), tmp_path / "other", steps=0)
+    with pytest.raises(ConfigError, match="unknown key stepz"):
+        stoneworks.train(config(), tmp_path / "other", stepz=3)
+
+
+def test_training_runs_in_a_thread_that_receives_no_signals(tmp_path: Path) -> None:
+    results = []
+    console = Console(file=io.StringIO())
+    thread = threading.Thread(target=lambda: results.append(stoneworks.train(config(), tmp_path, console=console)))
+    thread.start()
+    thread.join()
+    assert results[0].finished
+
+
+def test_messages_are_printed_above_the_progress_bar() -> None:
+    output = io.StringIO()
+    status = TrainingStatus(5, 10, 1.0, 2.5, message="news [with brackets]")
+    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
+        bar.show(status)
+        bar.show(dataclasses.replace(status, done=12, message=""))
+    assert output.getvalue().startswith("news [with brackets]\n")
+    assert "10/10 frames, 2/s" in output.getvalue()
+
+
+def test_the_first_signal_sets_the_event_and_the_second_interrupts() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), stop_on_signals() as stop:  # noqa: PT012 - the second signal is to raise
+        assert not stop.is_set()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(600)
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(600)
+    assert signal.getsignal(signal.SIGINT) is before
+    with stop_on_signals() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.wait(600)
+    assert signal.getsignal(signal.SIGTERM) is not None
+
+
+def test_the_base_class_of_configurations_is_public() -> None:
+    assert stoneworks.training.RunConfig is RunConfig

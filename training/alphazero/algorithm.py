@@ -1,0 +1,322 @@
+"""AlphaZero: self-play with tree search, and a network that learns from the search policies and the results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from stoneworks.documents import Document
+from stoneworks.models import Bot
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.description import PlaySettings
+from stoneworks.models.machine import num_processors
+from stoneworks.models.network import BoardNetwork
+from stoneworks.models.search.guides import make_guide
+from stoneworks.text import percent
+from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.learner import Learner, Losses
+from stoneworks.training.alphazero.metrics import tensorboard_scalars
+from stoneworks.training.alphazero.mixed_self_play import Clocks
+from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
+from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.alphazero.sources import (
+    GameSource,
+    OwnSelfPlay,
+    SelfPlayProcesses,
+    device_and_dtype,
+    make_evaluator,
+)
+from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
+from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.hardware import torch_threads
+from stoneworks.training.runs.run_folder import read_run, runs_before
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from stoneworks.training.alphazero.cluster.status import ClusterStatus
+
+POSITIONS_FOLDER = "positions"
+
+# Purposes of random numbers, besides the initial weights; each has its own sequence of seeds.
+_SELF_PLAY, _LEARNING, _MATCHES = range(1, 4)
+
+
+class State(Document):
+    """What a checkpoint says of a run, besides what all algorithms write.
+
+    Attributes:
+        games: number of games played.
+        positions_by_game: number of positions in the replay buffers so far, by game string.
+        positions_adopted: number of these that come from ``positions_from``.
+        iterations: number of iterations of self-play and learning.
+        gradient_steps: number of gradient steps.
+        random_state: state of the random numbers of training batches.
+    """
+
+    error: ClassVar[type[ValueError]] = CheckpointError
+
+    games: int = Field(ge=0)
+    positions_by_game: dict[str, Annotated[int, Field(ge=0)]]
+    positions_adopted: int = Field(ge=0)
+    iterations: int = Field(ge=0)
+    gradient_steps: int = Field(ge=0)
+    random_state: dict[str, Any]
+
+    @classmethod
+    def of_checkpoint(cls, checkpoint: Checkpoint, config: AlphaZeroConfig) -> State:
+        """Return the state in a checkpoint of a run with ``config``. Raises ``CheckpointError`` if it is invalid."""
+        training = checkpoint.training
+        where = f"{checkpoint.folder}: training"
+        state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
+        added, total = state.positions_by_game, training["positions"] + state.positions_adopted
+        if set(added) != set(config.shares()) or sum(added.values()) != total:
+            raise CheckpointError(
+                f"{where}: positions_by_game must be those of {', '.join(config.shares())} with a sum of {total}, got {added}"
+            )
+        return state
+
+
+class AlphaZero(Algorithm[AlphaZeroConfig]):
+    """Trains by self-play. The folder of a run also contains ``positions/``, the replay buffers."""
+
+    files = (POSITIONS_FOLDER,)
+
+    def __init__(self, config: AlphaZeroConfig, network: BoardNetwork, folder: Path) -> None:
+        """See :class:`Algorithm`."""
+        super().__init__(config, network, folder)
+        self.learner = Learner(network, config.learner, *device_and_dtype(config))
+        self.network = self.learner.acting_network
+        self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))
+        self.games = 0
+        self.iterations = 0
+        self.num_adopted = 0
+        self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
+        self._source: GameSource | None = None
+        self._cluster: ClusterStatus | None = None
+
+    @property
+    def play(self) -> PlaySettings:
+        """See :attr:`Algorithm.play`."""
+        play, discount = self.config.play, self.config.search.discount
+        return PlaySettings(
+            deterministic_policy=True,
+            discount=discount,
+            guide=play.guide,
+            guide_weight=play.guide_weight,
+            guide_playouts=play.guide_playouts,
+        )
+
+    @property
+    def progress(self) -> float:
+        """Completed fraction of the run, in [0, 1]."""
+        return self.done / self.config.positions
+
+    # -- The beginning of a session --------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Adopt the positions of ``positions_from``. Raises ``CheckpointError`` if they are not those of the games of this run."""
+        if not self.config.positions_from:
+            return
+        folder = Path(self.config.positions_from)
+        checkpoint = read_run(folder).checkpoint
+        config = parse_config(checkpoint.training["config"], str(checkpoint.folder))
+        if not isinstance(config, AlphaZeroConfig):
+            raise CheckpointError(
+                f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}, one of {config.algorithm}"
+            )
+        if missing := set(self.config.shares()) - set(config.shares()):
+            raise CheckpointError(
+                f"positions_from must be the folder of a run with {min(missing)}, got {str(folder)!r}, which has played "
+                f"{', '.join(config.shares())}"
+            )
+        before = runs_before(checkpoint)
+        self.earlier_runs = [*before, *(run for run in self.earlier_runs if run not in before)]
+        state = State.of_checkpoint(checkpoint, config)
+        self.buffers.add_from(ReplayBuffers(folder / POSITIONS_FOLDER, config, state.positions_by_game))
+        self.num_adopted = sum(self.buffers.num_added.values())
+
+    def state(self) -> tuple[Row, Mapping[str, Tensor]]:
+        """See :meth:`Algorithm.state`."""
+        state = State(
+            games=self.games,
+            positions_by_game=self.buffers.num_added,
+            positions_adopted=self.num_adopted,
+            iterations=self.iterations,
+            gradient_steps=self.learner.num_steps,
+            random_state=dict(self.generator.bit_generator.state),
+        )
+        return state.model_dump(), self.learner.state()
+
+    def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
+        """See :meth:`Algorithm.load`."""
+        state = State.of_checkpoint(checkpoint, self.config)
+        self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
+        self.learner.load_state(tensors)
+        self.generator.bit_generator.state = state.random_state
+        self.games, self.iterations, self.num_adopted = state.games, state.iterations, state.positions_adopted
+        self.buffers = ReplayBuffers(self.folder / POSITIONS_FOLDER, self.config, state.positions_by_game)
+
+    # -- Training ----------------------------------------------------------------------------------------------------------
+
+    def iterate(self, stop: threading.Event) -> Row | None:
+        """Collect games and train on them; before the first ones, train on the adopted positions."""
+        due = self._num_steps_due(self.num_adopted)
+        if self.learner.num_steps < due:
+            self._learn_adopted(due)
+            return {}
+        if self._source is None:
+            self._source = self._open_source()
+        source = self._source
+        begin = time.perf_counter()
+        source.clocks = clocks = Clocks()
+        played = source.collect(self.config.positions_per_iteration, stop)
+        if stop.is_set():
+            return None
+        self.buffers.add(played)
+        self.done = sum(self.buffers.num_added.values()) - self.num_adopted
+        self.games += len(played)
+        self.iterations += 1
+        played_by = time.perf_counter()
+        losses = self._learn(self._num_steps_due(self.done + self.num_adopted))
+        source.update(self.network.playing_state_dict(), self.progress)
+        end = time.perf_counter()
+        self._cluster = source.status()
+        return {
+            "games": self.games,
+            "iterations": self.iterations,
+            **_metrics_of_games(played, end - begin),
+            **_metrics_of_time(clocks, end - begin, end - played_by),
+            **({} if losses is None else asdict(losses)),
+            **({} if self._cluster is None else self._cluster.figures()),
+        }
+
+    def _open_source(self) -> GameSource:
+        number = self.config.processes
+        if number < 0:
+            number = 0 if num_processors() == 1 else num_processors()
+        seed = self.config.seed_sequence(_SELF_PLAY, self.iterations)
+        if self.config.cluster:
+            from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
+
+            return ClusterSelfPlay(self.network, self.config, seed, self.progress, self.show_message)
+        if number == 0:
+            return OwnSelfPlay(self.network, self.config, seed, self.progress)
+        return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
+
+    def _learn_adopted(self, due: int) -> None:
+        """Take some of the gradient steps on the adopted positions, which are used as often as those of self-play."""
+        losses = self._learn(min(due, self.learner.num_steps + max(10, due // 10)))
+        assert losses is not None
+        self.show_message(
+            f"{self.learner.num_steps:,} of {due:,} gradient steps on the positions of {self.config.positions_from}: "
+            f"policy loss {losses.policy:.3f}, value loss {losses.value:.3f}"
+        )
+
+    def _num_steps_due(self, num_positions: int) -> int:
+        """Return the number of gradient steps for a number of positions."""
+        settings = self.config.learner
+        return int(num_positions * settings.samples_per_position / settings.batch_size)
+
+    def _learn(self, due: int) -> Losses | None:
+        """Take gradient steps up to the number ``due``; return the mean losses, or None without any step."""
+        steps = []
+        with torch_threads(self.config.learner_threads or self.config.threads):
+            while self.learner.num_steps < due:
+                steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
+        if not steps:
+            return None
+        return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
+
+    def close(self) -> None:
+        """Stop self-play."""
+        if self._source is not None:
+            self._source.close()
+
+    # -- Matches and display ---------------------------------------------------------------------------------------------
+
+    def pairings(self) -> Iterator[Pairing]:
+        """Yield the matches of the policy, then those of the search."""
+        settings = self.config.matches
+        searcher = f"policy@{settings.simulations}"
+        names = [("policy", name) for name in settings.opponents]
+        names += [(searcher, name) for name in settings.search_opponents]
+        for number, (player, opponent) in enumerate(names):
+            bot: Bot
+            if player == "policy":
+                bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
+            else:
+                bot = self._search_bot(player)
+            yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
+
+    def _search_bot(self, name: str) -> SearchBot:
+        play = self.config.play
+        return SearchBot(
+            make_evaluator(self.network, self.config),
+            self.game,
+            simulations=self.config.matches.simulations,
+            discount=self.config.search.discount,
+            guide=make_guide(play.guide, self.game, play.guide_playouts),
+            guide_weight=play.guide_weight,
+            features=self.config.network.sees_features,
+            name=name,
+        )
+
+    def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
+        """See :meth:`Algorithm.lines`."""
+        lines = lines_of(metrics)
+        return "", lines if self._cluster is None else [*lines, *self._cluster.lines()]
+
+    def scalars(self, metrics: Row) -> Mapping[str, float]:
+        """See :meth:`Algorithm.scalars`."""
+        scalars = tensorboard_scalars(metrics)
+        return scalars if self._cluster is None else scalars | self._cluster.scalars()
+
+
+def _metrics_of_games(played: Sequence[PlayedGame], seconds: float) -> dict[str, float]:
+    winners = np.array([game.winner for game in played])
+    return {
+        "games_per_second": len(played) / seconds,
+        "mean_length": float(np.mean([len(game.actions) for game in played])),
+        "draw_share": float((winners < 0).mean()),
+        "first_player_score": float(np.where(winners < 0, 0.5, winners == 0).mean()),
+    }
+
+
+def _metrics_of_time(clocks: Clocks, seconds: float, learning_seconds: float) -> dict[str, float]:
+    """Return shares of the time of all processes."""
+    self_play_seconds = clocks.network_seconds + clocks.search_seconds + clocks.other_seconds
+    busy = max(1e-9, self_play_seconds + learning_seconds)
+    return {
+        "simulations_per_second": clocks.num_simulations / seconds,
+        "network_share": clocks.network_seconds / busy,
+        "search_share": clocks.search_seconds / busy,
+        "learning_share": learning_seconds / busy,
+        "search_share_of_self_play": clocks.search_seconds / max(1e-9, self_play_seconds),
+    }
+
+
+def lines_of(metrics: Row) -> list[str]:
+    """Return the lines below the progress bar."""
+    lines = [
+        f"{metrics['games_per_second']:,.1f} games/s, {metrics['simulations_per_second']:,.0f} simulations/s; "
+        f"{metrics['games']:,} games, the latest of {metrics['mean_length']:.0f} actions, "
+        f"{percent(metrics['draw_share'], digits=0)} drawn"
+    ]
+    if "policy" in metrics:
+        lines.append(
+            f"loss: policy {metrics['policy']:.3f} ({metrics['policy_divergence']:.3f} above the search's), "
+            f"value {metrics['value']:.3f}"
+        )
+    shares = {name: metrics[f"{name}_share"] for name in ("network", "search", "learning")}
+    shares["other"] = max(0.0, 1 - sum(shares.values()))
+    return [*lines, "time: " + ", ".join(f"{name} {percent(share, digits=0)}" for name, share in shares.items())]

@@ -1,0 +1,221 @@
+"""PPO self-play by sb3-contrib's MaskablePPO, with opponents, and checkpoints from which results continue unchanged."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stoneworks.envs.vector import SavedGames, VectorEnv
+from stoneworks.extras import require_extra
+from stoneworks.integrations.sb3 import SB3VecEnv
+from stoneworks.models.bots.policy_bot import PolicyBot
+from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.description import PlaySettings
+from stoneworks.models.network import BoardNetwork
+from stoneworks.text import percent
+from stoneworks.training.ppo.config import PPOConfig
+from stoneworks.training.ppo.games import NetworkInputsEnv
+from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
+from stoneworks.training.ppo.sb3_policy import BoardPolicy
+from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
+from stoneworks.training.runs.hardware import find_device
+
+with require_extra("train", "training runs"):
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import KVWriter, Logger
+    from stable_baselines3.common.utils import set_random_seed
+    from torch import Tensor
+
+#: Number of latest games per kind of opponent over which the displayed training score is averaged.
+SCORE_WINDOW = 500
+
+# Purposes of random numbers; each has its own sequence of seeds.
+_INITIAL_WEIGHTS, _UPDATE, _EVALUATION = range(3)
+
+
+class PPO(Algorithm[PPOConfig]):
+    """Trains against a pool of opponents. An iteration is an update, which is always completed.
+
+    Attributes:
+        model: the MaskablePPO model.
+        games: the training games.
+        pool: the opponents.
+        updates: number of completed updates.
+    """
+
+    def __init__(self, config: PPOConfig, network: BoardNetwork, folder: Path) -> None:
+        """See :class:`Algorithm`."""
+        super().__init__(config, network, folder)
+        env_class = NetworkInputsEnv if config.network.sees_features else VectorEnv
+        self.games = env_class(config.num_games, self.game)
+        self.env = SB3VecEnv(self.games)
+        self.model = MaskablePPO(
+            BoardPolicy,
+            self.env,
+            learning_rate=self._learning_rate,
+            n_steps=config.steps_per_update,
+            batch_size=config.minibatch_size,
+            n_epochs=config.epochs,
+            gamma=config.discount,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.entropy_coefficient,
+            vf_coef=config.value_coefficient,
+            max_grad_norm=config.max_gradient_norm,
+            policy_kwargs={"architecture": network.architecture},
+            seed=int(config.seed_sequence(_INITIAL_WEIGHTS).generate_state(1)[0]),
+            device=find_device(config.device),
+        )
+        self._metrics = _Metrics()
+        self.model.set_logger(Logger(None, [self._metrics]))
+        self.network: BoardNetwork = self.model.policy.network  # type: ignore[assignment]
+        self.network.load_state_dict(network.state_dict())
+        self.pool = OpponentPool(self.game, config.opponents, self.network)
+        self.updates = 0
+        self._callback = _Callback(self)
+
+    @property
+    def play(self) -> PlaySettings:
+        """See :attr:`Algorithm.play`."""
+        return PlaySettings(deterministic_policy=self.config.deterministic_policy)
+
+    def start(self) -> None:
+        """Start the training games."""
+        self.begin_update()
+        self.env.reset()
+        self.env.keep_games()
+
+    def begin_update(self) -> None:
+        """Seed all random number generators for this update and replace the opponents."""
+        for_torch, for_games, for_pool = self.config.seed_sequence(_UPDATE, self.updates).spawn(3)
+        set_random_seed(int(for_torch.generate_state(1)[0]))
+        self.games.np_random = np.random.default_rng(for_games)
+        self.pool.begin_update(self.updates, for_pool, self.games)
+
+    def iterate(self, stop: threading.Event) -> Row:
+        """Play and train for one update."""
+        self._metrics.latest = {}
+        self.model.learn(self.config.frames_per_update, self._callback, reset_num_timesteps=False)
+        self.model.logger.dump()  # the losses, which ``learn`` records after it has written the rest
+        self.done = self.model.num_timesteps
+        self.updates += 1
+        scores = {f"score/{kind}": float(np.mean(results)) for kind, results in sorted(self._callback.results.items())}
+        return scores | {name: value for name, value in self._metrics.latest.items() if not name.startswith("time/")}
+
+    def _learning_rate(self, remaining: float) -> float:
+        # ``remaining`` is that of a call of ``learn``, which is only an update.
+        start, end = self.config.learning_rate, self.config.final_learning_rate
+        frames = self.model.num_timesteps if hasattr(self, "model") else 0
+        return end + (start - end) * max(1.0 - frames / self.config.frames, 0.0)
+
+    def pairings(self) -> Iterator[Pairing]:
+        """Yield the matches of the policy."""
+        self.network.eval()
+        for number, opponent in enumerate(self.config.matches.opponents):
+            of_policy, of_match = (
+                self.config.seed_sequence(_EVALUATION, self.updates, number, part) for part in (0, 1)
+            )
+            seed = int(of_policy.generate_state(1)[0])
+            deterministic = self.config.deterministic_policy
+            bot = PolicyBot(self.network, self.game, seed, deterministic=deterministic, name="policy")
+            yield Pairing("policy", bot, opponent, of_match)
+
+    def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
+        """See :meth:`Algorithm.lines`."""
+        scores = {kind: metrics.get(f"score/{kind}") for kind in ("greedy", "random")}
+        return ", ".join(
+            f"{kind} {percent(score, digits=0)}" for kind, score in scores.items() if score is not None
+        ), ()
+
+    def state(self) -> tuple[Row, Mapping[str, Tensor]]:
+        """See :meth:`Algorithm.state`."""
+        saved = self.games.save_games()
+        tensors = {
+            "games/positions": torch.from_numpy(saved.positions),
+            "games/seats": torch.from_numpy(saved.seats),
+            "games/num_started": torch.from_numpy(saved.num_started),
+            "games/opponents": torch.frombuffer(bytearray("\n".join(saved.opponents).encode()), dtype=torch.uint8),
+            "games/lengths": torch.from_numpy(self.env.lengths),
+        }
+        tensors |= {f"opponents/{name}": tensor for name, tensor in self.pool.state().items()}
+        moments = self.model.policy.optimizer.state_dict()["state"]
+        for index, (name, _) in enumerate(self.network.named_parameters()):
+            tensors |= {f"optimiser/{name}/{key}": tensor for key, tensor in moments.get(index, {}).items()}
+        return {"updates": self.updates}, tensors
+
+    def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
+        """See :meth:`Algorithm.load`."""
+        updates = checkpoint.training["updates"]
+        if type(updates) is not int or updates < 0:
+            raise CheckpointError(f"{checkpoint.folder}: training: updates must be an integer >= 0, got {updates!r}")
+        self.updates = updates
+        self.model.num_timesteps = self.done
+        self.network.load_state_dict(checkpoint.network.state_dict())
+        self.pool.load_state(_part(tensors, "opponents"), self.games)
+        games = _part(tensors, "games")
+        opponents = bytes(games["opponents"].numpy()).decode().split("\n")
+        self.games.restore_games(
+            SavedGames(games["positions"].numpy(), games["seats"].numpy(), games["num_started"].numpy(), opponents)
+        )
+        self.env.keep_games(games["lengths"].numpy())
+        optimizer = self.model.policy.optimizer
+        description = optimizer.state_dict()
+        for index, (name, parameter) in enumerate(self.network.named_parameters()):
+            moments = _part(tensors, f"optimiser/{name}")
+            if moments:
+                # The fused kernel of the optimizer requires moments with the memory format of their parameter.
+                description["state"][index] = {
+                    key: torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor
+                    for key, tensor in moments.items()
+                }
+        optimizer.load_state_dict(description)
+
+
+class _Metrics(KVWriter):
+    """Keeps what MaskablePPO logs."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, float] = {}
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Keep the numbers."""
+        self.latest |= {
+            name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
+        }
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class _Callback(BaseCallback):
+    """Begins updates and collects the results of training games.
+
+    Attributes:
+        results: scores of the latest games by kind of opponent; a draw is half a win.
+    """
+
+    def __init__(self, algorithm: PPO) -> None:
+        super().__init__()
+        self._algorithm = algorithm
+        self.results: dict[str, deque[float]] = {}
+
+    def _on_rollout_start(self) -> None:
+        self._algorithm.begin_update()
+
+    def _on_step(self) -> bool:
+        for info in self.locals["infos"]:
+            if "episode" in info:
+                results = self.results.setdefault(kind_of_opponent(info["opponent"]), deque(maxlen=SCORE_WINDOW))
+                results.append((1 + info["episode"]["r"]) / 2)
+        return True
+
+
+def _part(state: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    return {key.removeprefix(f"{name}/"): tensor for key, tensor in state.items() if key.startswith(f"{name}/")}

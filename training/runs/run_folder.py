@@ -1,0 +1,280 @@
+"""The folder of a run: its files, its metrics, and what its checkpoint says of the training.
+
+The folder contains ``checkpoint/``, the latest checkpoint; ``config.yaml``, the configuration; ``metrics.jsonl`` and
+``tensorboard/``, the metrics; ``matches/``, the game records of the matches; and what the algorithm adds.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field, Strict
+
+from stoneworks.documents import Document, Tuple, shown
+from stoneworks.envs.rules import Game
+from stoneworks.extras import require_extra
+from stoneworks.files import write_whole
+from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from stoneworks.models.shipped import find
+from stoneworks.reading import read_json_lines
+from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
+
+CHECKPOINT_FOLDER = "checkpoint"
+CONFIG_FILE = "config.yaml"
+METRICS_FILE = "metrics.jsonl"
+MATCHES_FOLDER = "matches"
+TENSORBOARD_FOLDER = "tensorboard"
+
+#: Key of the information about a mean of checkpoints, in its training information.
+AVERAGED = "averaged"
+_MAX_AMOUNT = 2**62
+
+
+class _Document(Document):
+    error: ClassVar[type[ValueError]] = CheckpointError
+
+
+class EarlierRun(_Document):
+    """A run that led to the initial weights of another one: the amount of training, its unit, and the time in seconds."""
+
+    algorithm: str
+    amount: int
+    unit: str
+    seconds: float
+
+
+class Averaged(_Document):
+    """The number of averaged checkpoints, and the runs that led to the others but not to the first."""
+
+    checkpoints: int
+    runs: Tuple[EarlierRun]
+
+
+class Hardware(_Document):
+    """The result of :func:`stoneworks.training.runs.hardware.describe_hardware`."""
+
+    processor: str
+    cores: int
+    torch_threads: int
+    gpu: str = ""
+
+
+class MatchRow(_Document):
+    """The result of a match during training; a further key, the unit of training, says when it was played."""
+
+    model_config = ConfigDict(extra="allow")
+
+    player: str
+    opponent: str
+    seconds: float
+    score: float
+    interval: Annotated[tuple[float, float], Strict(False)]
+    games: int
+    distinct_games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class EarlierRuns(_Document):
+    """What a checkpoint says of the other runs that led to its weights.
+
+    Attributes:
+        earlier_runs: the runs that led to the initial weights, oldest first.
+        averaged: in the mean of several checkpoints.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    earlier_runs: Tuple[EarlierRun] = ()
+    averaged: Averaged | None = None
+
+
+class TrainingInformation(EarlierRuns):
+    """What the checkpoints of all algorithms say of the training; further keys are the algorithm's own.
+
+    Attributes:
+        config: the configuration.
+        seconds: elapsed time, over all sessions.
+        hardware: the hardware.
+        match_results: the results of the matches.
+        matches_due: whether the latest matches were stopped before their end.
+    """
+
+    config: dict[str, Any]
+    seconds: float = Field(ge=0, lt=_MAX_AMOUNT)
+    hardware: Hardware
+    match_results: Tuple[MatchRow]
+    matches_due: bool = False
+
+
+def algorithm_of(training: Mapping[str, Any], source: str | os.PathLike[str]) -> AlgorithmEntry:
+    """Return the algorithm that trained a checkpoint. Raises :class:`CheckpointError` if it is not registered."""
+    name = training.get("algorithm")
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        raise CheckpointError(f"{source}: algorithm must be one of {', '.join(algorithm_names())}, got {name!r}")
+    return ALGORITHMS[name]
+
+
+def check_training(training: Mapping[str, Any], unit: str, source: str | os.PathLike[str]) -> None:
+    """Check the training information that all algorithms write to checkpoints. Raises :class:`CheckpointError`.
+
+    Args:
+        training: the ``training`` part of the checkpoint.
+        unit: unit of training progress (see ``RunConfig.unit``).
+        source: path of the checkpoint.
+    """
+    where = f"{source}: training"
+    TrainingInformation.parse(dict(training), where)
+    for values in (training, training["config"], *training["match_results"]):
+        amount = values.get(unit)
+        if not isinstance(amount, int) or isinstance(amount, bool) or not 0 <= amount < _MAX_AMOUNT:
+            raise CheckpointError(f"{where}: {unit} must be an integer from 0 to 2**62, got {shown(amount)}")
+
+
+def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
+    """Return the runs that led to the weights of an initial checkpoint, oldest first; of a mean, those of all its parts.
+
+    Each has the keys of :class:`EarlierRun`. Checkpoints that none of the registered algorithms wrote are left out.
+
+    Raises:
+        CheckpointError: the checkpoint's information about its training is invalid.
+    """
+    training = checkpoint.training
+    return own_runs(training, checkpoint.folder) + list(training.get(AVERAGED, {}).get("runs", ()))
+
+
+def own_runs(training: Mapping[str, Any], source: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the runs that led to the weights, oldest first; for a mean of checkpoints, only those of the first one.
+
+    Args:
+        training: the ``training`` part of the checkpoint.
+        source: path of the checkpoint.
+
+    Raises:
+        CheckpointError: ``training`` is invalid.
+    """
+    EarlierRuns.parse(dict(training), f"{source}: training")
+    runs = list(training.get("earlier_runs", ()))
+    name = training.get("algorithm", "")
+    if name in ALGORITHMS:
+        unit = ALGORITHMS[name].unit
+        check_training(training, unit, source)
+        runs.append({"algorithm": name, "amount": training[unit], "unit": unit, "seconds": training["seconds"]})
+    return runs
+
+
+def load_initial_checkpoint(init_from: str, game: Game | None = None) -> Checkpoint:
+    """Return the checkpoint ``init_from``, the path of a folder or the name of a shipped one, to play ``game``.
+
+    Raises:
+        CheckpointError: the checkpoint is damaged, or is for another game than ``game``.
+    """
+    return load_checkpoint(find(init_from) or init_from, game)
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run as read from its folder; training may still be in progress.
+
+    Attributes:
+        folder: folder of the run.
+        checkpoint: its latest checkpoint.
+        metrics: metrics of the iterations so far.
+        algorithm: the algorithm of the run.
+    """
+
+    folder: Path
+    checkpoint: Checkpoint
+    metrics: Sequence[Mapping[str, Any]]
+    algorithm: AlgorithmEntry
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """Training information in the checkpoint."""
+        return self.checkpoint.training
+
+    @property
+    def match_results(self) -> Sequence[Mapping[str, Any]]:
+        """Results of the matches."""
+        match_results: Sequence[Mapping[str, Any]] = self.training["match_results"]
+        return match_results
+
+    def latest_matches(self) -> list[Mapping[str, Any]]:
+        """Return the results of the latest matches, one per opponent, in order."""
+        unit = self.algorithm.unit
+        return [row for row in self.match_results if row[unit] == self.match_results[-1][unit]]
+
+    def match_files(self) -> list[Path]:
+        """Return the game record files of the latest matches, one per opponent, in order."""
+        if not self.match_results:
+            return []
+        files = (self.folder / MATCHES_FOLDER).glob(f"{self.match_results[-1][self.algorithm.unit]:010d}-*.jsonl")
+        return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
+
+
+def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
+    """Read the folder of a run.
+
+    Raises:
+        CheckpointError: there is no complete checkpoint, its algorithm is not registered, or its training information is
+            invalid.
+    """
+    path = Path(folder)
+    checkpoint = load_checkpoint(path / CHECKPOINT_FOLDER)
+    algorithm = algorithm_of(checkpoint.training, checkpoint.folder)
+    check_training(checkpoint.training, algorithm.unit, checkpoint.folder)
+    return FinishedRun(path, checkpoint, read_metrics(path / METRICS_FILE, algorithm.unit), algorithm)
+
+
+def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:
+    """Return the metrics in the order of ``unit``, such as ``"positions"``; an empty sequence if there is no file.
+
+    Incomplete lines, such as the last one of a killed run, and values that are not numbers are skipped. If several lines have
+    the same value, which runs of earlier versions may contain after a resume, the last one is used.
+
+    Raises:
+        CheckpointError: the file cannot be read.
+    """
+    if not file.exists():
+        return []
+    rows: list[dict[str, Any]] = []
+    for line in read_json_lines(file, CheckpointError):
+        row = {name: value for name, value in line.items() if isinstance(value, (int, float))}
+        if not isinstance(row.get(unit), int):
+            continue
+        while rows and rows[-1][unit] >= row[unit]:
+            rows.pop()
+        rows.append(row)
+    return rows
+
+
+def truncate_metrics(file: Path, unit: str, done: int) -> None:
+    """Delete the metrics after ``done``: a run that is resumed from there writes them again."""
+    if file.exists():
+        rows = [row for row in read_metrics(file, unit) if row[unit] <= done]
+        write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def truncate_events(folder: Path, done: int) -> None:
+    """Delete events after step ``done`` from the TensorBoard event files."""
+    with require_extra("train", "training runs"):
+        from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+    for file in folder.glob("events.out.tfevents.*"):
+        events = list(RawEventFileLoader(str(file)).Load())
+        kept = [event for event in events if Event.FromString(event).step <= done]
+        if len(kept) < len(events):
+            content = io.BytesIO()
+            writer = RecordWriter(content)
+            for event in kept:
+                writer.write(event)
+            write_whole(file, content.getvalue())
