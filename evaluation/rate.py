@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,8 +151,7 @@ def rate(
     """Rate a player by games against the anchors of a ladder, whose ratings are fixed.
 
     A few pairs of games with every anchor give a first estimate; then the player plays the anchors with the nearest ratings.
-    Checkpoints that have changed since the ladder was made are left out, as their ratings no longer hold. All games count and
-    are saved in the folder, so an interrupted call can be repeated to continue.
+    Checkpoints that have changed since the ladder was made are left out. All games count; an interrupted call can be repeated.
 
     Args:
         player: the name of a bot, the path of a checkpoint, a ``Bot``, or a function that makes one from a game and a seed.
@@ -162,7 +161,7 @@ def rate(
         anchors: players for names on the ladder that are not bot names.
         workers: number of worker processes (see :func:`play_arena`).
         cluster: Ray cluster to play on instead (see :func:`play_arena`).
-        progress: called with the results so far of the current part, scouting or rating.
+        progress: called with the results so far of scouting or rating.
 
     Raises:
         LadderError: there is no ladder for the game.
@@ -172,11 +171,8 @@ def rate(
     ladder = game if isinstance(game, Ladder) else load_ladder(game)
     settings = settings or RateSettings()
     ratings, players = ladder.ratings, dict(anchors or {})
-    if not settings.trust_names:
-        for anchor in set(ratings.names) - players.keys():
-            check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
-    name = settings.name or _name_of(player)
-    name += " (rated)" if name in ratings.names else ""
+    _check_names(ladder, () if settings.trust_names else set(ratings.names) - players.keys())
+    name = _name_on(ladder, settings.name or _name_of(player))
 
     def play(part: str, opponents: tuple[str, ...], num_pairs: int, seed: int) -> tuple[MatchResult, ...]:
         arena = ArenaSettings(
@@ -190,17 +186,26 @@ def rate(
         where = Path(folder) / part
         return play_arena(arena, where, given, workers=workers, cluster=cluster, progress=progress).matches
 
-    seed_of_scouting, seed_of_rating = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
+    seeds = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
     changed = set(ladder.changed_players()) - players.keys()
     order = tuple(anchor for anchor in ratings.order if anchor not in changed)
-    scouted = play("scouting", order, settings.scout_pairs, seed_of_scouting)
+    scouted = play("scouting", order, settings.scout_pairs, seeds[0])
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
-    played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, seed_of_rating)
-    everything = (*scouted, *played)
-    matches = tuple(join_matches([match for match in everything if match.names[1] == anchor]) for anchor in order)
+    played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, seeds[1])
+    both = (*scouted, *played)
+    matches = tuple(join_matches([match for match in both if match.names[1] == anchor]) for anchor in order)
     elo, error = rate_against(ratings, name, matches)
     return RateResult(name, elo, error, matches, ladder)
+
+
+def _check_names(ladder: Ladder, anchors: Iterable[str]) -> None:
+    for anchor in anchors:
+        check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+
+
+def _name_on(ladder: Ladder, name: str) -> str:
+    return f"{name} (rated)" if name in ladder.ratings.names else name
 
 
 def _name_of(player: Player) -> str:

@@ -153,7 +153,7 @@ def load_checkpoint(folder: str | os.PathLike[str], game: Game | None = None) ->
         if getattr(description, name) != here:
             raise CheckpointError(f"{problem}{name} is {getattr(description, name)!r}; {trained_on} now has {here!r}")
     if game is not None:
-        _check_plays(problem, trained_on, game)
+        description.check_plays(str(path), game)
     weights = _read_tensors(path, WEIGHTS_FILE, description)
     network = make_network(Architecture.of_game(trained_on, config))
     _check_weights(problem, weights, network.state_dict())
@@ -258,15 +258,6 @@ def _read_network_config(problem: str, values: Mapping[str, Any]) -> NetworkConf
     if (expected := config.model_dump()) != values:
         raise CheckpointError(f"{problem}the network must have {', '.join(expected)}; it has {', '.join(values)}")
     return config
-
-
-def _check_plays(problem: str, trained_on: Game, game: Game) -> None:
-    if game.name != trained_on.name:
-        raise CheckpointError(f"{problem}a checkpoint of {trained_on.name} cannot play {game.name}")
-    for option, value in trained_on.options.items():
-        asked = game.options[option]
-        if asked != value and option not in game.scale_options:
-            raise CheckpointError(f"{problem}{option} must be {value!r}, as in training, got {asked!r}")
 
 
 def _read_tensors(path: Path, name: str, description: CheckpointDescription) -> dict[str, Tensor]:

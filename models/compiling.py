@@ -15,7 +15,7 @@ from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.features import has_features
 from stoneworks.models.machine import num_processors
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy
+from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 
@@ -66,7 +66,8 @@ def _search(game: Game) -> None:
     policies: tuple[SearchPolicy, ...] = (Gumbel(), PUCT())
     for policy in policies:  # in one process, because they share kernels
         for features in {False, has_features(game)}:
-            NetworkSearch(game, lambda planes: answer, policy, max_games=1, max_simulations=2, features=features)
+            settings = SearchSettings(policy, features=features)
+            NetworkSearch(game, lambda planes: answer, settings, max_games=1, max_simulations=2)
 
 
 #: Parts of stoneworks, each with a function that compiles its kernels.

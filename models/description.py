@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from stoneworks.documents import Document, Tuple
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.reading import read_json
 
 #: Name of a checkpoint's description.
@@ -87,6 +88,24 @@ class CheckpointDescription(Document):
     libraries: dict[str, str]
     play: PlaySettings
     training: dict[str, Any]
+
+    def check_plays(self, source: str, game: Game) -> None:
+        """Raise an error if the network was trained with other rules; options in ``game.scale_options`` may differ.
+
+        Args:
+            source: name of the checkpoint in the error message.
+            game: the game to play.
+
+        Raises:
+            CheckpointError: the rules differ.
+        """
+        trained_on = load_game(self.game)
+        if game.name != trained_on.name:
+            raise CheckpointError(f"{source}: a checkpoint of {trained_on.name} cannot play {game.name}")
+        for option, value in trained_on.options.items():
+            asked = game.options[option]
+            if asked != value and option not in game.scale_options:
+                raise CheckpointError(f"{source}: {option} must be {value!r}, as in training, got {asked!r}")
 
 
 def read_description(folder: str | os.PathLike[str]) -> CheckpointDescription:

@@ -12,7 +12,6 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,49 +101,6 @@ def parse_json(text: str, error: type[Exception], source: str, *, allow_nan: boo
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(fields, MAX_DEPTH):
         raise error(f"{source} is not valid: it is nested more than {MAX_DEPTH} levels deep")
     return fields
-
-
-def check_shape(value: Any, shape: Any, error: type[Exception], where: str) -> None:
-    """Check that a JSON value matches a shape.
-
-    Args:
-        value: the parsed JSON value.
-        shape: ``str``, ``bool``, ``int``, ``float`` (any finite number) or None (anything); ``[shape]`` for a list of such
-            values; or ``{key: shape}`` for an object with at least these keys. A trailing ``?`` marks a key as optional.
-        error: exception class to raise.
-        where: name of the value in error messages.
-
-    Raises:
-        error: a key is missing, or a value has the wrong type.
-    """
-    if shape is None:
-        return
-    if isinstance(shape, Mapping):
-        if not isinstance(value, dict):
-            raise error(f"{where} must be an object, got {_shown(value)}")
-        for key, of_key in shape.items():
-            name = key.removesuffix("?")
-            if name in value:
-                check_shape(value[name], of_key, error, f"{where}: {name}")
-            elif not key.endswith("?"):
-                raise error(f"{where}: the key {name} is missing")
-    elif isinstance(shape, Sequence):
-        if not isinstance(value, list):
-            raise error(f"{where} must be a list, got {_shown(value)}")
-        for index, item in enumerate(value):
-            check_shape(item, shape[0], error, f"{where}[{index}]")
-    else:
-        fits = isinstance(value, (int, float) if shape is float else shape)
-        if not fits or (isinstance(value, bool) and shape is not bool):
-            raise error(f"{where} must be {_NAMES[shape]}, got {_shown(value)}")
-
-
-_NAMES = {str: "a string", bool: "true or false", int: "an integer", float: "a number"}
-
-
-def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 100 else f"{shown[:100]}..."
 
 
 def _is_deeper(value: Any, levels: int) -> bool:

@@ -20,6 +20,7 @@ from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.bots.random_bot import RandomBot
 from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.web import Replay
 
@@ -47,6 +48,9 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: MCTSBot(GAME, -1, simulations=1), "seed 0 -1"),
         (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds 0 'x'"),
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds 0 nan"),
+        (lambda: SearchSettings(Gumbel(), discount=ANY["name"]), "discount 0 1 'x'"),
+        (lambda: SearchSettings(Gumbel(), discount=0.0), "discount 0 1 0.0"),
+        (lambda: SearchSettings(Gumbel(), guide_weight=40), "guide_weight 0 1 40"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=ANY["name"]), "exploration 0 'x'"),
         (lambda: MCTSBot(GAME, simulations=1, exploration=True), "exploration 0 True"),
         (lambda: MCTSBot(GAME, simulations=3_000_000), "simulations 1 2147483 3000000"),

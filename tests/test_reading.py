@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stoneworks.reading import check_shape, parse_json, read_bytes, read_json, read_text
+from stoneworks.reading import parse_json, read_bytes, read_json, read_text
 
 
 class FileError(ValueError):
@@ -62,22 +62,3 @@ def test_a_path_that_is_not_a_file_is_rejected_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="at most 100 bytes, got 101"):
         read_bytes(tmp_path / "large", FileError, 100)
     assert read_bytes(tmp_path / "large", FileError, 101) == b"x" * 101
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ({}, "the key name is missing"),
-        ({"name": 3}, "name must be a string, got 3"),
-        ({"name": "a", "elo": True}, "elo must be a number, got True"),
-        ({"name": "a", "elo": 1, "games": 1.5}, "games must be an integer"),
-        ({"name": "a", "elo": 1, "list": {}}, "list must be a list"),
-        ({"name": "a", "elo": 1, "list": [["x", "y"], ["x", 2]]}, r"list\[1\]\[1\] must be a string"),
-        ([], "must be an object"),
-    ],
-)
-def test_the_part_that_has_another_shape_is_named(value: object, reason: str) -> None:
-    shape = {"name": str, "elo": float, "games?": int, "list?": [[str]], "anything?": None}
-    with pytest.raises(FileError, match=reason):
-        check_shape(value, shape, FileError, "file")
-    check_shape({"name": "a", "elo": 1, "list": [["x"]], "anything": object()}, shape, FileError, "file")

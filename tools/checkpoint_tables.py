@@ -16,8 +16,8 @@ from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, CheckpointError
 from stoneworks.reading import read_json
 from stoneworks.text import replace_block
-from stoneworks.training.runs.model_card import extent_in_words, pairings_of, score_table
-from stoneworks.training.runs.run_folder import AVERAGED, own_runs
+from stoneworks.training.runs.run_folder import runs_before
+from tools.model_card import extent_in_words, pairings_of, score_table
 
 _BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
 _END = "<!-- end of the shipped checkpoints -->"
@@ -44,10 +44,10 @@ def shipped_tables() -> str:
 
 def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> str:
     training = description["training"]
-    trained = "<br>then ".join(map(extent_in_words, own_runs(training, folder)))
-    if AVERAGED in training:
-        trained += f"<br>then the mean of {training[AVERAGED]['checkpoints']} checkpoints"
-        trained += "".join(f"<br>and {extent_in_words(run)}" for run in training[AVERAGED]["runs"])
+    trained = "<br>then ".join(map(extent_in_words, runs_before(training, folder)))
+    if "averaged" in training:  # the agent of Vadus, made by version 0.1.0
+        trained += f"<br>then the mean of {training['averaged']['checkpoints']} checkpoints"
+        trained += "".join(f"<br>and {extent_in_words(run)}" for run in training["averaged"]["runs"])
     games = "<br>".join(str(load_game(game)) for game in training["config"].get("games") or (description["game"],))
     kib = description["files"][WEIGHTS_FILE]["bytes"] / 1024
     return f"| `{name}` | {games} | {trained} | {kib:,.0f} KiB |"

@@ -79,7 +79,7 @@ def run(folder: Path, overrides: list[str], console: Console) -> int:
     missed = {name: minimum for name, minimum in MINIMUM_SCORES.items() if matches[name].score < minimum}
     for name, minimum in missed.items():
         console.print(
-            f"The agent scored {percent(matches[name].score)} against {name}; expected at minimum {percent(minimum, digits=0)}.",
+            f"The agent scored {percent(matches[name].score)} against {name}; expected at least {percent(minimum, digits=0)}.",
             highlight=False,
         )
     return 1 if missed else 0

@@ -1,162 +1,173 @@
-"""Bots available in the web interface, with their ratings. Bots that need a path or a command are excluded."""
+"""The bots that may be named on the page, with their ratings.
+
+Names on the page start no programs and read no files, except those that the person who started the server has named.
+"""
 
 from __future__ import annotations
 
-import re
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from stoneworks.envs.rules import Game
+from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.ladder import LadderError, load_ladder
 from stoneworks.evaluation.rate import AgentMatches, rate_summaries
 from stoneworks.models import shipped
-from stoneworks.models.bots.loading import playable_bots
-from stoneworks.models.bots.registry import BOTS, bot_names
-from stoneworks.reading import read_json
+from stoneworks.models.bots.registry import BOTS
+from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
+from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
 
-#: Bots listed in the interface, in this order. Any other name accepted by :func:`check_bot_name` can be typed.
+#: Built-in bots listed on the page. Any other name that is allowed can be typed.
 _OFFERED = (
     "random",
-    "mcts:10",
     "greedy",
-    "alphabeta:1",
+    "mcts:10",
     "mcts:100",
-    "alphabeta:2",
-    "alphabeta:3",
     "mcts:1000",
     "mcts:2s",
+    "alphabeta:1",
+    "alphabeta:2",
+    "alphabeta:3",
 )
-_SHIPPED_SIMULATIONS = 64
-#: Largest search budgets in a bot's name.
-_MAX_SIMULATIONS = 100_000
-_MAX_DEPTH_TURNS = 4
-_NAME_CHARACTERS = 40
-_SECONDS = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)s"
+#: Budget of a checkpoint's search in the list.
+_SEARCH = "@64"
+#: Bots that give hints within two seconds, besides the searches of the shipped agents.
+_FAST = ("greedy", "alphabeta:1", "mcts:100")
+#: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
+_MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "num_threads": 8}
 
 
-def check_bot_name(name: str, game: Game, thinking_seconds: float) -> str:
-    """Validate and return a bot name from a request.
+class Agents:
+    """The bots that may be named on the page.
 
-    Raises:
-        RequestError: the name is a command or a path, the bot is unknown or trained for another game, or its search
-            budget exceeds the limits.
+    Attributes:
+        thinking_seconds: maximum time of a bot per request.
+        folders: folders whose checkpoints may be named by their paths.
     """
-    if playable_bots([name], game) == ():
-        raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
-    if name in ("random", "greedy") or name in _of_other_packages():
-        return name
-    if found := re.fullmatch(rf"mcts:(?:([0-9]{{1,9}})|{_SECONDS})", name, re.ASCII):
-        if _is_allowed_number(found[1], _MAX_SIMULATIONS):
-            return name
-        if _is_allowed_time(found[2], thinking_seconds):
-            return name
-        raise RequestError(
-            f"the budget of {name} must be 1 to {_MAX_SIMULATIONS} simulations, or up to {thinking_seconds / 2:g}s"
-        )
-    if found := re.fullmatch(rf"alphabeta:(?:([0-9]{{1,3}})|{_SECONDS})", name, re.ASCII):
-        if _is_allowed_number(found[1], _MAX_DEPTH_TURNS) or _is_allowed_time(found[2], thinking_seconds):
-            return name
-        raise RequestError(
-            f"the depth of {name} must be 1 to {_MAX_DEPTH_TURNS} turns, or a time up to {thinking_seconds / 2:g}s"
-        )
-    if found := re.fullmatch(rf"([a-z0-9-]{{1,32}})(?:@(?:([1-9][0-9]{{0,5}})|{_SECONDS}))?", name, re.ASCII):
-        folder = shipped.find(found[1])
-        if folder is not None:
-            if found[2] and int(found[2]) > _MAX_SIMULATIONS:
-                raise RequestError(f"the simulations of {name} must be 1 to {_MAX_SIMULATIONS}")
-            if found[3] and not _is_allowed_time(found[3], thinking_seconds):
-                raise RequestError(f"the time of {name} must be at most {thinking_seconds / 2:g}s")
-            if _game_of_checkpoint(found[1]) != game.name:
-                raise RequestError(f"{name} plays {_game_of_checkpoint(found[1])}, not {game.name}")
-            if not _plays(found[1], game):
-                raise RequestError(f"{name} was trained on {_description(found[1])['game']} and cannot play {game}")
-            _require_torch(name)
-            return name
-    raise RequestError(
-        f"unknown bot {name[:_NAME_CHARACTERS]!r}; the page offers random, greedy, mcts:<simulations>, mcts:<seconds>s, "
-        "alphabeta:<turns> and the shipped agents, such as 'vadus' or 'vadus@64'"
-    )
+
+    def __init__(
+        self, thinking_seconds: float = 60.0, folders: Sequence[Path] = (), named: Mapping[str, str] | None = None
+    ) -> None:
+        """Set what may be named besides the bots that neither start programs nor read files.
+
+        Args:
+            thinking_seconds: maximum time of a bot per request; the budget of a step may be half of it.
+            folders: folders whose checkpoints may be named by their paths.
+            named: bots by the names that they get on the page; they may be anything that ``load_bot`` accepts.
+
+        Raises:
+            ValueError: a folder does not exist, a bot is unknown, or a name is already that of a bot.
+        """
+        for folder in folders:
+            if not folder.is_dir():
+                raise ValueError(f"agents must be an existing folder, got {str(folder)!r}")
+        self.thinking_seconds = thinking_seconds
+        self.folders = tuple(folders)
+        self._named = {name: BotSpec.parse(bot) for name, bot in (named or {}).items()}
+        for name in self._named:
+            with contextlib.suppress(UnknownBotError):
+                BotSpec.parse(name)
+                raise ValueError(f"agent {name!r} must have a name that no other bot has")
+
+    def check(self, name: str, game: Game) -> BotSpec:
+        """Return what the name of a bot in a request says.
+
+        Raises:
+            RequestError: the bot is unknown, may not be named, or cannot play the game; or its budget is too large.
+        """
+        spec = self._named.get(name)
+        if spec is None:
+            spec = self._parse(name)
+            for argument, value in spec.arguments.items():
+                most = self.thinking_seconds / 2 if argument == "seconds" else _MAX_ARGUMENTS.get(argument)
+                if most is not None and value > most:
+                    raise RequestError(f"the {argument.removeprefix('num_')} of {name} must be at most {most:g}")
+        if spec.needs_evaluation and not has_evaluation(game):
+            raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
+        if spec.needs_torch and find_spec("torch") is None:
+            raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
+        if spec.checkpoint is not None:
+            try:
+                read_description(spec.checkpoint).check_plays(name, game)
+            except CheckpointError as error:
+                raise RequestError(str(error)) from None
+        return spec
+
+    def _parse(self, name: str) -> BotSpec:
+        for folder in self.folders or (None,):
+            with contextlib.suppress(UntrustedNameError):
+                check_name_in_file(name, "the request", folder)
+                break
+        else:
+            raise _unknown(name)
+        try:
+            return BotSpec.parse(name)
+        except (UnknownBotError, RegistrationError) as error:
+            raise (RequestError(str(error)) if name.partition(":")[0] in BOTS else _unknown(name)) from None
+
+    def describe(self, name: str, game: Game) -> dict[str, Any]:
+        """Return a bot as JSON. Raises as :meth:`check` does.
+
+        It has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
+        rated), ``values``: whether the bot estimates the value of a position in [-1, 1], its ``kind``, and ``searches``:
+        whether it has a budget.
+        """
+        spec = self.check(name, game)
+        elo, error = _ratings(str(game)).get(spec.name, (None, None))
+        return {
+            "name": name,
+            "rating": elo,
+            "error": error,
+            "values": spec.estimates_values,
+            "kind": spec.kind,
+            "searches": spec.budget is not None,
+        }
+
+    def listed(self, game: Game) -> list[dict[str, Any]]:
+        """Return the bots listed for a game as JSON, with rated bots sorted by rating."""
+        registered = [entry.name for entry in BOTS.loadable() if entry.name not in BOTS.built_in_names()]
+        checkpoints = [*shipped.names(), *self._found()]
+        bots = []
+        for name in (*_OFFERED, *registered, *checkpoints, *(f"{name}{_SEARCH}" for name in checkpoints), *self._named):
+            with contextlib.suppress(RequestError):  # plays another game, or needs an argument or a library
+                bots.append(self.describe(name, game))
+        return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+
+    def name_of(self, checkpoint: Path) -> str | None:
+        """Return the name of the checkpoint in a folder; None if it may not be named."""
+        for folder in self.folders:
+            with contextlib.suppress(ValueError):
+                return str(folder / checkpoint.resolve().relative_to(folder.resolve()))
+        return None
+
+    def _found(self) -> Iterator[str]:
+        """Yield the checkpoints in the folders, without following links."""
+        for folder in self.folders:
+            for path, folders, files in os.walk(folder):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                if METADATA_FILE in files:
+                    yield path
+
+    def adviser(self, game: Game) -> str:
+        """Return the bot that gives hints: the strongest that is fast; without ratings, a shipped agent if one plays the game."""
+        names = {bot["name"]: bot["rating"] for bot in self.listed(game)}
+        agents = [f"{name}{_SEARCH}" for name in shipped.names() if f"{name}{_SEARCH}" in names]
+        rated = [name for name in (*agents, *_FAST) if names.get(name) is not None]
+        if rated:
+            return max(rated, key=lambda name: names[name])
+        return next(name for name in (*agents, *_FAST) if name in names)
 
 
-def bots_for(game: Game) -> list[dict[str, Any]]:
-    """Return the bots listed for a game, with rated bots sorted by rating.
-
-    Each entry has a ``name``, a ``rating`` with its standard ``error`` on the scale of the game's ladder (both None if not
-    rated), and ``values``: whether the bot estimates the value of a position in [-1, 1].
-    """
-    names = list(playable_bots([*_OFFERED, *_of_other_packages()], game))
-    if find_spec("torch") is not None:
-        for name in shipped.names():
-            if _game_of_checkpoint(name) == game.name and _plays(name, game):
-                names += [name, f"{name}@{_SHIPPED_SIMULATIONS}"]
-    bots = [_described(name, game) for name in names]
-    return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
-
-
-def bot_for(name: str, game: Game, thinking_seconds: float) -> dict[str, Any]:
-    """Return the entry of a bot that was typed by name, as in :func:`bots_for`. Raises as :func:`check_bot_name` does."""
-    return _described(check_bot_name(name, game, thinking_seconds), game)
-
-
-def adviser_for(game: Game) -> str:
-    """Return the bot that gives hints: the better rated of the shipped agent and ``greedy``, as far as they play the game."""
-    bots = {bot["name"]: bot for bot in bots_for(game)}
-    rated = [
-        bot
-        for name, bot in bots.items()
-        if bot["rating"] is not None and (name == "greedy" or _is_shipped_search(name))
-    ]
-    if rated:
-        return str(max(rated, key=lambda bot: bot["rating"])["name"])
-    return "greedy" if "greedy" in bots else "mcts:1000"
-
-
-def _described(name: str, game: Game) -> dict[str, Any]:
-    elo, error = _ratings(str(game)).get(name, (None, None))
-    values = name.startswith("mcts:") or shipped.find(name.partition("@")[0]) is not None
-    return {"name": name, "rating": elo, "error": error, "values": values}
-
-
-def _is_shipped_search(name: str) -> bool:
-    return name.endswith(f"@{_SHIPPED_SIMULATIONS}")
-
-
-def _is_allowed_number(number: str | None, most: int) -> bool:
-    return number is not None and number[0] != "0" and int(number) <= most  # load_bot accepts no leading zeros
-
-
-def _is_allowed_time(seconds: str | None, thinking_seconds: float) -> bool:
-    return seconds is not None and 0 < float(seconds) <= thinking_seconds / 2
-
-
-def _of_other_packages() -> tuple[str, ...]:
-    """Return the bots of other packages that take no argument, since arguments of unknown bots cannot be validated."""
-    return tuple(name for name in bot_names() if name not in BOTS.built_in_names() and BOTS[name].usage == name)
-
-
-def _require_torch(name: str) -> None:
-    if find_spec("torch") is None:
-        raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
-
-
-@lru_cache(maxsize=64)
-def _description(name: str) -> dict[str, Any]:
-    return read_json(shipped.shipped_folder() / name / shipped.METADATA_FILE, RequestError)
-
-
-def _game_of_checkpoint(name: str) -> str:
-    return str(_description(name)["game"]).partition("(")[0]
-
-
-def _plays(name: str, game: Game) -> bool:
-    """Return whether a checkpoint was trained with the same rules; options in ``scale_options`` may differ."""
-    from stoneworks.envs.rules import load_game
-
-    trained = load_game(_description(name)["game"])
-    return all(
-        value == trained.options[option] for option, value in game.options.items() if option not in game.scale_options
+def _unknown(name: str) -> RequestError:
+    return RequestError(
+        f"unknown bot {name!r}; the page offers random, greedy, mcts:<simulations>, mcts:<seconds>s, alphabeta:<turns>, the "
+        "shipped agents, such as 'vadus' or 'vadus@64', and the agents that the server was started with"
     )
 
 

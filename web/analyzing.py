@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from stoneworks.documents import Tuple
 from stoneworks.envs.rules import IllegalActionError
-from stoneworks.web.agents import bot_for, bots_for, check_bot_name
+from stoneworks.web.agents import Agents
 from stoneworks.web.board import Line, Positions, describe, game_descriptions
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs
 from stoneworks.web.requests import (
@@ -74,8 +74,9 @@ class ValuesBody(AnalyzeBody):
 class AnalysisRoutes:
     """Handlers for games, bots, positions and analyses."""
 
-    def __init__(self, positions: Positions, processes: BotProcesses, *, watching: bool) -> None:
+    def __init__(self, positions: Positions, agents: Agents, processes: BotProcesses, *, watching: bool) -> None:
         self._positions = positions
+        self._agents = agents
         self._processes = processes
         self._jobs = SharedJobs()
         self._watching = watching
@@ -98,10 +99,10 @@ class AnalysisRoutes:
 
     def _bots(self, _: Request, asked: GameQuery) -> dict[str, Any]:
         game = self._positions.game(asked.game)
-        return {"game": str(game), "bots": bots_for(game)}
+        return {"game": str(game), "bots": self._agents.listed(game)}
 
     def _bot(self, _: Request, asked: BotQuery) -> dict[str, Any]:
-        return bot_for(asked.name, self._positions.game(asked.game), self._processes.thinking_seconds)
+        return self._agents.describe(asked.name, self._positions.game(asked.game))
 
     def _line(self, asked: PositionBody | AnalyzeBody) -> Line:
         return self._positions.line(self._positions.game(asked.game), asked.actions)
@@ -124,7 +125,7 @@ class AnalysisRoutes:
         line = await run_in_threadpool(self._line, asked)
         if line.state.is_terminal():
             raise RequestError("the game is over", 409)
-        return await self._remembered(request, line, {"kind": "analyze", "bot": asked.bot})
+        return await self._remembered(request, line, asked, {"kind": "analyze"}) | {"bot": asked.bot}
 
     async def _values(self, request: Request, asked: ValuesBody) -> dict[str, Any]:
         """Return the values, for player 0, of a range of positions, for the value curve."""
@@ -132,14 +133,16 @@ class AnalysisRoutes:
         left = len(line.actions) + 1 - asked.first
         if left < 1:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
-        job = {"kind": "values", "bot": asked.bot, "first": asked.first}
-        return await self._remembered(request, line, job | {"count": min(asked.count or _MAX_CURVE_POSITIONS, left)})
+        count = min(asked.count or _MAX_CURVE_POSITIONS, left)
+        return await self._remembered(request, line, asked, {"kind": "values", "first": asked.first, "count": count})
 
-    async def _remembered(self, request: Request, line: Line, job: dict[str, Any]) -> dict[str, Any]:
+    async def _remembered(
+        self, request: Request, line: Line, asked: AnalyzeBody, job: dict[str, Any]
+    ) -> dict[str, Any]:
         """Return the result of a job, from the cache if an equal job has been run."""
         game = line.state.get_game()
-        await run_in_threadpool(check_bot_name, job["bot"], game, self._processes.thinking_seconds)
-        job |= {"game": str(game), "actions": line.actions}
+        spec = await run_in_threadpool(self._agents.check, asked.bot, game)
+        job |= {"game": str(game), "actions": line.actions, "bot": spec.name}
         key = tuple(job.values())
         if key not in self._analyses:
             self._analyses[key] = await self._jobs.run(request, key, lambda: self._processes.run(job))

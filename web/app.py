@@ -21,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from stoneworks.models.machine import num_processors
+from stoneworks.web.agents import Agents
 from stoneworks.web.analyzing import AnalysisRoutes
 from stoneworks.web.board import STATIC_FOLDER, Positions
 from stoneworks.web.bot_processes import BotProcesses
@@ -47,17 +48,17 @@ class Web:
         *,
         hosts: Iterable[str] = _LOOPBACK_NAMES,
         num_workers: int = 2,
-        thinking_seconds: float = 60.0,
+        agents: Agents | None = None,
         max_requests: int = _MAX_REQUESTS,
     ) -> None:
         """Open the database; the processes of bots start when they are needed.
 
         Args:
             data: folder of the database.
-            watched: folders and files to watch.
+            watched: folders and files to watch, in addition to those of the agents.
             hosts: allowed values of the ``Host`` header.
             num_workers: number of worker processes for bots.
-            thinking_seconds: maximum time of a bot per request, in seconds.
+            agents: the bots that may be named; by default those that start no programs and read no files.
             max_requests: maximum number of concurrent requests.
 
         Raises:
@@ -65,17 +66,19 @@ class Web:
             OSError: the data folder cannot be written to.
         """
         changes, positions = Changes(), Positions()
-        watch = Watch(watched)
+        agents = agents or Agents()
+        watch = Watch([*watched, *(folder for folder in agents.folders if folder not in watched)], agents)
         self._store = Store(data, changed=changes.notify)
-        self._processes = BotProcesses(num_workers, thinking_seconds)
+        self._processes = BotProcesses(num_workers, agents.thinking_seconds)
         self._routes = [
-            *AnalysisRoutes(positions, self._processes, watching=bool(watched)).routes,
-            *GameRoutes(self._store, changes, positions, self._processes).routes,
+            *AnalysisRoutes(positions, agents, self._processes, watching=bool(watch.roots)).routes,
+            *GameRoutes(self._store, changes, positions, agents, self._processes).routes,
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
             Route("/favicon.ico", _icon),
             *(Route(path, _page) for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch")),
+            Route("/{rest:path}", _no_such_page),
         ]
         self._hosts = hosts
         self._max_requests = max_requests
@@ -104,6 +107,10 @@ class Web:
 
 async def _page(_: Request) -> Response:
     return FileResponse(STATIC_FOLDER / "index.html", headers={"cache-control": "no-cache"})
+
+
+async def _no_such_page(_: Request) -> Response:
+    return FileResponse(STATIC_FOLDER / "index.html", 404, headers={"cache-control": "no-cache"})
 
 
 async def _icon(_: Request) -> Response:
@@ -136,7 +143,7 @@ def serve(
     port: int = 8000,
     allowed_hosts: Sequence[str] = (),
     num_workers: int | None = None,
-    thinking_seconds: float = 60.0,
+    agents: Agents | None = None,
     started: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run the web server until the process is interrupted.
@@ -148,7 +155,8 @@ def serve(
         port: the port to listen on; 0 for any that is free.
         allowed_hosts: additional allowed values of the Host header.
         num_workers: number of worker processes for bots; by default the number of processors minus one, at most 4.
-        thinking_seconds: maximum time of a bot per request, in seconds.
+        agents: the bots that may play and analyze; by default those that start no programs and read no files. Their folders
+            are watched as well.
         started: called with the server's URL once it is listening.
 
     Raises:
@@ -164,7 +172,7 @@ def serve(
         watched,
         hosts={*_LOOPBACK_NAMES, *_names_of(host), *allowed_hosts},
         num_workers=num_workers or max(1, min(4, num_processors() - 1)),
-        thinking_seconds=thinking_seconds,
+        agents=agents,
     )
     config = uvicorn.Config(
         web.application(),

@@ -153,7 +153,7 @@ def describe(
         "player": None if state.is_terminal() else state.current_player(),
         "colors": [game.colors[game.color_of(state, player)] for player in (0, 1)],
         "turn_start": line.turn_start,
-        "score": state.score(),
+        "score": None if (score := state.score()) is None else [score[state.color_of(player)] for player in (0, 1)],
         "outcome": outcome_of(state),
         **_interaction(state),
     }

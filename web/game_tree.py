@@ -60,7 +60,7 @@ class GameHeader(Document):
     game: str
     version: int
     title: Title = ""
-    players: Annotated[Tuple[str | None], Field(min_length=2, max_length=2)]
+    players: Annotated[Tuple[Annotated[str, Field(max_length=200)] | None], Field(min_length=2, max_length=2)]
     confirm: bool = False
     current: int
     committed: int
@@ -421,6 +421,9 @@ def _game_of(record: GameRecord, positions: Positions) -> StoredGame:
     stored = new_game(positions.line(game, record.actions), title=title, nodes=nodes)
     if record.reason is None and metadata.resigned_by is not None:
         return stored.changed(winner=1 - metadata.resigned_by, reason=RESIGNATION)
+    if record.reason is not None:  # an unfinished game is continued by persons, until others are chosen
+        players = tuple(None if name == PERSON else name for name in record.players)
+        stored = stored.changed(players=players)
     return stored.changed(winner=record.winner, reason=record.reason)
 
 

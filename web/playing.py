@@ -16,7 +16,7 @@ from starlette.routing import Route
 from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.web import game_tree
-from stoneworks.web.agents import adviser_for, check_bot_name
+from stoneworks.web.agents import Agents
 from stoneworks.web.board import Positions, describe, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, disconnected
 from stoneworks.web.game_tree import GameHeader, StoredGame, Tree
@@ -166,10 +166,13 @@ class Changes:
 class GameRoutes:
     """Handlers for stored games."""
 
-    def __init__(self, store: Store, changes: Changes, positions: Positions, processes: BotProcesses) -> None:
+    def __init__(
+        self, store: Store, changes: Changes, positions: Positions, agents: Agents, processes: BotProcesses
+    ) -> None:
         self._store = store
         self._changes = changes
         self._positions = positions
+        self._agents = agents
         self._processes = processes
         self._jobs = SharedJobs()
         self.routes = [
@@ -208,8 +211,10 @@ class GameRoutes:
         return game_view(self._store.create([new])[0], self._positions)
 
     def _checked(self, players: Sequence[str | None], game: Game) -> tuple[str | None, ...]:
-        seconds = self._processes.thinking_seconds
-        return tuple(None if player is None else check_bot_name(player, game, seconds) for player in players)
+        for player in players:
+            if player is not None:
+                self._agents.check(player, game)
+        return tuple(players)
 
     def _game(self, request: Request, _: Query) -> dict[str, Any]:
         return game_view(self._load(request), self._positions)
@@ -277,7 +282,8 @@ class GameRoutes:
             bot = stored.players[game_tree.player_to_move(stored, line)]
             if bot is None:
                 raise RequestError("a person is to move", 409)
-            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot}
+            spec = self._agents.check(bot, line.state.get_game())
+            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": spec.name}
 
         async def make() -> dict[str, Any]:
             answer = await self._processes.run(await run_in_threadpool(prepare))
@@ -301,7 +307,7 @@ class GameRoutes:
             game_tree.check_current(stored, asked.node)
             line = game_tree.line_of(stored, self._positions)
             game_tree.player_to_move(stored, line)
-            bot = adviser_for(line.state.get_game())
+            bot = self._agents.adviser(line.state.get_game())
             return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot}
 
         job = await run_in_threadpool(prepare)

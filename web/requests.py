@@ -24,7 +24,7 @@ MAX_COMMENT_CHARACTERS = 4000
 
 _WITHOUT_NULL = r"^[^\x00]*$"
 GameString = Annotated[str, Field(max_length=200, pattern=_WITHOUT_NULL)]
-BotName = Annotated[str, Field(max_length=40, pattern=_WITHOUT_NULL)]
+BotName = Annotated[str, Field(max_length=200, pattern=_WITHOUT_NULL)]
 ActionText = Annotated[str, Field(max_length=16, pattern=_WITHOUT_NULL)]
 Actions = Annotated[Tuple[ActionText], Field(max_length=MAX_ACTIONS)]
 Title = Annotated[str, Field(max_length=100, pattern=_WITHOUT_NULL)]

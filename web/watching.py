@@ -29,6 +29,7 @@ from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.evaluation.results import results_of
 from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import read_bytes, read_json, read_json_lines
+from stoneworks.web.agents import Agents
 from stoneworks.web.board import Positions, turns_of
 from stoneworks.web.requests import PageQuery, Query, RequestError, get
 
@@ -167,8 +168,8 @@ class Watch:
         roots: absolute paths of the given folders and files.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        """Set the folders and files to watch.
+    def __init__(self, paths: Sequence[Path], agents: Agents | None = None) -> None:
+        """Set the folders and files to watch, and the agents that may be played.
 
         Raises:
             ValueError: a path does not exist.
@@ -177,6 +178,7 @@ class Watch:
             if not path.exists():
                 raise ValueError(f"watch must be an existing folder or file, got {str(path)!r}")
         self.roots = [path.resolve() for path in paths]
+        self._agents = agents or Agents()
         self._records = _Cache(2 * _MAX_FILE_BYTES)
         self._folders = _Cache(64)
 
@@ -308,11 +310,13 @@ class Watch:
     # -- Runs --------------------------------------------------------------------------------------------------------------
 
     def run(self, source_id: str) -> dict[str, Any]:
-        """Return the metrics of a training run per iteration, and its match results."""
+        """Return the metrics of a training run per iteration, its match results, and the name of its agent if it may be played."""
         source = self._source(source_id, "run")
         stamp = [_stamp(source.path / name) for name in (_METRICS_FILE, _CHECKPOINT_FILE)]
         answer: dict[str, Any] = self._folders.get(source.path, stamp, lambda: _read_run(source.path))
-        return answer
+        return answer | {
+            "agent": self._agents.name_of(source.path / _CHECKPOINT_FILE.parent) if answer["game"] else None
+        }
 
 
 def _paths_in(root: Path) -> Iterator[tuple[str, Path, Path]]:

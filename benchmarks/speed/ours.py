@@ -14,7 +14,7 @@ from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import NetworkSearch
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 
 #: Positions in a random game at which players are measured, as fractions of its length.
 PLACES_IN_GAME = (0.02, 0.15, 0.3, 0.45, 0.6, 0.75)
@@ -118,7 +118,7 @@ def network_search_simulations(game_name: str, num_games: int, num_simulations: 
         search = NetworkSearch(
             game,
             lambda planes: (logits[: len(planes)], values[: len(planes)]),
-            Gumbel(),
+            SearchSettings(Gumbel()),
             max_games=num_games,
             max_simulations=num_simulations,
         )

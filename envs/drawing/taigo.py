@@ -96,15 +96,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
         cells = np.flatnonzero(cones & (kind_of(codes) == DARK + color))
         elements.append(_cones(color, (centers[cell] for cell in cells)))
     elements.append(pieces.last_move(centers[cells[0]] for cells in last_cells if len(cells) == 1))
-    elements.append(
-        svg.group(
-            (svg.path(_capsule(*(centers[cell] for cell in cells))) for cells in last_cells if len(cells) == 2),
-            class_="last-tiles",
-            fill="none",
-            stroke=theme.LAST_MOVE,
-            stroke_width=0.08 * SPACING,
-        )
-    )
+    elements.append(_last_tiles((centers[cells[0]], centers[cells[1]]) for cells in last_cells if len(cells) == 2))
     elements.append(
         pieces.marks(
             (text, centers[cell], _ink(codes[cell], fills.get(cell, theme.BOARD)))
@@ -118,6 +110,16 @@ def compose(state: State, annotations: Annotations) -> Scene:
         labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
     return Scene(elements, *_square(extent), description=f"{game} after {len(state.history())} actions")
+
+
+def _last_tiles(halves: Iterable[tuple[Point, Point]]) -> str:
+    return svg.group(
+        (svg.path(_capsule(*centers)) for centers in halves),
+        class_="last-tiles",
+        fill="none",
+        stroke=theme.LAST_MOVE,
+        stroke_width=0.08 * SPACING,
+    )
 
 
 def _is_cone(game: Game, action: int) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stoneworks.envs.drawing import pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
@@ -14,6 +14,7 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import Grid, column_name
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
+from stoneworks.envs.rules.trugo.position import TrugoPosition
 
 #: Distance between adjacent hexes, with room for stacks on adjacent corners.
 PITCH = 1.95 * SPACING
@@ -107,6 +108,48 @@ def compose(state: State, annotations: Annotations) -> Scene:
     def place_of_top(kind: int, cell: int) -> Point:
         return _place_of_top(centers[cell], kind, position.below[kind, cell] >= 0)
 
+    elements = _ground(position, centers, shown, laid, annotations)
+    elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
+    empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
+    elements.append(
+        svg.group(
+            svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS),
+            class_="junctions",
+            fill=theme.LABEL,
+        )
+    )
+    elements.append(last_starts(corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE))
+    for kind, cell in np.argwhere(position.top >= 0).tolist():
+        stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
+        elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
+    elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
+    if position.picked is not None:
+        legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
+        elements.append(picked(place_of_top(*position.picked)))
+        elements.append(destinations(corner(plane - MOVE, cell) for plane, cell in legal))
+    elements.append(
+        pieces.marks(
+            (text, centers[cell], theme.ink_on(annotations.fills.get(cell, WHITE_REGION)))
+            for cell, text in annotations.marks.items()
+        )
+    )
+    xs, ys = zip(*(centers[cell] for cell in shown), strict=True)
+    extent = (min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE)
+    if annotations.coordinates:
+        labels = _labels(grid, centers, shown)
+        elements.append(pieces.labels(labels))
+        extent = _with_labels(extent, labels)
+    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
+
+
+def _ground(
+    position: TrugoPosition,
+    centers: Sequence[Point],
+    shown: Sequence[int],
+    laid: Sequence[int],
+    annotations: Annotations,
+) -> list[str]:
+    """Return the hexes and tiles with their fills."""
     elements = [
         svg.path(
             svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), (centers[cell] for cell in shown)), fill=theme.LINE
@@ -132,47 +175,24 @@ def compose(state: State, annotations: Annotations) -> Scene:
         )
     )
     # A mark without a fill gets a ground in the tile's lighter color.
-    ground_of = {cell: annotations.fills.get(cell, WHITE_REGION) for cell in annotations.marks}
     elements.extend(
-        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
-        for cell, ground in ground_of.items()
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=WHITE_REGION)
+        for cell in annotations.marks
         if cell not in annotations.fills and cell in laid
     )
-    elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
-    empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
-    elements.append(
-        svg.group(
-            svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS),
-            class_="junctions",
-            fill=theme.LABEL,
-        )
+    return elements
+
+
+def _with_labels(extent: boards.Extent, labels: Sequence[tuple[str, Point]]) -> boards.Extent:
+    """Return ``extent``, enlarged by the labels."""
+    half = pieces.LABEL_HEIGHT / 2
+    label_xs, label_ys = zip(*(center for _, center in labels), strict=True)
+    return (
+        min(extent[0], min(label_xs) - 1.5 * half),
+        min(extent[1], min(label_ys) - half),
+        max(extent[2], max(label_xs) + half),
+        max(extent[3], max(label_ys) + half),
     )
-    elements.append(last_starts(corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE))
-    for kind, cell in np.argwhere(position.top >= 0).tolist():
-        stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
-        elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
-    elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
-    if position.picked is not None:
-        legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
-        elements.append(picked(place_of_top(*position.picked)))
-        elements.append(destinations(corner(plane - MOVE, cell) for plane, cell in legal))
-    elements.append(
-        pieces.marks((text, centers[cell], theme.ink_on(ground_of[cell])) for cell, text in annotations.marks.items())
-    )
-    xs, ys = zip(*(centers[cell] for cell in shown), strict=True)
-    extent = (min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE)
-    if annotations.coordinates:
-        labels = _labels(grid, centers, shown)
-        elements.append(pieces.labels(labels))
-        half = pieces.LABEL_HEIGHT / 2
-        label_xs, label_ys = zip(*(center for _, center in labels), strict=True)
-        extent = (
-            min(extent[0], min(label_xs) - 1.5 * half),
-            min(extent[1], min(label_ys) - half),
-            max(extent[2], max(label_xs) + half),
-            max(extent[3], max(label_ys) + half),
-        )
-    return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
 
 
 # -- Parts of pictures -----------------------------------------------------------------------------------------------------

@@ -288,6 +288,7 @@ def step_batch(
 
     The planes must hold the observations of the games before their actions.
     """
+    # Ten arguments: compiled functions take arrays, not objects that hold them.
     before = np.empty(1, states.dtype)
     for row in range(actions.shape[0]):
         rewards[row, 0] = 0

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_number, check_positive, check_seed
+from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.models.bots.bot import (
     LINE_ACTIONS,
@@ -21,11 +21,12 @@ from stoneworks.models.bots.bot import (
 )
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
+from stoneworks.models.description import PlaySettings
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
-from stoneworks.models.search.guides import Guide, make_guide
+from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchPolicy, SearchResult
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchResult, SearchSettings
 
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
 MAX_GAMES = 128
@@ -35,6 +36,27 @@ FIRST_SIMULATIONS = 16
 MAX_SIMULATIONS = 1 << 14
 #: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
 PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
+PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY)
+
+
+def playing_settings(play: PlaySettings, game: Game, features: bool) -> SearchSettings:
+    """Return how an agent searches at play.
+
+    Args:
+        play: how the agent plays.
+        game: the game.
+        features: whether its network sees the features of the game.
+
+    Raises:
+        MissingEvaluationError: the guide needs an evaluation and the game has none.
+    """
+    return SearchSettings(
+        Gumbel(gumbel_scale=0, value_scale=play.value_scale),
+        discount=play.discount,
+        guide=make_guide(play.guide, game, play.guide_playouts),
+        guide_weight=play.guide_weight,
+        features=features,
+    )
 
 
 class SearchBot(Bot):
@@ -53,11 +75,7 @@ class SearchBot(Bot):
         *,
         simulations: int | None = None,
         seconds: float | None = None,
-        policy: SearchPolicy | None = None,
-        discount: float = 1.0,
-        guide: Guide | None = None,
-        guide_weight: float = 0.0,
-        features: bool = False,
+        settings: SearchSettings = PLAYING_SETTINGS,
         name: str = "search",
     ) -> None:
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
@@ -68,11 +86,7 @@ class SearchBot(Bot):
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
-            policy: the search policy; the default is ``PLAYING_POLICY``, a Gumbel search without noise.
-            discount: discount of values per action, as in the training of the network (see :class:`NetworkSearch`).
-            guide: additional evaluation of leaves, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
-            guide_weight: weight of the guide in leaf values, in [0, 1].
-            features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
+            settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``.
             name: name of the bot in results.
         """
         if simulations is not None and seconds is not None:
@@ -86,10 +100,7 @@ class SearchBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
-        self._policy = policy or PLAYING_POLICY
-        self._discount = check_number("discount", discount, 0, 1, above_minimum=True)
-        self._guide = guide, check_number("guide_weight", guide_weight, 0, 1)
-        self._features = features
+        self._settings = settings
         self._searches: dict[tuple[int, int], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
@@ -131,18 +142,13 @@ class SearchBot(Bot):
 
         Its arguments are those of the class. Raises ``ValueError`` if the guide needs an evaluation and the game has none.
         """
-        play = checkpoint.play
         return cls(
             NetworkEvaluator(checkpoint.network),
             game,
             seed,
             simulations=simulations,
             seconds=seconds,
-            policy=Gumbel(gumbel_scale=0, value_scale=play.value_scale),
-            discount=play.discount,
-            guide=make_guide(play.guide, game, play.guide_playouts),
-            guide_weight=play.guide_weight,
-            features=checkpoint.network.features,
+            settings=playing_settings(checkpoint.play, game, checkpoint.network.features),
             name=name,
         )
 
@@ -250,13 +256,9 @@ class SearchBot(Bot):
             self._searches[room] = NetworkSearch(
                 self._game,
                 self._cache if room[0] == 1 or self.seconds is not None else self._evaluate,
-                self._policy,
+                self._settings,
                 max_games=room[0],
                 max_simulations=room[1],
-                discount=self._discount,
-                guide=self._guide[0],
-                guide_weight=self._guide[1],
-                features=self._features,
             )
         self._last = self._searches[room]
         return self._last.run(roots, simulations, self._generator)

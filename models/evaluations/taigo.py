@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Float32s, Int8s, Int64s, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Int8s, Int64s, Record, inlined, kernel
 from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.taigo import DARK, DARK_CONE_PLANE, HOLE, LIGHT, kind_of, makes_five
 
@@ -52,6 +52,37 @@ def is_open(board: Record, state: Record, cell: int) -> bool:
     return code >= 0 and (code != board.num_neighbors[cell] or (code == HOLE and state.holes_to_fill > 0))
 
 
+@inlined
+def list_open_before(board: Record, state: Record, stone: int, axis: int, line: Record) -> int:
+    """Write the open hexes before ``stone``, up to four, to ``line``, which has it at place 4; return their number."""
+    num_before = 0
+    cell = stone
+    while num_before < 4:
+        cell = board.around[cell, axis + 3]
+        if not is_open(board, state, cell):
+            break
+        num_before += 1
+        line[4 - num_before] = cell
+    return num_before
+
+
+@kernel
+def choose_completions(lacking: Record, completions: Record) -> None:
+    """Write ``completions`` from the windows that lack one hex (see :func:`survey_windows`)."""
+    completions[:] = -1
+    for color in range(2):
+        first, last = 2**62, -1
+        for index in range(lacking.shape[0]):
+            if lacking[index, 1] == color and lacking[index, 0] < first:
+                first = lacking[index, 0]
+                completions[color, 0] = lacking[index, 2]
+        for index in range(lacking.shape[0]):
+            is_other = lacking[index, 1] == color and lacking[index, 2] != completions[color, 0]
+            if is_other and lacking[index, 0] > last:
+                last = lacking[index, 0]
+                completions[color, 1] = lacking[index, 2]
+
+
 @kernel
 def survey_windows(board: Record, state: Record, totals: Record, completions: Record, values: Record) -> None:
     """Evaluate every window that is open for exactly one color.
@@ -68,7 +99,6 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
             if they are not needed.
     """
     totals[:] = 0
-    completions[:] = -1
     values[:] = 0
     with_values = values.shape[1] > 0
     line = np.empty(9, np.int64)  # the hexes from four before to four after an occupied one
@@ -81,14 +111,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
         color = kind - DARK
         line[4] = stone
         for axis in range(3):
-            num_before = 0
-            cell = stone
-            while num_before < 4:
-                cell = board.around[cell, axis + 3]
-                if not is_open(board, state, cell):
-                    break
-                num_before += 1
-                line[4 - num_before] = cell
+            num_before = list_open_before(board, state, stone, axis, line)
             num_after = 0
             own = 0  # bit k: the k-th hex after the stone has its color
             cell = stone
@@ -117,17 +140,7 @@ def survey_windows(board: Record, state: Record, totals: Record, completions: Re
                         lacking[num_lacking, 1] = color
                         lacking[num_lacking, 2] = cell
                         num_lacking += 1
-    for color in range(2):
-        first, last = 3 * board.num_cells, -1
-        for index in range(num_lacking):
-            if lacking[index, 1] == color and lacking[index, 0] < first:
-                first = lacking[index, 0]
-                completions[color, 0] = lacking[index, 2]
-        for index in range(num_lacking):
-            is_other = lacking[index, 1] == color and lacking[index, 2] != completions[color, 0]
-            if is_other and lacking[index, 0] > last:
-                last = lacking[index, 0]
-                completions[color, 1] = lacking[index, 2]
+    choose_completions(lacking[:num_lacking], completions)
 
 
 @kernel

@@ -57,6 +57,8 @@ BONUS_OF_LEADING_PASS = 0.001
 Counts: TypeAlias = tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]
 #: Stones, strings, and row words of a position.
 SavedStones: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16], npt.NDArray[np.int32]]
+#: Counts before the turn and after a cut, saved stones, and by label the number of the last line that met the string.
+LineWork: TypeAlias = tuple[Counts, Counts, SavedStones, npt.NDArray[np.int32]]
 
 #: A line in progress, from the perspective of its player.
 LINE = np.dtype(
@@ -212,6 +214,58 @@ def mark_way(board: Record, state: Record, start: int, direction: int, color: in
         ways[cell] = max(ways[cell], gain)
 
 
+@inlined
+def join_around(
+    board: Record,
+    state: Record,
+    cell: int,
+    color: int,
+    on_perimeter: npt.NDArray[np.int16],
+    labels: npt.NDArray[np.int32],
+) -> tuple[int, int, float]:
+    """Find the strings of ``color`` that a stone on ``cell`` joins; ``labels`` is a work buffer of four.
+
+    Returns their number, the perimeter stones of the new string, and the points of the separate strings.
+    """
+    num_joined = 0
+    connected = int(board.perimeter[cell])
+    separate = 0.0
+    for direction in range(4):
+        neighbor = board.neighbors[cell, direction]
+        if state.stones[neighbor] != color:
+            continue
+        label = state.strings[neighbor]
+        known = False
+        for place in range(num_joined):
+            known |= labels[place] == label
+        if not known:
+            labels[num_joined] = label
+            num_joined += 1
+            connected += on_perimeter[label]
+            separate += triangle(on_perimeter[label])
+    return num_joined, connected, separate
+
+
+@kernel
+def gain_of_cut_action(
+    board: Record,
+    state: Record,
+    on_perimeter: npt.NDArray[np.int16],
+    action: int,
+    color: int,
+    num_edge_stones: float,
+) -> float:
+    """Return the approximate gain of the legal cut ``action`` of ``color``."""
+    heading = action // board.num_cells - 1
+    point = action % board.num_cells
+    back = (heading + 2) % 4
+    friend = board.neighbors[point, back]
+    while state.stones[friend] != color:
+        friend = board.neighbors[friend, back]
+    connected = on_perimeter[state.strings[friend]]
+    return gain_of_cut(board, state, on_perimeter, point, heading, connected, num_edge_stones)
+
+
 @kernel
 @linked
 def rate_turns(
@@ -220,46 +274,28 @@ def rate_turns(
     color: int,
     on_perimeter: Int16s,
     num_edge_stones: float,
-    mask: Int8s,
     gains: Float32s,
     ways: Float32s,
     rated: Int64s,
 ) -> int:
     """Write the approximate gain of a turn of ``color`` by first action and by point on its path.
 
-    ``mask`` is a work buffer. ``ways`` is empty if the gains by point are not needed. The actions with a gain are
-    written to ``rated``, in ascending order, and their number is returned.
+    ``ways`` is empty if the gains by point are not needed. The actions with a gain are written to ``rated``, in ascending
+    order, and their number is returned.
     """
     num_cells = board.num_cells
-    mask[:] = 0
+    mask, labels = np.zeros(board.num_actions, np.int8), np.empty(4, np.int32)
     for cell in range(num_cells):
         mask[cell] = (state.stones[cell] == EMPTY) & board.intersection[cell]
     search_first_stones(board, state, color, mask)
     gains[:] = 0
     ways[:] = 0
     num_rated = 0
-    labels = np.empty(4, np.int32)
     for cell in range(num_cells):
         if not mask[cell]:
             continue
-        num_joined = 0
-        connected = int(board.perimeter[cell])
-        separate = 0.0
-        for direction in range(4):
-            neighbor = board.neighbors[cell, direction]
-            if state.stones[neighbor] != color:
-                continue
-            label = state.strings[neighbor]
-            known = False
-            for place in range(num_joined):
-                known |= labels[place] == label
-            if not known:
-                labels[num_joined] = label
-                num_joined += 1
-                connected += on_perimeter[label]
-                separate += triangle(on_perimeter[label])
-        gain = triangle(connected) - separate
-        greatest = gain
+        num_joined, connected, separate = join_around(board, state, cell, color, on_perimeter, labels)
+        greatest = gain = triangle(connected) - separate
         if num_joined:  # otherwise it is a single stone (T4)
             for direction in range(4):
                 of_line = gain + gain_of_line(
@@ -284,18 +320,10 @@ def rate_turns(
         if not mask[action]:
             action += 1
             continue
-        heading = action // num_cells - 1
-        point = action % num_cells
-        back = (heading + 2) % 4
-        friend = board.neighbors[point, back]
-        while state.stones[friend] != color:
-            friend = board.neighbors[friend, back]
-        gain = gain_of_cut(
-            board, state, on_perimeter, point, heading, on_perimeter[state.strings[friend]], num_edge_stones
-        )
+        gain = gain_of_cut_action(board, state, on_perimeter, action, color, num_edge_stones)
         gains[action] = gain
         if ways.shape[0] > 0:
-            ways[point] = max(ways[point], gain)
+            ways[action % num_cells] = max(ways[action % num_cells], gain)
         rated[num_rated] = action
         num_rated += gain > 0
         action += 1
@@ -407,12 +435,12 @@ def best_of_line(
     action: int,
     direction: int,
     has_cut: bool,
-    on_perimeter: npt.NDArray[np.int16],
-    after_cut: Counts,
-    met: npt.NDArray[np.int32],
+    work: LineWork,
     line: Record,
 ) -> tuple[float, bool]:
     """Play ``action`` and extend the line as far as possible; return the greatest lead and whether the turn has cut."""
+    counts, after_cut, _, met = work
+    on_perimeter = after_cut[0] if has_cut else counts[0]
     best = -np.inf
     first = int64(state.last_stone)  # of the stones without labels
     while action != NO_ACTION:
@@ -444,14 +472,11 @@ def best_of_stone(
     player: int,
     cell: int,
     lead: float,
-    counts: Counts,
-    after_cut: Counts,
-    saved: SavedStones,
-    met: npt.NDArray[np.int32],
+    work: LineWork,
     line: Record,
 ) -> float:
     """Return the greatest lead of ``player`` during turns that begin with a stone on ``cell``."""
-    on_perimeter, standing = counts
+    (on_perimeter, standing), _, saved, met = work
     num_own, num_other = standing[2 + player], standing[3 - player]
     line.number += 1
     number = line.number
@@ -473,9 +498,7 @@ def best_of_stone(
         line.number_of_first_stone = number
         line.points, line.connected, line.num_own, line.num_other = points, connected, num_joined, num_other
         line.label = NO_STRING
-        of_line, has_cut = best_of_line(
-            board, state, player, action, direction, False, on_perimeter, after_cut, met, line
-        )
+        of_line, has_cut = best_of_line(board, state, player, action, direction, False, work, line)
         best = max(best, of_line)
         if has_cut:
             restore_stones(board, state, saved)
@@ -497,19 +520,18 @@ def best_of_cut(
     state: Record,
     player: int,
     action: int,
-    after_cut: Counts,
-    saved: SavedStones,
-    met: npt.NDArray[np.int32],
+    work: LineWork,
     line: Record,
 ) -> float:
     """Return the greatest lead of ``player`` during the turn that begins with the cut ``action``."""
+    _, after_cut, saved, _ = work
     place_stone(board, state, action)
     count_after_cut(board, state, player, after_cut, line)
     best = with_half_point(line.points, line.num_own, line.num_other)
     direction = int64(state.direction)
     onward = next_stone(board, state, direction)
     if onward != NO_ACTION:
-        of_line, _ = best_of_line(board, state, player, onward, direction, True, after_cut[0], after_cut, met, line)
+        of_line, _ = best_of_line(board, state, player, onward, direction, True, work, line)
         best = max(best, of_line)
     restore_stones(board, state, saved)
     state.direction = NONE
@@ -564,6 +586,7 @@ def outlook(
     counts = (on_perimeter, standing)
     after_cut = (np.empty(num_cells, np.int16), np.empty(4, np.float32))
     met = np.zeros(num_cells, np.int32)  # by label: number of the last line that met the string
+    work = counts, after_cut, saved, met
     lines = np.zeros(1, LINE)  # keep the array: numba does not count references to its records
     before = with_half_point(lead, standing[2 + player], standing[3 - player])
     of_turns = np.zeros(NUM_TURNS_TRIED, np.float64)
@@ -573,9 +596,9 @@ def outlook(
     for place in range(num_chosen):
         action = chosen[place]
         if action < num_cells:
-            best = best_of_stone(board, state, player, action, lead, counts, after_cut, saved, met, lines[0])
+            best = best_of_stone(board, state, player, action, lead, work, lines[0])
         else:
-            best = best_of_cut(board, state, player, action, after_cut, saved, met, lines[0])
+            best = best_of_cut(board, state, player, action, work, lines[0])
         state.last_stone = NONE
         of_turns[place] = max(0.0, best - before)
     state.current_player = to_act
@@ -607,13 +630,12 @@ def evaluate(board: Record, state: Record, player: int) -> float:
                     prospect = max(prospect, gain)
         value += prospect
     else:
-        mask = np.empty(board.num_actions, np.int8)
         gains = np.empty(board.num_actions, np.float32)
         ways = np.empty(0, np.float32)
         rated = np.empty(board.num_actions, np.int64)
         for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
             mover = to_act ^ turn
-            num_rated = rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways, rated)
+            num_rated = rate_turns(board, state, mover + 1, on_perimeter, standing[mover], gains, ways, rated)
             value += weight * outlook(
                 board, state, mover, points if turn == 0 else -points, on_perimeter, standing, gains, rated[:num_rated]
             )
@@ -635,12 +657,11 @@ def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -
     on_perimeter = np.empty(num_cells, np.int16)
     standing = np.empty(4, np.float32)
     count_strings(board, state, on_perimeter, standing)
-    room = np.empty(board.num_actions, np.int8)
     rated = np.empty(board.num_actions, np.int64)
     ways = np.empty(num_cells, np.float32)
-    rate_turns(board, state, 2 - player, on_perimeter, standing[1 - player], room, ratings, ways, rated)
+    rate_turns(board, state, 2 - player, on_perimeter, standing[1 - player], ratings, ways, rated)
     obstruction = ways.copy()
-    rate_turns(board, state, player + 1, on_perimeter, standing[player], room, ratings, ways, rated)
+    rate_turns(board, state, player + 1, on_perimeter, standing[player], ratings, ways, rated)
     for action in range(5 * num_cells):
         ratings[action] += WEIGHT_OF_OBSTRUCTION * obstruction[action % num_cells]
     ratings[5 * num_cells] = np.inf

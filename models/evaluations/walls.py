@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stoneworks.envs.rules.kernels import Float32s, Record, kernel
+from stoneworks.envs.rules.kernels import Float32s, Record, inlined, kernel
 from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
 #: Penalty for each missing stone of a wall, except those that its player may place in this turn.
@@ -134,6 +134,14 @@ def grow_arms(board: Record, stones: Record, own: int, work: Record, groups: Rec
     return num_found
 
 
+@inlined
+def add_wall(best: float, total: float, score: float) -> tuple[float, float]:
+    """Return the greatest score, and the sum over walls of exp(SHARPNESS (score - greatest)), with one more wall."""
+    if score > best:
+        return score, 1.0 + total * np.exp(SHARPNESS * (best - score))
+    return best, total + np.exp(SHARPNESS * (score - best))
+
+
 @kernel
 def survey_walls(
     board: Record, stones: Record, own: int, num_free: int, work: Record, groups: Record, scores: Float32s
@@ -168,11 +176,7 @@ def survey_walls(
                     groups[PATH_LENGTH, group] = min(groups[PATH_LENGTH, group], length)
                     continue
             score = 2 * length - size - PRICE_OF_MISSING_STONE * max(0, missing - num_free)
-            if score > best:
-                total = 1.0 + total * np.exp(SHARPNESS * (best - score))
-                best = score
-            else:
-                total += np.exp(SHARPNESS * (score - best))
+            best, total = add_wall(best, total, score)
             scores[cell] = max(scores[cell], score)
             scores[neighbor] = max(scores[neighbor], score)
     for place in range(num_found - 1, -1, -1):
@@ -185,11 +189,7 @@ def survey_walls(
     for group in range(num_groups):
         if groups[NUM_EDGE_STONES, group] >= 2:
             score = 2 * groups[PATH_LENGTH, group] - groups[SIZE, group]
-            if score > best:
-                total = 1.0 + total * np.exp(SHARPNESS * (best - score))
-                best = score
-            else:
-                total += np.exp(SHARPNESS * (score - best))
+            best, total = add_wall(best, total, score)
             if score > finished:
                 second = finished
                 finished = score

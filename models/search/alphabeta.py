@@ -104,6 +104,7 @@ def list_candidates(
     return num_chosen
 
 
+# Long and with one argument per array: recursion is unrolled into a stack of arrays that all parts of the loop read and write.
 def search_depths(
     board: BoardArray,
     states: StateArray,

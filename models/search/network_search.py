@@ -41,6 +41,35 @@ class SearchPolicy(Protocol):
 
 
 @dataclass(frozen=True)
+class SearchSettings:
+    """How a search runs.
+
+    Attributes:
+        policy: selection rule of the search.
+        discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
+        solve: whether to propagate proven results and to look for wins within the turn at every leaf.
+        guide: additional leaf evaluation, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
+        guide_weight: weight of the guide in leaf values, in [0, 1]; the network has the rest.
+        features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
+
+    Raises:
+        ValueError: a setting is out of bounds.
+    """
+
+    policy: SearchPolicy
+    discount: float = 1.0
+    solve: bool = True
+    guide: Guide | None = None
+    guide_weight: float = 0.0
+    features: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_number("discount", self.discount, 0, 1, above_minimum=True)
+        check_number("guide_weight", self.guide_weight, 0, 1)
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """Results of a search at its roots.
 
@@ -91,43 +120,33 @@ class NetworkSearch:
         self,
         game: Game,
         evaluate: Evaluate,
-        policy: SearchPolicy,
+        settings: SearchSettings,
         *,
         max_games: int,
         max_simulations: int,
-        guide: Guide | None = None,
-        guide_weight: float = 0.0,
-        discount: float = 1.0,
-        solve: bool = True,
-        features: bool = False,
     ) -> None:
         """Allocate the tree buffers.
 
         Args:
             game: the game.
             evaluate: the network.
-            policy: selection rule of the search.
+            settings: how the search runs; the weight of the guide is its initial one.
             max_games: maximum batch size in games, at least 1.
             max_simulations: maximum number of simulations per search, at least 1.
-            guide: additional leaf evaluation, mixed with the network's.
-            guide_weight: initial weight of the guide, in [0, 1].
-            discount: discount factor per action, in (0, 1]; a win in n actions has value ``discount ** n``.
-            solve: whether to propagate proven results and to look for wins within the turn at every leaf.
-            features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             check_integer(name, value, 1)
-        discount = check_number("discount", discount, 0, 1, above_minimum=True)
+        policy = settings.policy
         self.evaluate = evaluate
         self.policy = policy
-        self.guide_weight = check_number("guide_weight", guide_weight, 0, 1)
+        self.guide_weight = float(settings.guide_weight)
         self.num_leaves_guided = 0
         self.network_seconds = 0.0
         self.search_seconds = 0.0
         self.num_simulations_done = 0
         self._game = game
-        self._guide = guide
-        self._rules = discount, bool(solve)
+        self._guide = settings.guide
+        self._rules = float(settings.discount), bool(settings.solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
@@ -135,7 +154,7 @@ class NetworkSearch:
         self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
         self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
         self._games = np.empty(max_games, tree.GAME)
-        self._inputs = NetworkInputs(game, features)
+        self._inputs = NetworkInputs(game, settings.features)
         self._planes = np.empty((max_games, *self._inputs.flat_shape), np.float32)
         self._asked = np.empty(max_games, np.int64)
         self._plant = game.compiled(tree.plant, self._inputs.kernels)
@@ -176,7 +195,7 @@ class NetworkSearch:
         arrays = board, states, nodes, edges, games, asked
         self._answer(num_asked, arrays, seeds)
         noise = policy.noise((num_games, self._game.num_actions), generator)
-        self._prepare_roots(board, states, nodes, edges, games, parameters, noise)
+        self._prepare_roots(nodes, edges, games, parameters, noise)
         for _ in range(num_simulations):
             num_asked = self._descend(
                 board, states, nodes, edges, games, parameters, schedule, self._planes, asked, *self._rules
@@ -184,28 +203,13 @@ class NetworkSearch:
             if num_asked:
                 self._answer(num_asked, arrays, seeds)
 
-        result = SearchResult(
-            np.empty(num_games, np.int64),
-            np.empty(num_games, np.float32),
-            np.empty((num_games, self._game.num_actions), np.float32),
-            np.empty((num_games, self._game.num_actions), np.int32),
-            self._nodes["solved"][:num_games, 0] != 0,
-        )
-        self._conclude_all(
-            board,
-            states,
-            nodes,
-            edges,
-            games,
-            parameters,
-            result.actions,
-            result.values,
-            result.policies,
-            result.visits,
-        )
+        actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
+        policies = np.empty((num_games, self._game.num_actions), np.float32)
+        visits = np.empty((num_games, self._game.num_actions), np.int32)
+        self._conclude_all(nodes, edges, games, parameters, actions, values, policies, visits)
         self.num_simulations_done += num_games * num_simulations
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
-        return result
+        return SearchResult(actions, values, policies, visits, self._nodes["solved"][:num_games, 0] != 0)
 
     def root_edges(self, game: int = 0) -> RootEdges:
         """Return the root statistics of one game of the last search."""

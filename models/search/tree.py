@@ -5,6 +5,11 @@ halves, each a template: :func:`descend` selects a leaf in each tree and writes 
 :func:`expand` adds the leaf's edges from the network's output and backs up the values. The selection rules are the three
 kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
+All templates work on the same arrays: the board constants, ``states[num_games, max_nodes]``, the positions of the nodes,
+``nodes[num_games, max_nodes]``, ``edges[num_games, max_edges]`` and ``games[num_games]``; ``asked[num_games]`` holds in its first
+entries the index of the game of each position that the network evaluates, ``parameters`` those of the search, ``discount``
+the discount factor per action, and ``solve`` says whether proven results are propagated.
+
 Values in a tree are from player 0's perspective, in [-1, 1]; the sign is flipped at nodes where player 1 is to move. Players
 need not alternate.
 
@@ -29,12 +34,14 @@ from stoneworks.envs.rules.kernels import (
     Float32s,
     Float32Table,
     Float32Tables,
+    Int8s,
     Int32s,
     Int32Table,
     Int64s,
     Record,
     StateArray,
     StateTable,
+    inlined,
     kernel,
 )
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions, observe
@@ -83,6 +90,8 @@ NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:,
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
 Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
+#: Work buffers of :func:`write_edges`, ``[num_actions]``: actions, weights, and powers of 2.
+EdgeWork: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]
 Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
 
@@ -315,6 +324,31 @@ def plant(
     return roots.shape[0]
 
 
+@inlined
+def write_edges(edges: Edges, game: Record, mask: Int8s, logits: Record, work: EdgeWork) -> tuple[int, np.bool_]:
+    """Write an edge for each legal action; return their number, and whether the logits are finite. ``work`` is three buffers."""
+    actions, weights, powers_of_2 = work
+    num_edges = 0
+    greatest = np.float32(-np.inf)
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            logit = logits[action]
+            actions[num_edges] = action
+            weights[num_edges] = logit
+            num_edges += 1
+            greatest = max(greatest, logit)
+    total = exponentials(weights, num_edges, greatest, powers_of_2)
+    first = game.num_edges
+    scale = np.float32(1) / total
+    for edge in range(num_edges):
+        edges[first + edge].action = actions[edge]
+        edges[first + edge].child = NO_NODE
+        # A prior of 0 could lead to a division by zero in the improved policy.
+        edges[first + edge].prior = max(weights[edge] * scale, LEAST_PRIOR)
+    return num_edges, total >= 1
+
+
+# The arrays of the trees are arguments of their own, since templates are typed by the annotation of each argument.
 def expand(
     board: BoardArray,
     states: StateTable,
@@ -328,29 +362,15 @@ def expand(
     discount: float,
     solve: bool,
 ) -> int:
-    """Expand the evaluated leaves and back up their values.
+    """Expand the evaluated leaves, back up their values, and return the number of invalid evaluations.
 
-    Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
-        nodes: ``[num_games, max_nodes]``.
-        edges: ``[num_games, max_edges]``, dtype ``EDGE``.
-        games: ``[num_games]``.
-        asked: ``int64[num_games]``, index of the game of each evaluation.
-        num_asked: number of evaluations.
-        logits: ``float32[num_asked, num_actions]``, the network's policy logits; those of illegal actions are ignored.
-        values: ``float32[num_asked]``, the network's expected results for the player to move in [-1, 1].
-        discount: discount factor per action.
-        solve: whether to look for wins within the turn.
-
-    Returns:
-        Number of invalid evaluations, those with a non-finite value or a NaN logit.
+    ``logits[num_asked, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
+    ``values[num_asked]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
+    value or a NaN logit. See the module for the other arguments.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
-    actions = np.empty(num_actions, np.int32)
-    weights = np.empty(num_actions, np.float32)
-    powers_of_2 = np.empty(num_actions, np.int32)
+    work = np.empty(num_actions, np.int32), np.empty(num_actions, np.float32), np.empty(num_actions, np.int32)
     num_unusable = 0
     turn = np.empty(MAX_TURN_ACTIONS + 1, states.dtype)
     turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
@@ -359,25 +379,8 @@ def expand(
         game = games[row]
         leaf = game.leaf
         legal_actions(board[0], states[row, leaf], mask)
-        num_edges = 0
-        greatest = np.float32(-np.inf)
-        for action in range(num_actions):
-            if mask[action]:
-                logit = logits[answer, action]
-                actions[num_edges] = action
-                weights[num_edges] = logit
-                num_edges += 1
-                greatest = max(greatest, logit)
-        total = exponentials(weights, num_edges, greatest, powers_of_2)
-        of_game = edges[row]
-        first = game.num_edges
-        scale = np.float32(1) / total
-        for edge in range(num_edges):
-            of_game[first + edge].action = actions[edge]
-            of_game[first + edge].child = NO_NODE
-            # A prior of 0 could lead to a division by zero in the improved policy.
-            of_game[first + edge].prior = max(weights[edge] * scale, LEAST_PRIOR)
-        if not (total >= 1 and abs(values[answer]) < np.inf):
+        num_edges, finite = write_edges(edges[row], game, mask, logits[answer], work)
+        if not (finite and abs(values[answer]) < np.inf):
             num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
         nodes[row, leaf].num_unsolved = num_edges
@@ -400,8 +403,6 @@ def expand(
 
 
 def prepare_roots(
-    board: BoardArray,
-    states: StateTable,
     nodes: NodeTable,
     edges: EdgeTable,
     games: GameArray,
@@ -415,6 +416,7 @@ def prepare_roots(
         prepare_root(nodes[row], edges[row], games[row], parameters)
 
 
+# The arrays of the trees are arguments of their own, since templates are typed by the annotation of each argument.
 def descend(
     board: BoardArray,
     states: StateTable,
@@ -428,26 +430,11 @@ def descend(
     discount: float,
     solve: bool,
 ) -> int:
-    """Descend each tree once, add a leaf, and write its observation to the batch.
+    """Descend each tree once, add a leaf, write its observation to the batch, and return the number of observations.
 
     A descent that ends at a solved node backs up the exact value at once and adds nothing to the batch. Games with a solved
-    root are skipped.
-
-    Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
-        nodes: ``[num_games, max_nodes]``.
-        edges: ``[num_games, max_edges]``.
-        games: ``[num_games]``.
-        parameters: parameters of the search.
-        schedule: ``int32[_, _]``, schedule of the search.
-        planes: output, ``float32[num_games, planes, height * width]``, observations of the leaves, in the first entries.
-        asked: output, ``int64[num_games]``, index of the game of each observation, in the first entries.
-        discount: discount factor per action.
-        solve: whether terminal positions are propagated as solved.
-
-    Returns:
-        Number of observations written.
+    root are skipped. The observations of the leaves are the first entries of ``planes[num_games, planes, height * width]``;
+    ``schedule`` is that of the search. See the module for the other arguments.
     """
     num_asked = 0
     for row in range(games.shape[0]):
@@ -488,8 +475,6 @@ def descend(
 
 
 def conclude_all(
-    board: BoardArray,
-    states: StateTable,
     nodes: NodeTable,
     edges: EdgeTable,
     games: GameArray,
@@ -499,20 +484,11 @@ def conclude_all(
     policies: Float32Table,
     visits: Int32Table,
 ) -> None:
-    """Write the results of the search at each root.
+    """Write the results of the search at each root; see the module for the arrays of the trees.
 
-    Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
-        nodes: ``[num_games, max_nodes]``.
-        edges: ``[num_games, max_edges]``.
-        games: ``[num_games]``.
-        parameters: parameters of the search.
-        actions: output, ``int64[num_games]``, the action to play.
-        values: output, ``float32[num_games]``, mean value for the player to move.
-        policies: output, ``float32[num_games, num_actions]``, policy targets for training.
-        visits: output, ``int32[num_games, num_actions]``, visit counts; 1 for the winning action if a win within the turn was
-            found before the first simulation.
+    Outputs are ``actions``, the actions to play, ``values``, the mean values for the players to move, ``policies[num_games,
+    num_actions]``, the policy targets for training, and ``visits[num_games, num_actions]``, the visit counts, which are 1 for
+    the winning action if a win within the turn was found before the first simulation.
     """
     for row in range(games.shape[0]):
         policies[row, :] = 0

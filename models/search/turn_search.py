@@ -106,6 +106,7 @@ def draw_best(values: Record, candidates: Record, num_candidates: int, seeds: UI
 # -- The search --------------------------------------------------------------------------------------------------------
 
 
+# Long: the beam is kept in arrays that all parts of the loop read and write.
 def search_turns(
     board: BoardArray,
     states: StateArray,

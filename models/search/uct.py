@@ -18,7 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -47,6 +49,8 @@ MAX_VISITS = (2**31 - 1) // UNIT
 NO_NODE = -1
 #: Result of an edge that is not proven; proven results are 1, 0 and -1 for player 0.
 OPEN = 2
+
+Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 
 
 @kernel
@@ -168,6 +172,14 @@ def back_up(nodes: Int32Table, edges: Int32Table, path: Int32Table, depth: int, 
             amount = 0  # the player to move would choose the proven draw instead
 
 
+@kernel
+def amount_of_winner(winner: int) -> int:
+    """Return the result of a finished game for player 0 in units of 1 / ``UNIT``."""
+    if winner == NO_WINNER:
+        return 0
+    return UNIT if winner == 0 else -UNIT
+
+
 def search_tree(
     board: BoardArray,
     states: StateArray,
@@ -176,8 +188,7 @@ def search_tree(
     sizes: Int64s,
     seeds: UInt64s,
     num_simulations: int,
-    exploration: float,
-    scale: float,
+    parameters: Parameters,
 ) -> int:
     """Run simulations from ``states[0]``, growing the tree, and return their number; stop early once the root is proven.
 
@@ -192,9 +203,9 @@ def search_tree(
         sizes: ``int64[2]``, rows in use in each table, updated in place; zeros for a new tree.
         seeds: one seed, advanced in place.
         num_simulations: number of simulations.
-        exploration: exploration constant for results in [-1, 1].
-        scale: divisor of the leaf evaluation, whose tanh is the result; 0 for random playouts.
+        parameters: the exploration constant for results in [-1, 1], and the scale of the leaf evaluation; 0 for playouts.
     """
+    exploration, scale = parameters[0], parameters[1]
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)
     state = room[0]
@@ -221,15 +232,12 @@ def search_tree(
             if state.ending or edges[edge, VISITS] == 0:
                 break
             node = edges[edge, CHILD]
-
         proven = depth > 0 and state.ending != 0
-        amount = 0  # result of the simulation, in units of 1 / UNIT
         if scale > 0 and not state.ending:
             amount = round(UNIT * math.tanh(evaluate(board[0], state, 0) / scale))
         else:
             finish_at_random(board[0], state, mask, seeds, 0)
-            if state.winner != NO_WINNER:
-                amount = UNIT if state.winner == 0 else -UNIT
+            amount = amount_of_winner(state.winner)
         back_up(nodes, edges, path, depth, amount, proven)
     return num_simulations
 
@@ -385,8 +393,7 @@ class SearchTree:
             self._sizes,
             self._seeds,
             num_simulations,
-            exploration,
-            self._scale,
+            np.array([exploration, self._scale]),
         )
         return done
 

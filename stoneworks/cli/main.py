@@ -38,8 +38,6 @@ for command in (
     play.bots,
     train.train,
     train.report,
-    train.average,
-    train.ship,
     play.play,
     play.match,
     replay.replay,

@@ -23,6 +23,13 @@ def web(
     allowed_hosts: Annotated[
         list[str] | None, typer.Option("--allow-host", help="Additional host name of this server; can be repeated.")
     ] = None,
+    agents: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder whose checkpoints may be played, such as runs/; can be repeated."),
+    ] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=BOT", help="Any other bot that may be played; can be repeated.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes for bots.")] = None,
     thinking_seconds: Annotated[
         float, typer.Option(min=1, max=3600, help="Maximum thinking time of a bot per turn, in seconds.")
@@ -30,6 +37,7 @@ def web(
 ) -> None:
     """Play, watch and analyze games in a browser. Ctrl-C stops the server; games are kept in the data folder."""
     with require_extra("web", "web pages"):
+        from stoneworks.web.agents import Agents
         from stoneworks.web.app import serve
 
     serve(
@@ -39,6 +47,13 @@ def web(
         port=port,
         allowed_hosts=allowed_hosts or [],
         num_workers=workers,
-        thinking_seconds=thinking_seconds,
+        agents=Agents(thinking_seconds, agents or (), dict(_name_and_bot(text) for text in agent or ())),
         started=lambda address: print(f"the page is at {address} (press Ctrl-C to stop)", flush=True),
     )
+
+
+def _name_and_bot(text: str) -> tuple[str, str]:
+    name, equals, bot = text.partition("=")
+    if not (name and equals and bot):
+        raise ValueError(f"agent must be a name and a bot such as 'mine=runs/first/checkpoint@64', got {text!r}")
+    return name, bot

@@ -55,7 +55,7 @@ def test_games_lists_every_game_with_its_options(run: Run) -> None:
             assert option in out
 
 
-@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report", "ship"])
+@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report"])
 def test_every_command_has_a_help_text(run: Run, command: str) -> None:
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "")
@@ -149,7 +149,6 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
                 (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
                 (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
                 (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
-                (["ship", "nowhere", "--as", "vadus"], "nowhere"),
             )
         ),
     ],

@@ -38,6 +38,8 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks/ is not in the package
+
 
 @dataclass
 class Counts:
@@ -198,8 +200,7 @@ def attack_files(number: int, seed: int) -> Counts:
     import torch
     from torch.utils.tensorboard import SummaryWriter
 
-    from benchmarks.speed.contestant import Spread
-    from benchmarks.speed.report import Report, Row, load_report, save_report
+    from benchmarks.speed.report import Report, load_report, save_report
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation import (
         ArenaFolderError,
@@ -286,9 +287,10 @@ def attack_files(number: int, seed: int) -> Counts:
     layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
     save_policy(policy, layers, game, selection="sample")
     bench = folder / "bench.json"
-    spread = Spread(2.0, 1.0, 3.0)
+    spread = {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
+    row = {"measure": "steps", "name": "a", "rate": spread, "reference": "b", "reference_rate": spread, "ratio": spread}
     facts = {"processor": "x", "date": "2026-01-01", "rounds": 3, "seconds": 0.5, "load": "1"}
-    save_report(Report([Row("steps", "a", spread, "b", spread, spread)], ["jax"], facts), bench)
+    save_report(Report.parse({"rows": [row], "missing": ["jax"], "circumstances": facts}, "report"), bench)
     database = folder / "page" / DATABASE_FILE
     store = Store(database.parent, 10, 1000)
     new = new_game(Positions().line(game, ("c3",)), (None, "random"))

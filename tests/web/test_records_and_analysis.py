@@ -10,6 +10,7 @@ import pytest
 
 from stoneworks import load_game
 from stoneworks.evaluation.records import GameRecord
+from stoneworks.web import Replay
 
 
 def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) -> None:
@@ -25,6 +26,15 @@ def test_variations_and_comments_travel_with_the_record(post: Any, client: Any) 
     assert commented[2:] == ["d3", "better? ½ <b>", 0, "White"]
     assert by_number[commented[1]][2] == "swap"
     assert client.get(f"/api/games/{copy['id']}/record").text == record
+
+
+def test_imported_games_keep_their_players(post: Any, client: Any) -> None:
+    state = load_game("laido(size=3)").deserialize_state("c3\npass\npass")
+    text = GameRecord.of_state(state, ("human", "runs/first@64")).to_json() + "\n"
+    (copy,) = post("import", text=text)["games"]
+    assert copy["players"] == [None, "runs/first@64"]
+    again = json.loads(client.get(f"/api/games/{copy['id']}/record").text)
+    assert again["players"] == ["human", "runs/first@64"]
 
 
 def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
@@ -92,7 +102,7 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     assert sorted(row["action"] for row in found["actions"]) == sorted(
         map(game.action_to_string, state.legal_actions())
     )
-    assert sum(row["probability"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
+    assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1, abs=1e-3)
     assert found["player"] == state.current_player()
     for text in found["line"]:
         state.apply_action(game.string_to_action(text))
@@ -112,6 +122,11 @@ def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> No
     analysis = post("analyze", game="laido(size=3)", actions=["b2"], bot="mcts:200")
     assert analysis["player"] == 1
     assert found[1] == pytest.approx(-analysis["value"], abs=0.4)
+
+
+def test_a_replay_has_the_colors_after_a_swap() -> None:
+    html = Replay(load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")).to_html()
+    assert '"players":["White","Black"],"colors":["White","Black"]' in html
 
 
 def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 from pathlib import Path
@@ -113,59 +112,6 @@ def test_no_path_leaves_the_folder(shared_server: Any, path: str) -> None:
     assert status in (400, 404), answer[:300]
     assert b"root:" not in answer
     assert b"import " not in answer
-
-
-def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
-    from stoneworks.evaluation.arena import play_arena
-    from stoneworks.evaluation.settings import ArenaSettings, round_robin
-    from stoneworks.web.requests import RequestError
-    from stoneworks.web.watching import RecordsQuery, Watch
-
-    outside, watched = tmp_path / "outside", tmp_path / "watched"
-    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "mcts:1"]), num_pairs=2)
-    play_arena(settings, outside / "arena")
-    (outside / "run" / "checkpoint").mkdir(parents=True)
-    (outside / "run" / "metrics.jsonl").write_text('{"positions": 7, "secret": 1}\n', encoding="utf-8")
-    checkpoint = {"game": GAME, "training": {"algorithm": "secret"}}
-    (outside / "run" / "checkpoint" / "checkpoint.json").write_text(json.dumps(checkpoint), encoding="utf-8")
-    (outside / "run" / "matches").symlink_to(outside / "arena" / "games")
-    games = next((outside / "arena" / "games").glob("*.jsonl"))
-
-    for name in ("linked-folder", "linked-games", "linked-game", "run", "linked-run"):
-        (watched / name).mkdir(parents=True)
-    (watched / "link.jsonl").symlink_to(games)
-    (watched / "arena").symlink_to(outside / "arena")
-    (watched / "linked-folder" / "arena.json").symlink_to(outside / "arena" / "arena.json")
-    (watched / "linked-games" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
-    (watched / "linked-games" / "games").symlink_to(outside / "arena" / "games")
-    (watched / "linked-game" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
-    (watched / "linked-game" / "games").mkdir()
-    (watched / "linked-game" / "games" / games.name).symlink_to(games)
-    (watched / "run" / "metrics.jsonl").write_text('{"positions": 1}\n', encoding="utf-8")
-    (watched / "run" / "checkpoint").symlink_to(outside / "run" / "checkpoint")
-    (watched / "run" / "matches").symlink_to(outside / "arena" / "games")
-    (watched / "linked-run" / "metrics.jsonl").symlink_to(outside / "run" / "metrics.jsonl")
-
-    watch = Watch([watched])
-    assert sorted(source["id"] for source in watch.sources()) == ["0/linked-game", "0/linked-games", "0/run"]
-    run = watch.run("0/run")
-    assert (run["num_rows"], run["algorithm"]) == (1, None)
-    for source in ("0/run", "0/linked-game", "0/linked-games"):
-        assert watch.records(RecordsQuery(source=source))["all"] == 0
-    for source in ("0/linked-game", "0/linked-games"):
-        with pytest.raises(RequestError, match="links"):
-            watch.arena(source)
-    # The folders themselves, named on the command line, can be read.
-    assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
-
-
-def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
-    from stoneworks.web.requests import RequestError
-    from stoneworks.web.watching import RecordsQuery, Watch
-
-    os.mkfifo(tmp_path / "games.jsonl")
-    with pytest.raises(RequestError, match="cannot be read"):
-        Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -334,6 +280,11 @@ def test_bad_addresses_are_answered_with_json(client: httpx.Client, path: str) -
     response = client.get(f"/api/{path}")
     assert response.status_code in (400, 404)
     message_of(response)
+
+
+def test_unknown_addresses_are_answered_with_the_page(client: httpx.Client) -> None:
+    response = client.get("/nothing")
+    assert (response.status_code, response.text) == (404, client.get("/").text)
 
 
 def test_other_methods_are_refused(client: httpx.Client) -> None:
@@ -525,21 +476,3 @@ def test_texts_that_cannot_be_stored_are_refused(client: httpx.Client, text: str
 def a_record(client: httpx.Client) -> str:
     stored = client.post("/api/games", json={"game": GAME, "players": [None, None]}).json()
     return client.get(f"/api/games/{stored['id']}/record").text
-
-
-def test_files_of_records_that_have_not_changed_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation.records import GameRecord, write_records
-    from stoneworks.web.watching import RecordsQuery, Watch
-
-    (tmp_path / "arena" / "games").mkdir(parents=True)
-    (tmp_path / "arena" / "arena.json").write_text("{}")
-    record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("a", "b"))
-    for number in range(300):
-        write_records(tmp_path / "arena" / "games" / f"pairing-000-chunk-{number:05d}.jsonl", [record])
-    watch = Watch([tmp_path])
-    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
-    monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))
-    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300

@@ -15,12 +15,11 @@ from pydantic import Field
 from stoneworks.documents import Document
 from stoneworks.models import Bot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.bots.search_bot import SearchBot
+from stoneworks.models.bots.search_bot import SearchBot, playing_settings
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.machine import num_processors
 from stoneworks.models.network import BoardNetwork
-from stoneworks.models.search.guides import make_guide
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
@@ -36,9 +35,7 @@ from stoneworks.training.alphazero.sources import (
     make_evaluator,
 )
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
-from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.hardware import torch_threads
-from stoneworks.training.runs.run_folder import read_run, runs_before
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +54,6 @@ class State(Document):
     Attributes:
         games: number of games played.
         positions_by_game: number of positions in the replay buffers so far, by game string.
-        positions_adopted: number of these that come from ``positions_from``.
         iterations: number of iterations of self-play and learning.
         gradient_steps: number of gradient steps.
         random_state: state of the random numbers of training batches.
@@ -67,7 +63,6 @@ class State(Document):
 
     games: int = Field(ge=0)
     positions_by_game: dict[str, Annotated[int, Field(ge=0)]]
-    positions_adopted: int = Field(ge=0)
     iterations: int = Field(ge=0)
     gradient_steps: int = Field(ge=0)
     random_state: dict[str, Any]
@@ -78,7 +73,7 @@ class State(Document):
         training = checkpoint.training
         where = f"{checkpoint.folder}: training"
         state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
-        added, total = state.positions_by_game, training["positions"] + state.positions_adopted
+        added, total = state.positions_by_game, training["positions"]
         if set(added) != set(config.shares()) or sum(added.values()) != total:
             raise CheckpointError(
                 f"{where}: positions_by_game must be those of {', '.join(config.shares())} with a sum of {total}, got {added}"
@@ -99,7 +94,6 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.generator = np.random.default_rng(config.seed_sequence(_LEARNING))
         self.games = 0
         self.iterations = 0
-        self.num_adopted = 0
         self.buffers = ReplayBuffers(folder / POSITIONS_FOLDER, config, {})
         self._source: GameSource | None = None
         self._cluster: ClusterStatus | None = None
@@ -121,36 +115,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         """Completed fraction of the run, in [0, 1]."""
         return self.done / self.config.positions
 
-    # -- The beginning of a session --------------------------------------------------------------------------------------
-
-    def start(self) -> None:
-        """Adopt the positions of ``positions_from``. Raises ``CheckpointError`` if they are not those of the games of this run."""
-        if not self.config.positions_from:
-            return
-        folder = Path(self.config.positions_from)
-        checkpoint = read_run(folder).checkpoint
-        config = parse_config(checkpoint.training["config"], str(checkpoint.folder))
-        if not isinstance(config, AlphaZeroConfig):
-            raise CheckpointError(
-                f"positions_from must be the folder of a run of AlphaZero, got {str(folder)!r}, one of {config.algorithm}"
-            )
-        if missing := set(self.config.shares()) - set(config.shares()):
-            raise CheckpointError(
-                f"positions_from must be the folder of a run with {min(missing)}, got {str(folder)!r}, which has played "
-                f"{', '.join(config.shares())}"
-            )
-        before = runs_before(checkpoint)
-        self.earlier_runs = [*before, *(run for run in self.earlier_runs if run not in before)]
-        state = State.of_checkpoint(checkpoint, config)
-        self.buffers.add_from(ReplayBuffers(folder / POSITIONS_FOLDER, config, state.positions_by_game))
-        self.num_adopted = sum(self.buffers.num_added.values())
-
     def state(self) -> tuple[Row, Mapping[str, Tensor]]:
         """See :meth:`Algorithm.state`."""
         state = State(
             games=self.games,
             positions_by_game=self.buffers.num_added,
-            positions_adopted=self.num_adopted,
             iterations=self.iterations,
             gradient_steps=self.learner.num_steps,
             random_state=dict(self.generator.bit_generator.state),
@@ -163,17 +132,13 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.learner.acting_network.load_playing_state_dict(checkpoint.network.state_dict())
         self.learner.load_state(tensors)
         self.generator.bit_generator.state = state.random_state
-        self.games, self.iterations, self.num_adopted = state.games, state.iterations, state.positions_adopted
+        self.games, self.iterations = state.games, state.iterations
         self.buffers = ReplayBuffers(self.folder / POSITIONS_FOLDER, self.config, state.positions_by_game)
 
     # -- Training ----------------------------------------------------------------------------------------------------------
 
     def iterate(self, stop: threading.Event) -> Row | None:
-        """Collect games and train on them; before the first ones, train on the adopted positions."""
-        due = self._num_steps_due(self.num_adopted)
-        if self.learner.num_steps < due:
-            self._learn_adopted(due)
-            return {}
+        """Collect games and train on them."""
         if self._source is None:
             self._source = self._open_source()
         source = self._source
@@ -183,11 +148,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         if stop.is_set():
             return None
         self.buffers.add(played)
-        self.done = sum(self.buffers.num_added.values()) - self.num_adopted
+        self.done = sum(self.buffers.num_added.values())
         self.games += len(played)
         self.iterations += 1
         played_by = time.perf_counter()
-        losses = self._learn(self._num_steps_due(self.done + self.num_adopted))
+        losses = self._learn(self._num_steps_due(self.done))
         source.update(self.network.playing_state_dict(), self.progress)
         end = time.perf_counter()
         self._cluster = source.status()
@@ -212,15 +177,6 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         if number == 0:
             return OwnSelfPlay(self.network, self.config, seed, self.progress)
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
-
-    def _learn_adopted(self, due: int) -> None:
-        """Take some of the gradient steps on the adopted positions, which are used as often as those of self-play."""
-        losses = self._learn(min(due, self.learner.num_steps + max(10, due // 10)))
-        assert losses is not None
-        self.show_message(
-            f"{self.learner.num_steps:,} of {due:,} gradient steps on the positions of {self.config.positions_from}: "
-            f"policy loss {losses.policy:.3f}, value loss {losses.value:.3f}"
-        )
 
     def _num_steps_due(self, num_positions: int) -> int:
         """Return the number of gradient steps for a number of positions."""
@@ -259,15 +215,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
 
     def _search_bot(self, name: str) -> SearchBot:
-        play = self.config.play
         return SearchBot(
             make_evaluator(self.network, self.config),
             self.game,
             simulations=self.config.matches.simulations,
-            discount=self.config.search.discount,
-            guide=make_guide(play.guide, self.game, play.guide_playouts),
-            guide_weight=play.guide_weight,
-            features=self.config.network.sees_features,
+            settings=playing_settings(self.play, self.game, self.config.network.sees_features),
             name=name,
         )
 

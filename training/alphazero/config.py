@@ -185,8 +185,6 @@ class AlphaZeroConfig(RunConfig):
         games: share of training positions by game string, for self-play of several games with one network, e.g. several
             board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum.
         positions: total number of training positions. The run ends with complete games, so there may be a few more.
-        positions_from: folder of a run whose stored positions a new run starts with: the network, of any kind and size, is
-            trained on them before self-play. That run must contain all games of this one. Empty for none.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
             automatically: 0 on one core, else one per core. Runs are reproducible only with 0. With ``cluster``, the
@@ -223,7 +221,6 @@ class AlphaZeroConfig(RunConfig):
     algorithm: Literal["alphazero"] = "alphazero"
     positions: Int = Field(ge=1)
     games: dict[GameString, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
-    positions_from: str = ""
     positions_per_iteration: Int = Field(2048, ge=1)
     processes: Int = Field(-1, ge=-1)
     cluster: Annotated[str, AfterValidator(_check_cluster)] = ""

@@ -79,10 +79,6 @@ class ReplayBuffer:
     def __len__(self) -> int:
         return min(self.num_added - self._oldest, self.capacity)
 
-    def all(self) -> npt.NDArray[np.void]:
-        """Return the positions in the buffer, the oldest first."""
-        return self._ring[np.arange(self.num_added - len(self), self.num_added) % self.capacity]
-
     def add(self, positions: npt.NDArray[np.void]) -> None:
         """Add positions and write them to disk."""
         if not len(positions):
@@ -189,11 +185,6 @@ class ReplayBuffers:
             positions = [game.positions for game in played if game.game == name]
             if positions:
                 buffer.add(np.concatenate(positions))
-
-    def add_from(self, other: ReplayBuffers) -> None:
-        """Add the positions of ``other``, which must have all games of these buffers."""
-        for name, buffer in self._buffers.items():
-            buffer.add(other._buffers[name].all())
 
     def make_batch(self, generator: np.random.Generator) -> TrainingBatch:
         """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration."""

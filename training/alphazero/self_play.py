@@ -13,7 +13,7 @@ from stoneworks.envs.rules.kernels.random_numbers import random_legal_action
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions
 from stoneworks.evaluation.match import random_opening
 from stoneworks.models.search.guides import make_guide
-from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_board
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER, final_board
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
@@ -80,13 +80,15 @@ class SelfPlay:
         self.search = NetworkSearch(
             game,
             evaluate,
-            config.search.search_policy(),
+            SearchSettings(
+                config.search.search_policy(),
+                discount=config.search.discount,
+                solve=config.search.solve,
+                guide=make_guide(config.search.guide, game, config.search.guide_playouts),
+                features=config.network.sees_features,
+            ),
             max_games=num_games,
             max_simulations=config.search.simulations,
-            guide=make_guide(config.search.guide, game, config.search.guide_playouts),
-            discount=config.search.discount,
-            solve=config.search.solve,
-            features=config.network.sees_features,
         )
         self.num_actions_played = 0
         self.num_positions = 0

@@ -85,7 +85,7 @@ def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:
         raise UntrustedNameError(
             f"{source} has the cluster {values!r}; pass the address with --cluster, or allow it with --trust-names"
         )
-    elif isinstance(values, str) and values and (key.endswith("opponents") or key in ("init_from", "positions_from")):
+    elif isinstance(values, str) and values and (key.endswith("opponents") or key == "init_from"):
         check_name_in_file(values, source, folder)
 
 

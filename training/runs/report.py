@@ -18,17 +18,11 @@ from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import CheckpointError
+from stoneworks.models.checkpoint import Checkpoint, CheckpointError
 from stoneworks.models.network import BoardNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.text import duration, percent
 from stoneworks.training.runs import plots
-from stoneworks.training.runs.model_card import (
-    hardware_in_words,
-    match_results_table,
-    network_in_words,
-    policy_in_words,
-)
 from stoneworks.training.runs.run_folder import FinishedRun, read_run
 
 with require_extra("train", "reports"):
@@ -166,9 +160,9 @@ def _games(run: FinishedRun) -> Iterator[str]:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
     for number, game in enumerate(games, start=1):
-        record, colors = game.record, run.checkpoint.game.colors
+        record, color = game.record, run.checkpoint.game.colors[game.end.color_of(0)]
         won = "a draw" if record.winner is None else f"won by {record.players[record.winner]}"
-        caption = f"{record.players[0]} ({colors[0]}) against {record.players[1]}, {won} ({record.reason})"
+        caption = f"{record.players[0]} ({color}) against {record.players[1]}, {won} ({record.reason})"
         yield _picture(run, f"game-{number}.png", draw(game.end).png(_PICTURE_PIXELS), caption)
         yield f"{caption}: `{' '.join(record.actions)}`\n"
 
@@ -247,3 +241,46 @@ def _picture(run: FinishedRun, name: str, content: bytes, caption: str) -> str:
     """Write a picture and return the Markdown that includes it."""
     write_whole(run.folder / PICTURES / name, content)
     return f"![{caption}]({PICTURES}/{name})\n"
+
+
+# -- Texts and tables ----------------------------------------------------------------------------------------------------
+
+
+def hardware_in_words(hardware: Mapping[str, Any]) -> str:
+    """Return the result of :func:`stoneworks.training.runs.hardware.describe_hardware` as text."""
+    threads = hardware["torch_threads"]
+    words = (
+        f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
+    )
+    return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
+
+
+def policy_in_words(checkpoint: Checkpoint) -> str:
+    """Return a description of how the policy alone chooses actions, to be placed after its name."""
+    if checkpoint.play.deterministic_policy:
+        return "plays its network's most probable action"
+    return "draws its action from its network's probabilities"
+
+
+def network_in_words(network: BoardNetwork) -> str:
+    """Return the size of a network as text."""
+    architecture = network.architecture
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    hyperparameters = ", ".join(
+        f"{name} {value}" for name, value in architecture.config.model_dump().items() if name != "kind"
+    )
+    return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
+
+
+def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
+    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.evaluation.match`."""
+    lines = [
+        "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} "
+        f"| {row['wins']} / {row['draws']} / {row['losses']} | {row['games']} | {row['distinct_games']} |"
+        for row in match_results
+    ]
+    return "\n".join(lines) + "\n"

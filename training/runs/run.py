@@ -179,7 +179,7 @@ class Run:
         self.algorithm.show_message = self._show_message
         if earlier is None:
             if initial is not None:
-                self.algorithm.earlier_runs += runs_before(initial)
+                self.algorithm.earlier_runs += runs_before(initial.training, initial.folder)
             self.algorithm.start()
         else:
             self.algorithm.earlier_runs += training.get("earlier_runs", ())

@@ -31,8 +31,6 @@ METRICS_FILE = "metrics.jsonl"
 MATCHES_FOLDER = "matches"
 TENSORBOARD_FOLDER = "tensorboard"
 
-#: Key of the information about a mean of checkpoints, in its training information.
-AVERAGED = "averaged"
 _MAX_AMOUNT = 2**62
 
 
@@ -47,13 +45,6 @@ class EarlierRun(_Document):
     amount: int
     unit: str
     seconds: float
-
-
-class Averaged(_Document):
-    """The number of averaged checkpoints, and the runs that led to the others but not to the first."""
-
-    checkpoints: int
-    runs: Tuple[EarlierRun]
 
 
 class Hardware(_Document):
@@ -87,13 +78,11 @@ class EarlierRuns(_Document):
 
     Attributes:
         earlier_runs: the runs that led to the initial weights, oldest first.
-        averaged: in the mean of several checkpoints.
     """
 
     model_config = ConfigDict(extra="allow")
 
     earlier_runs: Tuple[EarlierRun] = ()
-    averaged: Averaged | None = None
 
 
 class TrainingInformation(EarlierRuns):
@@ -138,20 +127,10 @@ def check_training(training: Mapping[str, Any], unit: str, source: str | os.Path
             raise CheckpointError(f"{where}: {unit} must be an integer from 0 to 2**62, got {shown(amount)}")
 
 
-def runs_before(checkpoint: Checkpoint) -> list[dict[str, Any]]:
-    """Return the runs that led to the weights of an initial checkpoint, oldest first; of a mean, those of all its parts.
+def runs_before(training: Mapping[str, Any], source: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the runs that led to the weights of a checkpoint, oldest first, as values of :class:`EarlierRun`.
 
-    Each has the keys of :class:`EarlierRun`. Checkpoints that none of the registered algorithms wrote are left out.
-
-    Raises:
-        CheckpointError: the checkpoint's information about its training is invalid.
-    """
-    training = checkpoint.training
-    return own_runs(training, checkpoint.folder) + list(training.get(AVERAGED, {}).get("runs", ()))
-
-
-def own_runs(training: Mapping[str, Any], source: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the runs that led to the weights, oldest first; for a mean of checkpoints, only those of the first one.
+    Checkpoints that none of the registered algorithms wrote are left out.
 
     Args:
         training: the ``training`` part of the checkpoint.

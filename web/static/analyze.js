@@ -4,16 +4,21 @@ import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
 import { BotChoice } from "./bots.js";
 import { lineChart } from "./charts.js";
-import { announce, button, h, labeled, percent, resultText, signed, sleep, toast } from "./dom.js";
+import { actionLabel, announce, button, h, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "./dom.js";
 import { GameChoice } from "./games.js";
 import { importButton } from "./import.js";
 
 const ROWS = 8;
-/** What a heat map can show, and for each the share of an action of the whole. */
-const HEATS = {
-  policy: (row) => row.probability,
-  visits: (row, sum) => (sum ? row.visits / sum : row.probability),
-  prior: (row) => row.prior ?? row.probability,
+/** Columns that a heat map can show; an agent without the chosen one shows its policy. */
+const HEATS = ["visits", "policy", "prior"];
+/** Number of places on the board that are marked with percentages, and the least share that is. */
+const [MARKS, MARKED_SHARE] = [12, 0.01];
+/** How the numbers of a column are written, and what they are, by its kind. */
+const KINDS = {
+  share: [(value) => (100 * value).toFixed(1), "in %"],
+  count: [String, "simulations"],
+  value: [(value) => (50 + 50 * value).toFixed(0), "chance to win, in %"],
+  score: [(value) => signed(value), "on the agent's own scale"],
 };
 
 export async function showAnalysis(view, { id, query, signal, go }) {
@@ -33,7 +38,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
     tree = Tree.ofLine(position.game, actions, position.movers);
   }
   const known = await info();
-  const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, signal, go);
+  const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, query.get("agent"), signal, go);
   view.append(page.element);
   view.addEventListener("shown", () => page.drawCurve?.());
   await page.goTo(tree.cursor);
@@ -41,11 +46,13 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   signal.addEventListener("abort", () => page.stop());
 }
 
-/** Returns the shares to draw by action. */
-function heatOf(found, kind) {
-  const sum = found.actions.reduce((total, row) => total + (row.visits ?? 0), 0);
-  const share = (row) => HEATS[kind](row, sum);
-  return Object.fromEntries(found.actions.filter((row) => share(row) > 1e-4).map((row) => [row.action, Math.min(1, share(row))]));
+/** Returns the column that a heat map of an analysis shows, and the share of each action, the greatest first. */
+function heatOf(found, wanted) {
+  const column = found.columns.find(({ name }) => name === wanted) ?? found.columns[0];
+  const numbers = found.actions.map((row) => row[column.name]);
+  const sum = column.kind === "count" ? numbers.reduce((total, number) => total + number, 0) || 1 : 1;
+  const shares = found.actions.map((row, index) => [row.action, Math.min(1, numbers[index] / sum)]);
+  return { column, shares: shares.filter(([, share]) => share > 1e-4).sort(([, one], [, other]) => other - one) };
 }
 
 async function positionForm(go) {
@@ -65,7 +72,7 @@ async function positionForm(go) {
       class: "card",
       onsubmit: (event) => {
         event.preventDefault();
-        const query = new URLSearchParams({ game: game.value, moves: moves.value.split(/[\s,]+/).filter(Boolean).join(",") });
+        const query = new URLSearchParams({ game: game.value, moves: moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean).join(",") });
         go(`/analyze?${query}`);
       },
     },
@@ -182,7 +189,7 @@ class Tree {
 }
 
 class AnalysisPage {
-  constructor(tree, bots, limits, signal, go) {
+  constructor(tree, bots, limits, wanted, signal, go) {
     this.tree = tree;
     this.bots = bots;
     this.limits = limits;
@@ -199,12 +206,13 @@ class AnalysisPage {
     this.storage = `agents-${name}`;
     const offered = new Set(bots.map((bot) => bot.name));
     const remembered = JSON.parse(localStorage.getItem(this.storage) ?? "null");
-    const network = bots.find((bot) => bot.name.includes("@"));
-    this.agents = remembered ?? [network?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    const networks = bots.filter((bot) => bot.kind === "checkpoint");
+    this.agents = remembered ?? [networks.find((bot) => bot.searches)?.name ?? "mcts:1000", "greedy"].filter((agent) => offered.has(agent));
+    if (wanted) this.agents = [wanted, ...this.agents.filter((agent) => agent !== wanted)];
     this.heat = this.agents[0] ?? null;
-    this.heatKind = Object.keys(HEATS).find((kind) => kind === localStorage.getItem("heat")) ?? "policy";
+    this.heatKind = HEATS.find((kind) => kind === localStorage.getItem("heat")) ?? HEATS[0];
     this.auto = localStorage.getItem("auto-analysis") !== "off";
-    this.curveAgent = bots.find((bot) => bot.values && !bot.name.includes(":") && !bot.name.includes("@"))?.name ?? "mcts:100";
+    this.curveAgent = networks.find((bot) => !bot.searches)?.name ?? "mcts:100";
     this.build();
   }
 
@@ -216,6 +224,7 @@ class AnalysisPage {
     this.shareText = h("span", { class: "share-text" });
     this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
     this.curve = h("div", { class: "curve" });
+    this.legend = h("p", { class: "faint center" });
     this.status = h("p", { class: "status" });
     this.panels = h("div", { class: "agents" });
     this.moves = h("div", { class: "tree", tabindex: "0", role: "group", "aria-label": "Moves and variations" });
@@ -228,10 +237,11 @@ class AnalysisPage {
         onchange: () => {
           this.heatKind = this.heatChoice.value;
           localStorage.setItem("heat", this.heatKind);
+          this.showPanels();
           this.showBoard();
         },
       },
-      Object.keys(HEATS).map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind)),
+      HEATS.map((kind) => h("option", { value: kind, selected: kind === this.heatKind }, kind)),
     );
     this.curveChoice = h("select", {
       "aria-label": "Agent of the value curve",
@@ -260,6 +270,7 @@ class AnalysisPage {
         "div",
         { class: "stage" },
         h("div", { class: "with-bar" }, this.bar, this.board.element),
+        this.legend,
         h(
           "div",
           { class: "row center", role: "group", "aria-label": "Steps" },
@@ -287,22 +298,13 @@ class AnalysisPage {
         this.moves,
         labeled("Comment on this position", this.comment, { class: "field comment" }),
         this.tools,
-        h(
-          "details",
-          {},
-          h("summary", {}, "Keys"),
-          h(
-            "dl",
-            { class: "keys" },
-            [
-              ["← →", "previous, next position"],
-              ["↑ ↓", "other variation"],
-              ["Home, End", "first, last position"],
-              ["l, m", "best line, heat map of the first agent"],
-              ["Tab, arrows, Enter", "choose a place on the board"],
-            ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
-          ),
-        ),
+        keyList([
+          ["← →", "previous, next position"],
+          ["↑ ↓", "other variation"],
+          ["Home, End", "first, last position"],
+          ["l, m", "best line, heat map of the first agent"],
+          ["Tab, arrows, Enter", "choose a place on the board"],
+        ]),
       ),
     );
     this.showAgentChoice();
@@ -337,13 +339,7 @@ class AnalysisPage {
       const [next, ...others] = children;
       if (next.mover !== mover) turn += 1;
       if (next.mover !== mover || group === null) {
-        group = h(
-          "span",
-          { class: "turn-head" },
-          h("span", { class: "faint" }, `${turn}.`),
-          h("span", { class: `swatch small ${next.color.toLowerCase()}`, "aria-hidden": "true" }),
-          h("span", { class: "unseen" }, `${next.color}:`),
-        );
+        group = h("span", { class: "turn-head" }, h("span", { class: "faint" }, `${turn}.`), swatch(next.color));
         line.append(" ", group);
       }
       const move = button(next.action, () => this.goTo(next.id), { class: "move" });
@@ -494,7 +490,9 @@ class AnalysisPage {
     const node = tree.cursor;
     const found = this.heat ? this.analysisOf(this.heat) : null;
     if (this.shownLine) fields.line = this.shownLine;
-    else if (found) fields.heat = heatOf(found, this.heatKind);
+    else if (found) fields.heat = Object.fromEntries(heatOf(found, this.heatKind).shares);
+    const shown = fields.heat ? `share of the ${heatOf(found, this.heatKind).column.name} of ${this.heat}, in %` : fields.line ? `best line of ${this.lineAgent}` : "";
+    this.legend.textContent = shown && `Numbers on the board: ${shown}`;
     this.board.element.classList.toggle("quiet", Boolean(this.shownLine || fields.heat));
     const asked = JSON.stringify(fields);
     if (asked === this.shownFields) return;
@@ -516,15 +514,10 @@ class AnalysisPage {
   }
 
   showButtons() {
-    const buttons = (this.position.buttons ?? []).map((item) => button(this.globalLabel(item.action), () => this.play([item.action]), { "data-action": item.action }));
+    const buttons = (this.position.buttons ?? []).map((item) => button(actionLabel(item, this.position), () => this.play([item.action]), { "data-action": item.action }));
     this.globalButtons?.remove();
     this.globalButtons = buttons.length ? h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" }, buttons) : null;
     if (this.globalButtons) this.status.after(this.globalButtons);
-  }
-
-  globalLabel(action) {
-    if (action === "end") return this.position.turn_start === this.position.actions.length ? "Pass" : "End the turn";
-    return action[0].toUpperCase() + action.slice(1);
   }
 
   // -- Agents ------------------------------------------------------------------------------------------------------------
@@ -637,17 +630,11 @@ class AnalysisPage {
     const facts = [];
     if (found.value !== null) facts.push(`${colors[found.player]} ${percent((1 + found.value) / 2, 1)}`);
     if (found.evaluation !== null) facts.push(`evaluation ${signed(found.evaluation)}`);
-    if (found.proven !== null && found.proven !== undefined) facts.push({ "1": "proven win", "0": "proven draw", "-1": "proven loss" }[found.proven]);
+    if (found.proven !== null && found.proven !== undefined) facts.push({ 1: "proven win", 0: "proven draw", "-1": "proven loss" }[found.proven]);
     if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
     facts.push(`${found.seconds.toFixed(2)} s`);
-    const has = (name) => found.actions.some((row) => row[name] !== undefined);
-    const columns = [
-      ["policy", (row) => (100 * row.probability).toFixed(1), true],
-      ["prior", (row) => (100 * row.prior).toFixed(1), has("prior")],
-      ["visits", (row) => String(row.visits ?? ""), has("visits")],
-      ["win", (row) => (row.value === null || row.value === undefined ? "" : (50 + 50 * row.value).toFixed(0)), has("value")],
-      ["evaluation", (row) => signed(row.evaluation), has("evaluation")],
-    ].filter(([, , shown]) => shown);
+    const marked = heatOf(found, this.heatKind).shares.filter(([, share]) => share >= MARKED_SHARE).slice(0, MARKS).map(([action]) => action);
+    const text = ({ name, kind }, row) => (row[name] === null ? "" : KINDS[kind][0](row[name]));
     panel.append(
       h("p", { class: "faint" }, facts.join(" · ")),
       h(
@@ -662,19 +649,14 @@ class AnalysisPage {
       h(
         "table",
         { class: "tight" },
-        h("caption", {}, has("evaluation") ? "policy in %" : has("value") ? "policy, prior and win rate in %" : "policy in %"),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "action"), columns.map(([name]) => h("th", { scope: "col", class: "number" }, name)))),
+        h("caption", {}, found.columns.map(({ name, kind }) => `${name}: ${KINDS[kind][1]}`).join("; ")),
+        tableHead(["action", ...found.columns.map(({ name }) => [name])]),
         h(
           "tbody",
           {},
-          found.actions.slice(0, ROWS).map((row) =>
-            h(
-              "tr",
-              {},
-              h("td", {}, button(row.action, () => this.play([row.action]), { class: "link" })),
-              columns.map(([, text]) => h("td", { class: "number" }, text(row))),
-            ),
-          ),
+          found.actions
+            .filter((row, index) => index < ROWS || marked.includes(row.action))
+            .map((row) => tableRow([button(row.action, () => this.play([row.action]), { class: "link" }), ...found.columns.map((column) => numberCell(text(column, row)))])),
         ),
       ),
     );

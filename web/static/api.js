@@ -7,7 +7,11 @@ export class ApiError extends Error {
   }
 }
 
-async function answer(response) {
+async function answer(asked) {
+  const response = await asked.catch((error) => {
+    if (isAbort(error)) throw error;
+    throw new ApiError("The server does not answer. Is it still running?", 0);
+  });
   const type = response.headers.get("content-type") ?? "";
   const body = type.includes("application/json") ? await response.json() : null;
   if (!response.ok) throw new ApiError(body?.error?.message ?? `the server answered ${response.status}`, response.status);
@@ -17,12 +21,12 @@ async function answer(response) {
 export async function get(path, query = {}, signal) {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "" && value !== undefined));
   const search = new URLSearchParams(given).toString();
-  return answer(await fetch(`/api/${path}${search ? `?${search}` : ""}`, { signal }));
+  return answer(fetch(`/api/${path}${search ? `?${search}` : ""}`, { signal }));
 }
 
 export async function post(path, fields = {}, signal) {
   const headers = { "content-type": "application/json" };
-  return answer(await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
+  return answer(fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
 }
 
 let known;

@@ -74,9 +74,9 @@ export class Board {
     const names = [...byPlace.keys()];
     if (!byPlace.has(this.focused)) this.focused = names[0] ?? null;
     this.hits = new Map();
-    const player = this.position.player;
+    const color = this.position.colors?.[this.position.player];
     this.overlay = s("svg", {
-      class: `overlay${player === null || player === undefined ? "" : ` color-${player}`}`,
+      class: `overlay ${color?.toLowerCase() ?? ""}`,
       viewBox: this.picture.getAttribute("viewBox"),
       role: "group",
       "aria-label": this.label,

@@ -19,7 +19,7 @@ export class BotChoice {
     this.select = h("select", { onchange: () => this.changed() });
     this.name = h("input", {
       type: "text",
-      maxlength: "40",
+      maxlength: "200",
       spellcheck: "false",
       autocapitalize: "off",
       placeholder: "e.g. mcts:5000, alphabeta:2s",

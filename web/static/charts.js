@@ -12,7 +12,7 @@ function ticks(low, high, about) {
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
   const found = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-6; value += step) found.push(Math.abs(value) < step * 1e-9 ? 0 : value);
-  return found;
+  return found.filter((value, index) => index === 0 || short(value) !== short(found[index - 1]));
 }
 
 export function short(value) {
@@ -36,7 +36,8 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
   const ys = points.flatMap(([, y, below, above]) => [y, below ?? y, above ?? y]);
   let [bottom, top] = [low ?? Math.min(...ys), high ?? Math.max(...ys)];
   if (!ys.length) [bottom, top] = [low ?? 0, high ?? 1];
-  if (top - bottom < 1e-9) [bottom, top] = [bottom - 0.5, top + 0.5];
+  const margin = Math.abs(top) / 10 || 0.5;
+  if (top - bottom < 1e-9) [bottom, top] = [bottom - margin, top + margin];
   const [left, right] = [Math.min(...allX), Math.max(...allX, Math.min(...allX) + 1)];
   const x = (value) => MARGIN.left + ((value - left) / (right - left)) * (width - MARGIN.left - MARGIN.right);
   const y = (value) => height - MARGIN.bottom - ((value - bottom) / (top - bottom)) * (height - MARGIN.top - MARGIN.bottom);

@@ -6,7 +6,7 @@ function make(node, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name in node && typeof value !== "string") node[name] = value;
+    else if (node instanceof HTMLElement && name in node && typeof value !== "string") node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
@@ -20,14 +20,7 @@ export function h(tag, props, ...children) {
 
 /** Returns an SVG element. */
 export function s(tag, props, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value);
-  }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
+  return make(document.createElementNS(SVG, tag), props, children);
 }
 
 /** Returns the SVG element of a document's text. */
@@ -53,6 +46,45 @@ export function button(label, action, props = {}) {
 
 export function labeled(text, control, props = {}) {
   return h("label", { class: "field", ...props }, h("span", {}, text), control);
+}
+
+/** Returns a table that scrolls within its region; a heading is a text, or an element. Rows are lists of cells or elements. */
+export function table(label, headings, rows, props = {}) {
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    h("table", props, tableHead(headings), h("tbody", {}, rows)),
+  );
+}
+
+/** Returns the head of a table; those of columns with numbers are a list with the text alone. */
+export function tableHead(headings) {
+  return h("thead", {}, h("tr", {}, headings.map((text) => h("th", { scope: "col", class: Array.isArray(text) ? "number" : "" }, text))));
+}
+
+/** Returns a row of a table; numbers are cells of their own alignment. */
+export function tableRow(cells, props = {}) {
+  return h("tr", props, cells.map((cell) => (cell?.nodeName?.match(/^T[DH]$/) ? cell : h("td", {}, cell))));
+}
+
+export function numberCell(text, props = {}) {
+  return h("td", { class: "number", ...props }, text);
+}
+
+/** Returns the color of a player as a picture and, for screen readers, as a word. */
+export function swatch(color) {
+  return [h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" }), h("span", { class: "unseen" }, `${color}: `)];
+}
+
+/** Returns a folded list of keys and what they do. */
+export function keyList(keys) {
+  return h("details", {}, h("summary", {}, "Keys"), h("dl", { class: "keys" }, keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])));
+}
+
+/** Returns the label of an action beside the board. */
+export function actionLabel({ action }, position) {
+  if (action === "end") return position.turn_start === position.actions.length ? "Pass" : "End the turn";
+  return action[0].toUpperCase() + action.slice(1);
 }
 
 export function percent(value, digits = 0) {

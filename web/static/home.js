@@ -2,7 +2,7 @@
 
 import { botsFor, get, info, post } from "./api.js";
 import { BotChoice } from "./bots.js";
-import { button, h, resultOfPlayers, toast, when } from "./dom.js";
+import { button, h, resultOfPlayers, table, tableRow, toast, when } from "./dom.js";
 import { GameChoice, howToPlay } from "./games.js";
 import { importButton } from "./import.js";
 
@@ -85,12 +85,10 @@ async function showGames(section, first, signal) {
   const answer = await get("games", { first, count: PAGE }, signal);
   const again = (from) => showGames(section, from, signal);
   const rows = answer.games.map((game) =>
-    h(
-      "tr",
-      {},
-      h("td", {}, h("a", { href: `/play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null),
-      h("td", {}, game.players.map((player) => player ?? "person").join(" – ")),
-      h("td", {}, game.result ? resultOfPlayers(game.result, game.players) : "in progress"),
+    tableRow([
+      [h("a", { href: `/play/${game.id}` }, game.title || game.game), game.title ? h("div", { class: "faint" }, game.game) : null],
+      game.players.map((player) => player ?? "person").join(" – "),
+      game.result ? resultOfPlayers(game.result, game.players) : "in progress",
       h("td", { class: "faint" }, when(game.updated)),
       h(
         "td",
@@ -105,21 +103,12 @@ async function showGames(section, first, signal) {
           { class: "quiet", "aria-label": `Delete ${game.title || game.game}` },
         ),
       ),
-    ),
+    ]),
   );
   section.replaceChildren(
     h("h2", { id: "games-heading" }, "Games"),
     rows.length
-      ? h(
-          "div",
-          { class: "scroll", tabindex: "0", role: "region", "aria-label": "List of games" },
-          h(
-            "table",
-            { class: "games" },
-            h("thead", {}, h("tr", {}, ["Game", "Players", "Result", "Changed", "Actions"].map((text) => h("th", { scope: "col" }, text)))),
-            h("tbody", {}, rows),
-          ),
-        )
+      ? table("List of games", ["Game", "Players", "Result", "Changed", "Actions"], rows, { class: "games" })
       : h("p", { class: "faint" }, "There are no games yet."),
     h(
       "div",

@@ -3,7 +3,7 @@
 import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
 import { BotChoice } from "./bots.js";
-import { announce, button, h, labeled, resultText, sleep, toast } from "./dom.js";
+import { actionLabel, announce, button, h, keyList, labeled, resultText, sleep, swatch, toast } from "./dom.js";
 import { howToPlay } from "./games.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -74,24 +74,15 @@ class GamePage {
         this.score,
         h("h2", {}, "Moves"),
         this.moves,
-        h(
-          "details",
-          {},
-          h("summary", {}, "Keys"),
-          h(
-            "dl",
-            { class: "keys" },
-            [
-              ["arrows", "move over the board"],
-              ["Enter", "choose a place; confirm the turn"],
-              ["Backspace", "take back an action"],
-              ["Escape", "choose another place"],
-              ["p, e, s", "pass, end the turn, swap"],
-              ["u, h, f", "undo, hint, flip seats"],
-              [", .", "look at earlier and later positions"],
-            ].flatMap(([keys, text]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, text)]),
-          ),
-        ),
+        keyList([
+          ["arrows", "move over the board"],
+          ["Enter", "choose a place; confirm the turn"],
+          ["Backspace", "take back an action"],
+          ["Escape", "choose another place"],
+          ["p, e, s", "pass, end the turn, swap"],
+          ["u, h, f", "undo, hint, flip seats"],
+          [", .", "look at earlier and later positions"],
+        ]),
       ),
     );
   }
@@ -227,7 +218,7 @@ class GamePage {
         game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
         inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
         ...(personToMove && !looking ? position.buttons : []).map((item) =>
-          button(this.globalLabel(item.action), () => this.send("act", { action: item.action }), { "data-action": item.action, "data-name": item.action }),
+          button(actionLabel(item, position), () => this.send("act", { action: item.action }), { "data-action": item.action, "data-name": item.action }),
         ),
         this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
         game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
@@ -248,11 +239,6 @@ class GamePage {
     if (focus) this.element.querySelector(`[data-name="${focus}"]`)?.focus();
   }
 
-  globalLabel(action) {
-    if (action === "end") return this.game.current === this.game.committed ? "Pass" : "End the turn";
-    return action[0].toUpperCase() + action.slice(1);
-  }
-
   showMoves() {
     const { game } = this;
     const focused = [...this.moves.children].findIndex((item) => item.contains(document.activeElement));
@@ -261,7 +247,7 @@ class GamePage {
         "li",
         { class: index === game.turns.length - 1 && game.current !== game.committed ? "pending" : "" },
         button(
-          [h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" }), h("span", { class: "unseen" }, `${color}: `), actions.join(" ")],
+          [...swatch(color), actions.join(" ")],
           () => this.look(index + 1),
           { class: "move", title: "Look at this position", "aria-current": this.shownTurn === index + 1 ? "true" : undefined },
         ),
@@ -343,7 +329,9 @@ class GamePage {
   async askHint() {
     const node = this.game.current;
     if (this.shownTurn !== null) await this.look(null);
-    const hint = await post(`games/${this.id}/hint`, { node }, this.signal);
+    this.status.textContent = "Looking for a hint …";
+    announce(this.status.textContent);
+    const hint = await post(`games/${this.id}/hint`, { node }, this.signal).finally(() => this.showStatus());
     if (this.game.current !== node) return;
     this.hint = hint.actions;
     this.showBoard();

@@ -3,11 +3,12 @@
 import { get, info, isAbort, post } from "./api.js";
 import { Board } from "./board.js";
 import { lineChart, ratingChart, short } from "./charts.js";
-import { button, h, labeled, percent, resultOfPlayers, signed, sleep, toast, when } from "./dom.js";
+import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "./dom.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
 const KINDS = { run: "Training runs", arena: "Arenas", records: "Game records" };
 const PAGE = 25;
+const SEARCH = "@64";
 const SECONDS_BETWEEN_LOOKS = 3;
 const SPEEDS = [["slow", 1500], ["normal", 600], ["fast", 150]];
 /** Curves of a run, in this order, with their titles; others come after them. */
@@ -21,7 +22,7 @@ const CURVES = [
   [["gradient_norm"], "Gradient norm"],
 ];
 
-export async function showWatch(view, { query, signal }) {
+export async function showWatch(view, { query, signal, go }) {
   document.title = "Watch – Stoneworks";
   const { watching } = await info();
   view.append(h("h1", {}, "Watch"));
@@ -62,7 +63,7 @@ export async function showWatch(view, { query, signal }) {
   const figures = h("div", {});
   const games = h("div", {});
   body.append(figures, games);
-  const show = source.kind === "run" ? showRun : showArena;
+  const show = source.kind === "run" ? (part, run) => showRun(part, run, go) : showArena;
   await follow(figures, signal, () => get(`watch/${source.kind}`, { source: source.id }, signal), show);
   await showRecords(games, context);
 }
@@ -71,30 +72,10 @@ export async function showWatch(view, { query, signal }) {
 function overviewOf(sources) {
   if (!sources.length) return h("p", { class: "faint" }, "The watched folders have no games, arenas or runs yet. New ones appear here.");
   const kinds = { run: "training run", arena: "arena", records: "game records" };
-  return h(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latest changes" },
-    h("h2", {}, "Latest changes"),
-    h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, ["source", "kind", "folder", "changed"].map((text) => h("th", { scope: "col" }, text)))),
-      h(
-        "tbody",
-        {},
-        sources.slice(0, PAGE).map((source) =>
-          h(
-            "tr",
-            {},
-            h("td", {}, h("a", { href: addressOf(source) }, source.name)),
-            h("td", {}, kinds[source.kind]),
-            h("td", {}, source.folder),
-            h("td", { class: "faint" }, when(source.modified)),
-          ),
-        ),
-      ),
-    ),
+  const rows = sources.slice(0, PAGE).map((source) =>
+    tableRow([h("a", { href: addressOf(source) }, source.name), kinds[source.kind], source.folder, h("td", { class: "faint" }, when(source.modified))]),
   );
+  return h("div", {}, h("h2", {}, "Latest changes"), table("Latest changes", ["source", "kind", "folder", "changed"], rows));
 }
 
 function addressOf(source) {
@@ -143,28 +124,31 @@ async function follow(part, signal, ask, show) {
     }
   };
   await look();
-  (async () => {
-    while (!signal.aborted) {
-      await sleep(1000 * SECONDS_BETWEEN_LOOKS, signal).catch(() => {});
-      if (!signal.aborted && !document.hidden) await look();
-    }
-  })();
+  repeat(signal, look);
+}
+
+/** Calls `look` again and again while the view is seen. */
+async function repeat(signal, look) {
+  while (!signal.aborted) {
+    await sleep(1000 * SECONDS_BETWEEN_LOOKS, signal).catch(() => {});
+    if (!signal.aborted && !document.hidden) await look();
+  }
 }
 
 // -- Runs ------------------------------------------------------------------------------------------------------------------
 
-function showRun(part, run) {
+function showRun(part, run, go) {
   const xs = run.axis ? run.columns[run.axis] : [];
   const latest = (name) => (run.columns[name] ?? []).findLast((value) => value !== null);
   const facts = [
     run.game,
     run.algorithm,
-    run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis}` : null,
+    run.axis ? `${short(latest(run.axis) ?? 0)} ${run.axis.replaceAll("_", " ")}` : null,
     latest("total_positions") ? `of ${short(latest("total_positions"))}` : null,
     latest("games") === undefined ? null : `${short(latest("games"))} games`,
     latest("seconds") === undefined ? null : duration(latest("seconds")),
   ].filter(Boolean);
-  const shown = new Set(["positions", "frames", "total_positions", "games", "iterations", "seconds"]);
+  const shown = new Set([run.axis, "positions", "frames", "total_positions", "games", "iterations", "seconds"]);
   const charts = [];
   const chart = (names, title) => {
     const present = names.filter((name) => run.columns[name]?.some((value) => value !== null));
@@ -181,8 +165,16 @@ function showRun(part, run) {
   run.names.filter((name) => !shown.has(name)).forEach((name) => chart([name], null));
   part.replaceChildren(
     h("p", {}, facts.join(" · ")),
+    run.agent ? agentButtons(run, go) : "",
     charts.length ? h("div", { class: "charts" }, charts) : h("p", { class: "faint" }, "This run has no metrics yet."),
   );
+}
+
+/** Returns buttons to play against the agent of a run, and to analyze with it. */
+function agentButtons({ game, agent }, go) {
+  const play = async () => go(`/play/${(await post("games", { game, players: [null, agent + SEARCH], confirm: true })).id}`);
+  const query = new URLSearchParams({ game, agent: agent + SEARCH });
+  return h("div", { class: "row" }, button("Play against it", play), h("a", { class: "button", href: `/analyze?${query}` }, "Analyze with it"));
 }
 
 /** Returns a chart of the scores against each opponent with their 95 % intervals. */
@@ -230,32 +222,12 @@ function showArena(part, arena) {
 }
 
 function ratingTable(players, anchor) {
-  return h(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ratings" },
-    h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, ["rank", "player", "rating", "±", "score", "games", "distinct"].map((text) => h("th", { scope: "col", class: text === "player" ? "" : "number" }, text)))),
-      h(
-        "tbody",
-        {},
-        players.map((player) =>
-          h(
-            "tr",
-            {},
-            h("td", { class: "number" }, String(player.rank)),
-            h("td", {}, player.name),
-            h("td", { class: "number" }, player.elo.toFixed(0)),
-            h("td", { class: "number" }, player.name === anchor ? "" : player.error.toFixed(0)),
-            h("td", { class: "number" }, percent(player.points / player.games, 1)),
-            h("td", { class: "number" }, String(player.games)),
-            h("td", { class: "number" }, String(player.distinct_games)),
-          ),
-        ),
-      ),
-    ),
-  );
+  const rows = players.map((player) => {
+    const error = player.name === anchor ? "" : player.error.toFixed(0);
+    const numbers = [player.elo.toFixed(0), error, percent(player.points / player.games, 1), player.games, player.distinct_games];
+    return tableRow([numberCell(player.rank), player.name, ...numbers.map((text) => numberCell(text))]);
+  });
+  return table("Ratings", [["rank"], "player", ["rating"], ["±"], ["score"], ["games"], ["distinct"]], rows);
 }
 
 function crossTable(order, matches) {
@@ -264,31 +236,13 @@ function crossTable(order, matches) {
     scores.set(names.join("\n"), [score, games]);
     scores.set([...names].reverse().join("\n"), [1 - score, games]);
   }
-  return h(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cross table: score of the row against the column" },
-    h(
-      "table",
-      { class: "cross" },
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "score of row, %"), order.map((name) => h("th", { scope: "col", class: "number" }, name)))),
-      h(
-        "tbody",
-        {},
-        order.map((row) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, row),
-            order.map((column) => {
-              const found = scores.get(`${row}\n${column}`);
-              if (!found) return h("td", { class: "number faint" }, row === column ? "–" : "");
-              return h("td", { class: `number shade-${Math.round(4 * found[0])}`, title: `${found[1]} games` }, (100 * found[0]).toFixed(0));
-            }),
-          ),
-        ),
-      ),
-    ),
-  );
+  const cell = (row, column) => {
+    const found = scores.get(`${row}\n${column}`);
+    if (!found) return numberCell(row === column ? "–" : "", { class: "number faint" });
+    return numberCell((100 * found[0]).toFixed(0), { class: `number shade-${Math.round(4 * found[0])}`, title: `${found[1]} games` });
+  };
+  const rows = order.map((row) => tableRow([h("th", { scope: "row" }, row), ...order.map((column) => cell(row, column))]));
+  return table("Cross table: score of the row against the column", ["score of row, %", ...order.map((name) => [name])], rows, { class: "cross" });
 }
 
 // -- Records ---------------------------------------------------------------------------------------------------------------
@@ -299,7 +253,7 @@ async function showRecords(part, context) {
   let first = 0;
   let shown = null;
   const summary = h("p", { class: "faint" });
-  const table = h("div", {});
+  const listed = h("div", {});
   const form = h("form", { class: "row filters", onsubmit: (event) => event.preventDefault(), "aria-label": "Filters" });
   const replay = h("div", {});
   const look = async () => {
@@ -309,7 +263,7 @@ async function showRecords(part, context) {
     if (answer.first_player_score !== null) facts.push(`score of player 0: ${percent(answer.first_player_score, 1)}`);
     if (answer.broken) facts.push(`${answer.broken} lines that are no records`);
     summary.textContent = facts.join(" · ");
-    table.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer));
+    listed.replaceChildren(gamesTable(answer, source.kind === "run", shown, open), pager(answer));
     return answer;
   };
   const pager = (answer) =>
@@ -336,7 +290,7 @@ async function showRecords(part, context) {
     first = 0;
     return look();
   };
-  part.append(h("h2", {}, source.kind === "run" ? "Games of its matches" : "Games"), form, summary, h("div", { class: "records" }, table, replay));
+  part.append(h("h2", {}, source.kind === "run" ? "Games of its matches" : "Games"), form, summary, h("div", { class: "records" }, listed, replay));
   const answer = await look();
   const select = (name, label, options) =>
     labeled(label, h("select", { onchange: (event) => set(name, event.target.value) }, h("option", { value: "" }, "any"), options.map(([value, text]) => h("option", { value }, text))));
@@ -355,12 +309,7 @@ async function showRecords(part, context) {
     await open(wanted - 1).catch((error) => toast(error.message));
     view.addEventListener("shown", () => replay.scrollIntoView({ block: "nearest" }));
   }
-  (async () => {
-    while (!signal.aborted) {
-      await sleep(1000 * SECONDS_BETWEEN_LOOKS, signal).catch(() => {});
-      if (!signal.aborted && !document.hidden && !table.contains(document.activeElement)) await look().catch(() => {});
-    }
-  })();
+  repeat(signal, () => !listed.contains(document.activeElement) && look().catch(() => {}));
 }
 
 function gamesTable(answer, hasMatches, shown, open) {
@@ -368,32 +317,19 @@ function gamesTable(answer, hasMatches, shown, open) {
     for (const row of event.target.closest("tbody").children) row.classList.toggle("selected", row.contains(event.target));
     return open(index);
   };
-  const columns = ["#", ...(hasMatches ? ["match"] : []), "player 0", "player 1", "result", "actions"];
-  return h(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Games" },
-    h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, columns.map((text) => h("th", { scope: "col", class: text === "actions" ? "number" : "" }, text)))),
-      h(
-        "tbody",
-        {},
-        answer.rows.map((row) =>
-          h(
-            "tr",
-            { class: row.index === shown ? "selected" : "" },
-            h("td", {}, button(String(row.index + 1), (event) => choose(event, row.index), { class: "link", "aria-label": `Replay game ${row.index + 1}` })),
-            hasMatches ? h("td", { class: "faint" }, row.file.replace(/^0+(?=[0-9])/, "")) : null,
-            h("td", { class: row.winner === 0 ? "winner" : "" }, row.players[0]),
-            h("td", { class: row.winner === 1 ? "winner" : "" }, row.players[1]),
-            h("td", {}, row.reason === null ? "unfinished" : `${SCORES[row.winner ?? "draw"]} ${row.reason.replaceAll("_", " ")}`),
-            h("td", { class: "number" }, String(row.length)),
-          ),
-        ),
-      ),
+  const rows = answer.rows.map((row) =>
+    tableRow(
+      [
+        button(String(row.index + 1), (event) => choose(event, row.index), { class: "link", "aria-label": `Replay game ${row.index + 1}` }),
+        ...(hasMatches ? [h("td", { class: "faint" }, row.file.replace(/^0+(?=[0-9])/, ""))] : []),
+        ...row.players.map((name, player) => h("td", { class: row.winner === player ? "winner" : "" }, name)),
+        row.reason === null ? "unfinished" : `${SCORES[row.winner ?? "draw"]} ${row.reason.replaceAll("_", " ")}`,
+        numberCell(row.length),
+      ],
+      { class: row.index === shown ? "selected" : "" },
     ),
   );
+  return table("Games", ["#", ...(hasMatches ? ["match"] : []), "player 0", "player 1", "result", ["actions"]], rows);
 }
 
 async function showReplay(part, record, signal) {
@@ -409,7 +345,7 @@ async function showReplay(part, record, signal) {
   const moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
   let number = 0;
   for (const [, actions, color] of record.turns) {
-    const item = h("li", {}, h("span", { class: `swatch small ${color.toLowerCase()}`, "aria-hidden": "true" }), h("span", { class: "unseen" }, `${color}: `));
+    const item = h("li", {}, swatch(color));
     for (const action of actions) {
       number += 1;
       const to = number;

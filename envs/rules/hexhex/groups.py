@@ -22,6 +22,7 @@ def group_values(board: Record, stones: Record, values: Int16Table) -> tuple[int
         stones: color codes by cell.
         values: ``int16[2, >= number of cells]``, overwritten.
     """
+    # One function, since calls of kernels are not inlined and would pass the five arrays for each group.
     num_cells = board.num_cells
     seen = np.zeros(num_cells, np.uint8)
     members = np.empty(num_cells, np.int16)

@@ -87,7 +87,7 @@ def test_editing_a_rules_file_never_yields_stale_machine_code(
 ) -> None:
     """The comparison stands in another file than the kernels that are cached, which numba alone does not notice."""
     assert cold_run.stdout.split() == ["None", "1"]
-    groups = rules_copy.rules / "groups.py"
+    groups = rules_copy.rules / "hexhex" / "groups.py"
     source = groups.read_text(encoding="utf-8")
     times = groups.stat().st_atime_ns, groups.stat().st_mtime_ns
     comparison = "values[0, rank] > values[1, rank]"

@@ -132,12 +132,11 @@ def evaluate(board: Record, state: Record, player: int) -> float:
     standing = np.empty(4, np.float32)
     count_strings(board, state, on_perimeter, standing)
     value = lead + PRICE_OF_STRING * (standing[3 - to_act] - standing[2 + to_act])
-    mask = np.empty(board.num_actions, np.int8)
     gains = np.empty(board.num_actions, np.float32)
     ways = np.empty(board.num_cells, np.float32)
     rated = np.empty(board.num_actions, np.int64)
     for turn, weight in enumerate((WEIGHT_OF_NEXT_TURN, -WEIGHT_OF_TURN_AFTER)):
         mover = to_act ^ turn
-        rate_turns(board, state, mover + 1, on_perimeter, standing[mover], mask, gains, ways, rated)
+        rate_turns(board, state, mover + 1, on_perimeter, standing[mover], gains, ways, rated)
         value += weight * outlook(board, state, mover, lead if turn == 0 else -lead, gains)
     return value if player == to_act else -value

@@ -14,7 +14,7 @@ import mctx
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
-from stoneworks.models.search.network_search import NetworkSearch
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 
 
 @pytest.mark.parametrize("num_simulations", [1, 2, 7, 16, 32, 50, 200])
@@ -150,7 +150,7 @@ def test_the_whole_search_is_that_of_mctx(table: Table, settings: Gumbel, num_si
     ours = NoiseOf(settings.max_considered, settings.visit_offset, settings.value_scale, settings.gumbel_scale)
     object.__setattr__(ours, "given", np.array(theirs.search_tree.extra_data.root_gumbel, np.float32))
     searching = NetworkSearch(
-        table.game, table.evaluate, ours, max_games=64, max_simulations=num_simulations, solve=False
+        table.game, table.evaluate, SearchSettings(ours, solve=False), max_games=64, max_simulations=num_simulations
     )
     records = np.array([table.states[root].record for root in roots], table.game.state_dtype)
     result = searching.run(records, num_simulations, np.random.default_rng(0))

@@ -18,7 +18,7 @@ from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search import turn_wins
 from stoneworks.models.search.guides import EvaluationGuide, PlayoutGuide, make_guide
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
-from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult
+from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.models.search.tree import exponentials
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS
@@ -106,7 +106,7 @@ def search(
     states = [states] if isinstance(states, State) else states
     game = states[0].get_game()
     room = {"max_games": len(states), "max_simulations": simulations}
-    searching = NetworkSearch(game, evaluate, policy, **{"solve": False, **room, **settings})
+    searching = NetworkSearch(game, evaluate, SearchSettings(policy, **{"solve": False, **settings}), **room)
     roots = np.array([state.record for state in states], game.state_dtype)
     return searching.run(roots, simulations, np.random.default_rng(seed))
 
@@ -568,7 +568,9 @@ def test_equal_seeds_give_equal_searches_and_other_seeds_others(settings: Any, g
 
 def test_a_search_is_used_again_as_if_it_were_new() -> None:
     game = load_game("vadus(size=3)")
-    searching = NetworkSearch(game, MadeUpNetwork(game), Gumbel(gumbel_scale=0), max_games=4, max_simulations=30)
+    searching = NetworkSearch(
+        game, MadeUpNetwork(game), SearchSettings(Gumbel(gumbel_scale=0)), max_games=4, max_simulations=30
+    )
     roots = np.array([state.record for state in random_positions(game, 4, seed=8)], game.state_dtype)
     rng = np.random.default_rng(0)
     first = searching.run(roots, 30, rng)
@@ -585,13 +587,15 @@ def test_a_search_is_used_again_as_if_it_were_new() -> None:
 def test_there_is_room_for_at_least_one(name: str, value: Any) -> None:
     game = load_game("vadus(size=2)")
     with pytest.raises(ValueError, match=f"{name} must be an integer >= 1, got {value!r}"):
-        NetworkSearch(game, no_network(game), Gumbel(), **{"max_games": 1, "max_simulations": 1, name: value})
+        NetworkSearch(
+            game, no_network(game), SearchSettings(Gumbel()), **{"max_games": 1, "max_simulations": 1, name: value}
+        )
 
 
 @pytest.mark.parametrize(("games", "simulations"), [(0, 1), (3, 1), (1, 0), (1, 9)])
 def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: int) -> None:
     game = load_game("vadus(size=2)")
-    searching = NetworkSearch(game, no_network(game), Gumbel(), max_games=2, max_simulations=8)
+    searching = NetworkSearch(game, no_network(game), SearchSettings(Gumbel()), max_games=2, max_simulations=8)
     roots = np.array([game.new_initial_state().record] * games, game.state_dtype)
     with pytest.raises(ValueError, match="expected 1 to 2 games with 1 to 8 simulations"):
         searching.run(roots, simulations, np.random.default_rng(0))
@@ -848,9 +852,8 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str, least: int) -> No
 
 @pytest.mark.parametrize("discount", [0, -0.5, 1.1, math.nan])
 def test_a_discount_is_above_0_and_at_most_1(discount: float) -> None:
-    game = load_game("vadus(size=2)")
     with pytest.raises(ValueError, match="discount must be a number > 0 and <= 1"):
-        NetworkSearch(game, no_network(game), Gumbel(), max_games=1, max_simulations=1, discount=discount)
+        SearchSettings(Gumbel(), discount=discount)
 
 
 @BOTH

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -167,58 +166,6 @@ def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_pa
     train_run(tiny(positions=250, learner={"buffer_bytes": small}), tmp_path)
     assert "000000000000.npy" not in positions_of(tmp_path)
     assert train_run(tiny(positions=400), tmp_path, resume=True).finished
-
-
-def test_a_larger_network_begins_with_the_positions_of_another_run(tmp_path: Path) -> None:
-    train_run(tiny(positions=60), tmp_path / "school")
-    larger = tiny(
-        positions_from=str(tmp_path / "school"),
-        network={"channels": 6, "blocks": 2},
-        learner={"samples_per_position": 6.0},
-    )
-    messages: list[str] = []
-    stop = threading.Event()
-
-    def stop_when_it_learned(status: TrainingStatus) -> None:
-        messages.append(status.message)
-        stop.set()
-
-    train_run(larger, tmp_path / "run", report=stop_when_it_learned, stop=stop)
-    assert "gradient steps on the positions of" in messages[0]
-    training = saved(tmp_path / "run")
-    adopted = training["positions_adopted"]
-    assert adopted == saved(tmp_path / "school")["positions"] >= 60
-    assert training["positions"] == training["games"] == 0
-    assert 0 < training["gradient_steps"] < adopted * larger.learner.samples_per_position / larger.learner.batch_size
-    assert [run["amount"] for run in training["earlier_runs"]] == [adopted]
-
-    shutil.rmtree(tmp_path / "school")
-    assert train_run(larger, tmp_path / "run", resume=True).finished
-    training = saved(tmp_path / "run")
-    assert training["positions_adopted"] == adopted
-    assert training["positions"] >= larger.positions
-    steps = (adopted + training["positions"]) * larger.learner.samples_per_position / larger.learner.batch_size
-    assert training["gradient_steps"] == int(steps)
-
-
-def test_a_run_that_gave_weights_and_positions_is_named_once(tmp_path: Path) -> None:
-    train_run(tiny(positions=60), tmp_path / "first")
-    both = tiny(init_from=str(tmp_path / "first" / "checkpoint"), positions_from=str(tmp_path / "first"))
-    train_run(both, tmp_path / "second")
-    assert [run["amount"] for run in saved(tmp_path / "second")["earlier_runs"]] == [
-        saved(tmp_path / "first")["positions"]
-    ]
-
-
-def test_positions_of_other_games_are_not_adopted(tmp_path: Path) -> None:
-    train_run(tiny(positions=60), tmp_path / "school")
-    for game, school, message in (
-        ("vadus(size=3)", "school", r"positions_from must be .*vadus\(size=3\), got .*vadus\(size=2\)"),
-        ("vadus(size=2)", "no such folder", "no such folder"),
-    ):
-        with pytest.raises(CheckpointError, match=message):
-            train_run(tiny(game=game, positions_from=str(tmp_path / school)), tmp_path / "run")
-        assert not (tmp_path / "run").exists()
 
 
 def test_damaged_positions_are_an_error_that_names_the_file(tmp_path: Path) -> None:

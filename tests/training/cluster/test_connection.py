@@ -116,7 +116,7 @@ def test_a_node_with_other_code_is_an_error_that_names_both(
             shutil.copytree(
                 folder_of(name), package / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints")
             )
-        with (package / "envs" / "rules" / "vadus.py").open("a") as file:
+        with (package / "envs" / "rules" / "hexhex" / "vadus.py").open("a") as file:
             file.write("# changed\n")
         own = digest_of_sources("envs", "models", "evaluation", "training")
         expected = rf"node .* has stoneworks .*sources .*, the process that started the work has .*{own}"

@@ -15,11 +15,10 @@ pytest.importorskip("torch")
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config
-from stoneworks.training.runs.final_matches import FinalMatches
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.run_folder import check_training, read_metrics
-from stoneworks.training.runs.shipping import ship
+from tools.shipping import ship
 
 LONG = int("9" * 99)
 
@@ -68,7 +67,7 @@ def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         write_report(alphazero_run)
     with pytest.raises(CheckpointError, match="checkpoint: training"):
-        ship(alphazero_run, "vadus", into=tmp_path / "shipped", matches=FinalMatches((), (), num_pairs=1))
+        ship(alphazero_run, "vadus", into=tmp_path / "shipped")
     assert not (tmp_path / "shipped").exists()
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         train_run(config, alphazero_run, resume=True)

@@ -15,9 +15,11 @@ pytest.importorskip("torch")
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
+from stoneworks.evaluation.records import GameRecord
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.text import duration, percent
+from stoneworks.training.runs import report as reports
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run_folder import read_run
 
@@ -71,6 +73,14 @@ def test_the_games_are_those_of_the_latest_matches(alphazero_run: Path) -> None:
         assert {"players": [black, white], "actions": actions.split()} in [
             {"players": record["players"], "actions": record["actions"]} for record in records
         ]
+
+
+def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    swapped = load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")
+    game = reports._MatchGame.of_match([GameRecord.of_state(swapped, ("first", "second"))], "first")
+    write_report(alphazero_run)  # makes the folder of the pictures
+    monkeypatch.setattr(reports, "_match_games", lambda run: [game])
+    assert "first (White) against second" in "".join(reports._games(read_run(alphazero_run)))
 
 
 def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None:

@@ -106,7 +106,7 @@ def test_hint_resignation_and_flipped_seats(clicking: Any, open_page: Callable[.
     clicking.wait_until_ready(page)
     # The rest of a hint stays while it is followed: Vadus has two stones in a turn.
     page.locator('[data-name="hint"]').click()
-    expect(page.locator(".status")).to_contain_text("Hint of greedy:")
+    expect(page.locator(".status")).to_contain_text("Hint of vadus@64:")
     suggested = page.locator(".status").inner_text().partition(": ")[2].split()
     assert len(suggested) == 2
     for action in suggested:

@@ -97,7 +97,7 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
     shares = {
         "visits": [row["visits"] / visits for row in rows],
         "prior": [row["prior"] for row in rows],
-        "policy": [row["probability"] for row in rows],
+        "policy": [row["policy"] for row in rows],
     }
     for kind, values in shares.items():
         page.get_by_label("Heat map:").select_option(kind)
@@ -116,9 +116,9 @@ def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     open_page: Callable[..., Page], shared_server: Any, watched: Path
 ) -> None:
     page = open_page(f"{shared_server.url}{POSITION}")
-    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2"])
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
     page.locator('.hit[data-place="a5"]').click()
-    expect(page.locator(".turn-head")).to_have_text(["1.Black:e5", "2.White:f2", "3.Black:a5"])
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2", "3.Black: a5"])
     expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
     page.goto(f"{shared_server.url}/analyze")
     page.get_by_role("radio", name="Laido").check(force=True)

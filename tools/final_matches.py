@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stoneworks.checks import check_integer
+from pydantic import Field
+
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
@@ -43,8 +44,7 @@ GAMES_FOLDER = "final_matches"
 CHUNK_PAIRS = 10
 
 
-@dataclass(frozen=True)
-class FinalMatches:
+class FinalMatches(Document):
     """Settings of the matches that measure the strength of a shipped checkpoint.
 
     Attributes:
@@ -59,25 +59,17 @@ class FinalMatches:
         seed: seed of all random numbers.
 
     Raises:
-        ValueError: a number is out of bounds.
+        DocumentError: a value is invalid.
     """
 
-    policy_opponents: tuple[str, ...] | None = None
-    search_opponents: tuple[str, ...] | None = None
-    simulations: int = 64
-    num_pairs: int = 100
-    other_games: tuple[str, ...] = ()
-    other_pairs: int = 20
-    opening_actions: int = 3
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_integer("simulations", self.simulations, 1)
-        check_integer("num_pairs", self.num_pairs, 1, MAX_PAIRS_AT_ONCE)
-        check_integer("other_pairs", self.other_pairs, 1, MAX_PAIRS_AT_ONCE)
-        check_integer("opening_actions", self.opening_actions, 0, MAX_OPENING_ACTIONS)
-        check_integer("seed", self.seed, 0)
+    policy_opponents: Tuple[str] | None = None
+    search_opponents: Tuple[str] | None = None
+    simulations: int = Field(64, ge=1)
+    num_pairs: int = Field(100, ge=1, le=MAX_PAIRS_AT_ONCE)
+    other_games: Tuple[str] = ()
+    other_pairs: int = Field(20, ge=1, le=MAX_PAIRS_AT_ONCE)
+    opening_actions: int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
+    seed: int = Field(0, ge=0)
 
 
 def play_final_matches(
@@ -105,16 +97,7 @@ def play_final_matches(
         UnknownBotError: an opponent's name is unknown.
         ValueError: the string of another game, or ``workers``, is invalid.
     """
-    path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
-    names = {"policy": path, search: f"{path}@{matches.simulations}"}
-    others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
-    arenas = []
-    for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others):
-        settings = _arena_settings(game, num_pairs, search, matches)
-        players = {player: names.get(player, player) for player in settings.players}
-        for name in players.values():  # report invalid players of all games before anything is played
-            load_bot(name, game).close()
-        arenas.append((game, settings, players))
+    arenas = _arenas(checkpoint, matches)
     circumstances = {"hardware": describe_hardware(), "libraries": library_versions()}
     parts: list[dict[str, Any]] = []
     dates = []
@@ -142,6 +125,21 @@ def play_final_matches(
         "other_games": of_others,
         **circumstances,
     }
+
+
+def _arenas(checkpoint: Checkpoint, matches: FinalMatches) -> list[tuple[Game, ArenaSettings, dict[str, str]]]:
+    """Return the arena of each game: the game, the settings, and the names of the bots by player; all can be loaded."""
+    path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
+    names = {"policy": path, search: f"{path}@{matches.simulations}"}
+    others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
+    arenas = []
+    for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others):
+        settings = _arena_settings(game, num_pairs, search, matches)
+        players = {player: names.get(player, player) for player in settings.players}
+        for name in players.values():
+            load_bot(name, game).close()
+        arenas.append((game, settings, players))
+    return arenas
 
 
 def _arena_settings(game: Game, num_pairs: int, search: str, matches: FinalMatches) -> ArenaSettings:

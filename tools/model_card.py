@@ -1,4 +1,4 @@
-"""Model cards of shipped checkpoints, and the texts and tables that reports and other pages have in common with them."""
+"""Model cards of shipped checkpoints."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from stoneworks.models.checkpoint import WEIGHTS_FILE, Checkpoint
-from stoneworks.models.network import BoardNetwork
 from stoneworks.text import duration, percent
 from stoneworks.training.runs.algorithms import ALGORITHMS
-from stoneworks.training.runs.run_folder import AVERAGED, algorithm_of
+from stoneworks.training.runs.report import hardware_in_words, match_results_table, network_in_words, policy_in_words
+from stoneworks.training.runs.run_folder import algorithm_of
 
 _MOST_CURVE_ROWS = 12
 
@@ -46,7 +46,7 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     yield (
         f"{texts.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
         f"{texts.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
-        f"{_averaging(training)}The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
+        f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
     yield "## Evaluation\n"
     yield (
@@ -75,22 +75,10 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
 
 
 def _beginning(training: Mapping[str, Any]) -> str:
-    config = training["config"]
-    if not config.get("init_from") and not config.get("positions_from"):
+    if not training["config"].get("init_from"):
         return "from scratch"
     before = " then ".join(map(_run_in_words, training.get("earlier_runs", ()))) or "an earlier run"
-    parts = (("init_from", "weights"), ("positions_from", "positions"))
-    taken = " and ".join(f"the {what}" for key, what in parts if config.get(key))
-    return f"from {taken} of {before}" + ("" if config.get("init_from") else ", with a new network")
-
-
-def _averaging(training: Mapping[str, Any]) -> str:
-    """Return a sentence about the averaging, with a trailing space; empty for a checkpoint that is not a mean."""
-    if AVERAGED not in training:
-        return ""
-    number, runs = training[AVERAGED]["checkpoints"], training[AVERAGED]["runs"]
-    others = f"with further training by {' and '.join(map(_run_in_words, runs))}" if runs else "of runs before it"
-    return f"The weights are the mean of {number} checkpoints: that of this run, and {number - 1} {others}. "
+    return f"from the weights of {before}"
 
 
 def _run_in_words(run: Mapping[str, Any]) -> str:
@@ -136,47 +124,7 @@ def _versions(libraries: Mapping[str, str]) -> str:
     return ", ".join(f"{library} {version}" for library, version in libraries.items())
 
 
-# -- Texts and tables ----------------------------------------------------------------------------------------------------
-
-
-def hardware_in_words(hardware: Mapping[str, Any]) -> str:
-    """Return the result of :func:`stoneworks.training.runs.hardware.describe_hardware` as text."""
-    threads = hardware["torch_threads"]
-    words = (
-        f"{hardware['processor']}, {hardware['cores']} cores, {threads} thread{'' if threads == 1 else 's'} of torch"
-    )
-    return f"{words}, {hardware['gpu']}" if "gpu" in hardware else words
-
-
-def policy_in_words(checkpoint: Checkpoint) -> str:
-    """Return a description of how the policy alone chooses actions, to be placed after its name."""
-    if checkpoint.play.deterministic_policy:
-        return "plays its network's most probable action"
-    return "draws its action from its network's probabilities"
-
-
-def network_in_words(network: BoardNetwork) -> str:
-    """Return the size of a network as text."""
-    architecture = network.architecture
-    weights = sum(parameter.numel() for parameter in network.parameters())
-    hyperparameters = ", ".join(
-        f"{name} {value}" for name, value in architecture.config.model_dump().items() if name != "kind"
-    )
-    return f"{weights:,} weights ({architecture.kind}: {hyperparameters})"
-
-
-def match_results_table(match_results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table of matches summarized by ``summarize`` in :mod:`stoneworks.evaluation.match`."""
-    lines = [
-        "| player | opponent | score | 95 % interval | won / drawn / lost | games | distinct |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} "
-        f"| {row['wins']} / {row['draws']} / {row['losses']} | {row['games']} | {row['distinct_games']} |"
-        for row in match_results
-    ]
-    return "\n".join(lines) + "\n"
+# -- Texts and tables that other pages have in common with the cards ---------------------------------------------------
 
 
 def extent_in_words(run: Mapping[str, Any]) -> str:

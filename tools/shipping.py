@@ -1,4 +1,4 @@
-"""Shipping: the folder of a checkpoint that is included in stoneworks."""
+"""Shipping: the folder of a checkpoint that is included in stoneworks. Command line: ``python -m tools.shipping --help``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from stoneworks.cli.console import progress_bar
+from stoneworks.cli.main import run
+from stoneworks.cli.options import with_option_groups
 from stoneworks.files import write_whole
+from stoneworks.models import shipped
 from stoneworks.models.checkpoint import (
     METADATA_FILE,
     TRAINING_FILE,
@@ -20,12 +27,13 @@ from stoneworks.models.checkpoint import (
     load_checkpoint,
     replace_folder,
 )
+from stoneworks.models.machine import num_processors
 from stoneworks.models.shipped import CARD_FILE, MATCHES_FILE
 from stoneworks.reading import read_bytes, read_json
-from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
 from stoneworks.training.runs.hardware import torch_threads
-from stoneworks.training.runs.model_card import model_card
 from stoneworks.training.runs.run_folder import algorithm_of, check_training
+from tools.final_matches import GAMES_FOLDER, FinalMatches, play_final_matches
+from tools.model_card import model_card
 
 #: Maximum size of the weights of a shipped checkpoint.
 MAX_WEIGHTS_BYTES = 16 * 2**20
@@ -86,14 +94,19 @@ def ship(
             )
         write_whole(new / MATCHES_FILE, _json(final_matches))
         write_whole(new / CARD_FILE, model_card(name, checkpoint, final_matches, weaknesses))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=target.parent))
-        try:
-            shutil.copytree(new, beside, dirs_exist_ok=True)
-            replace_folder(beside, target)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        _install(new, target)
     return target
+
+
+def _install(new: Path, target: Path) -> None:
+    """Copy the folder ``new`` to ``target``, atomically."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+    try:
+        shutil.copytree(new, beside, dirs_exist_ok=True)
+        replace_folder(beside, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def is_name_for(game: str, name: str) -> bool:
@@ -123,3 +136,74 @@ def _copy_for_playing(source: Path, folder: Path) -> Checkpoint:
 
 def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(values, indent=2, allow_nan=False) + "\n"
+
+
+# -- Command line --------------------------------------------------------------------------------------------------------
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@dataclass(frozen=True)
+class _MatchOptions:
+    """The final matches."""
+
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per final match.")] = 100
+    other_games: Annotated[
+        list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
+    ] = None
+    other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20
+    policy_opponents: Annotated[
+        list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
+    ] = None
+    search_opponents: Annotated[
+        list[str] | None, typer.Option("--search-opponent", help="Opponent of the search; can be repeated.")
+    ] = None
+    simulations: Annotated[int, typer.Option(min=1, help="Simulations of the search.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0
+
+
+@app.command()
+@with_option_groups
+def command(
+    folder: Annotated[Path, typer.Argument(help="Run folder.")],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--as", help="Name for load_bot: the name of the game, optionally followed by a hyphen and a suffix."
+        ),
+    ],
+    options: _MatchOptions,
+    into: Annotated[Path | None, typer.Option(help="Folder of checkpoints (default: the shipped ones).")] = None,
+    weaknesses: Annotated[str, typer.Option(help="Known weaknesses, for the model card.")] = "",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of worker processes (default: one per core).")
+    ] = None,
+) -> None:
+    """Play the final matches of a run and install its checkpoint, without training state, under a name for load_bot.
+
+    Ctrl-C keeps the finished games; the same command resumes.
+    """
+    matches = FinalMatches(
+        policy_opponents=options.policy_opponents,
+        search_opponents=options.search_opponents,
+        simulations=options.simulations,
+        num_pairs=options.pairs,
+        other_games=options.other_games or (),
+        other_pairs=options.other_pairs,
+        seed=options.seed,
+    )
+    with progress_bar() as show:
+        target = ship(
+            folder,
+            name,
+            into=into or shipped.shipped_folder(),
+            matches=matches,
+            weaknesses=weaknesses,
+            workers=workers or num_processors(),
+            progress=show,
+        )
+    print(f"the checkpoint is {target}")
+
+
+if __name__ == "__main__":
+    run(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import main
+from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation import workers
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
@@ -22,14 +21,16 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.search.guides import PlayoutGuide
-from stoneworks.training.runs import final_matches, shipping
-from stoneworks.training.runs.final_matches import GAMES_FOLDER, FinalMatches
 from stoneworks.training.runs.run_folder import runs_before
-from stoneworks.training.runs.shipping import ship
+from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
+from tools.final_matches import GAMES_FOLDER, FinalMatches
+from tools.shipping import app, ship
 
 GAME = load_game("vadus(size=2)")
-MATCHES = FinalMatches(("random",), ("greedy",), simulations=4, num_pairs=2, opening_actions=1)
+MATCHES = FinalMatches(
+    policy_opponents=("random",), search_opponents=("greedy",), simulations=4, num_pairs=2, opening_actions=1
+)
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, p
     played.clear()
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
     assert played == []
-    ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, num_pairs=1))
+    ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(num_pairs=1))
     assert played == ["random", "greedy"], "other settings"
     played.clear()
     file = alphazero_run / "checkpoint" / "checkpoint.json"
@@ -141,7 +142,7 @@ def test_games_against_an_opponent_that_has_changed_do_not_count(
 ) -> None:
     opponent = tmp_path / "opponent"
     shutil.copytree(alphazero_run / "checkpoint", opponent)
-    matches = dataclasses.replace(MATCHES, policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
+    matches = MATCHES.replace(policy_opponents=(str(opponent),), search_opponents=(), num_pairs=1)
     for _ in range(2):
         ship(alphazero_run, "vadus", into=place, matches=matches)
     assert len(played) == 1
@@ -153,7 +154,7 @@ def test_games_against_an_opponent_that_has_changed_do_not_count(
 
 
 def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path) -> None:
-    matches = dataclasses.replace(MATCHES, num_pairs=2 * final_matches.CHUNK_PAIRS, search_opponents=())
+    matches = MATCHES.replace(num_pairs=2 * final_matches.CHUNK_PAIRS, search_opponents=())
     found = []
     for number in (1, 2):
         target = ship(alphazero_run, "vadus", into=place, matches=matches, workers=number)
@@ -168,7 +169,7 @@ def test_an_invalid_other_game_is_an_error_before_the_matches(
 ) -> None:
     monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
     with pytest.raises(ValueError, match=other.partition("(")[0]):
-        ship(alphazero_run, "vadus", into=place, matches=dataclasses.replace(MATCHES, other_games=(other,)))
+        ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
 
 
 def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
@@ -184,7 +185,8 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     class Recorded(SearchBot):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            settings.append((self._discount, type(self._guide[0]), self._guide[1]))
+            found = self._settings
+            settings.append((found.discount, type(found.guide), found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
@@ -207,7 +209,7 @@ def test_the_card_describes_the_training_and_the_missed_goals(alphazero_run: Pat
 
 
 def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, place: Path) -> None:
-    matches = dataclasses.replace(MATCHES, other_games=("vadus(size=3)",), other_pairs=1)
+    matches = MATCHES.replace(other_games=("vadus(size=3)",), other_pairs=1)
     target = ship(alphazero_run, "vadus", into=place, matches=matches)
     (other,) = json.loads((target / "matches.json").read_text())["other_games"]
     assert other["game"] == "vadus(size=3)"
@@ -258,7 +260,12 @@ def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
         with pytest.raises(ValueError, match="name must be 'vadus', or 'vadus-' followed by"):
             ship(alphazero_run, name, into=place, matches=MATCHES)
     with pytest.raises(UnknownBotError, match="unknown bot 'nobody'"):
-        ship(alphazero_run, "vadus", into=place, matches=FinalMatches(("random", "nobody"), ()))
+        ship(
+            alphazero_run,
+            "vadus",
+            into=place,
+            matches=FinalMatches(policy_opponents=("random", "nobody"), search_opponents=()),
+        )
     with pytest.raises(CheckpointError, match="is missing"):
         ship(place, "vadus", into=place, matches=MATCHES)
     monkeypatch.setattr(shipping, "MAX_WEIGHTS_BYTES", 100)
@@ -296,21 +303,6 @@ def test_the_card_names_earlier_runs(ppo_run: Path, place: Path) -> None:
     assert "| 1,000 positions, 2 min<br>then 20 games, 1 min<br>then 256 frames, " in shipped_tables()
 
 
-def test_a_card_names_whether_weights_or_positions_were_taken(alphazero_run: Path, place: Path) -> None:
-    file = alphazero_run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    description["training"]["earlier_runs"] = [
-        {"algorithm": "alphazero", "amount": 1000, "unit": "positions", "seconds": 120.0}
-    ]
-    for keys, words in (
-        (("positions_from",), "from the positions of AlphaZero (1,000 positions, 2 min), with a new network: "),
-        (("init_from", "positions_from"), "from the weights and the positions of AlphaZero (1,000 positions, 2 min): "),
-    ):
-        description["training"]["config"].update(dict.fromkeys(keys, "runs/first"))
-        file.write_text(json.dumps(description))
-        assert words in (ship(alphazero_run, "vadus", into=place, matches=MATCHES) / "README.md").read_text()
-
-
 @pytest.mark.parametrize("earlier_runs", [5, ["x"], [{"algorithm": "ppo"}]])
 def test_damaged_information_about_earlier_runs_is_an_error(alphazero_run: Path, earlier_runs: object) -> None:
     file = alphazero_run / "checkpoint" / "checkpoint.json"
@@ -319,13 +311,13 @@ def test_damaged_information_about_earlier_runs_is_an_error(alphazero_run: Path,
         description["training"] |= {"earlier_runs": earlier_runs, "algorithm": algorithm}
         file.write_text(json.dumps(description))
         with pytest.raises(CheckpointError, match="earlier_runs"):
-            runs_before(load_checkpoint(alphazero_run / "checkpoint"))
+            runs_before(description["training"], "a checkpoint")
 
 
 def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
     with pytest.raises(SystemExit) as leaving:
-        main(["ship", str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
+        run(app, [str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
     assert leaving.value.code == 0
     assert capsys.readouterr().out == f"the checkpoint is {place / 'vadus'}\n"
     assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
@@ -353,8 +345,8 @@ def test_the_page_on_alphazero_explains_every_figure(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
-        ({"other_pairs": 0}, "other_pairs must be an integer from 1 to 100000, got 0"),
+        ({"seed": -1}, "seed must be .*, got -1"),
+        ({"other_pairs": 0}, "other_pairs must be .*, got 0"),
     ],
 )
 def test_a_wrong_argument_of_final_matches_is_named_with_its_value(arguments: dict[str, Any], complaint: str) -> None:

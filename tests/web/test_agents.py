@@ -1,0 +1,127 @@
+"""The bots that may be named on the page: ratings, hints, limits, and agents of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from stoneworks import load_game
+from stoneworks.evaluation.ladder import load_ladder
+from stoneworks.models import register_bot, shipped
+from stoneworks.models.architecture import Architecture
+from stoneworks.models.checkpoint import save_checkpoint
+from stoneworks.models.network import make_network
+from stoneworks.web.agents import Agents
+from stoneworks.web.bot_processes import think
+from stoneworks.web.requests import RequestError
+
+GAME = load_game("vadus(size=3)")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder with a training run, and a link to a checkpoint beside it."""
+    network = make_network(Architecture.of_game(GAME, channels=4, blocks=1))
+    training = {"algorithm": "alphazero", "match_results": []}
+    for folder in ("runs/first/checkpoint", "elsewhere"):
+        save_checkpoint(tmp_path / folder, game=GAME, network=network, training=training)
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
+    return tmp_path / "runs"
+
+
+def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
+    rated = 0
+    for name in shipped.names():
+        matches = json.loads((shipped.shipped_folder() / name / shipped.MATCHES_FILE).read_text(encoding="utf-8"))
+        for part in (matches, *matches.get("other_games", ())):
+            ladder = load_ladder(part["game"])
+            anchors = set(ladder.ratings.names) - set(ladder.changed_players())
+            ratings = {bot["name"]: bot["rating"] for bot in Agents().listed(load_game(part["game"]))}
+            for row in part["ratings"]:
+                agent = row["player"].replace("policy", name, 1)
+                elo = ladder.ratings.rating(agent)[0] if agent in anchors else row["elo"]
+                assert ratings[agent] == pytest.approx(elo, abs=2)
+                rated += 1
+    assert rated >= 10
+
+
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [
+        ("vadus(size=5)", "vadus@64"),
+        ("taugo(size=3)", "taugo@64"),  # without a ladder
+        ("laido(size=3,pie_rule=False)", "greedy"),  # the agent plays with the pie rule
+    ],
+)
+def test_hints_come_from_the_strongest_of_the_fast_players(game: str, name: str) -> None:
+    assert Agents().adviser(load_game(game)) == name
+
+
+@pytest.mark.parametrize("name", ["mcts:2s,parallel=root", "mcts:1000,leaf=evaluation", "alphabeta:3,candidates=20"])
+def test_searches_with_parameters_can_be_named(name: str) -> None:
+    assert Agents().check(name, GAME).name == name
+
+
+def test_checkpoints_in_the_named_folders_can_be_played(runs: Path) -> None:
+    agents = Agents(folders=[runs])
+    name = str(runs / "first" / "checkpoint")
+    listed = {bot["name"]: bot for bot in agents.listed(GAME)}
+    assert listed[f"{name}@64"]["kind"] == "checkpoint"
+    assert listed[name]["values"]
+    assert not any("link" in bot or "elsewhere" in bot for bot in listed)
+    assert agents.name_of(runs / "first" / "checkpoint") == name
+    assert agents.name_of(runs.parent / "elsewhere") is None
+    job = {"kind": "turn", "game": str(GAME), "actions": (), "bot": agents.check(f"{name}@8", GAME).name}
+    assert len(think(job)["actions"]) == 1
+    with pytest.raises(RequestError, match="cannot play laido"):
+        agents.check(name, load_game("laido(size=3)"))
+
+
+@pytest.mark.parametrize("name", ["elsewhere", "runs/link", "runs/../elsewhere@8", "runs/none"])
+def test_checkpoints_elsewhere_cannot_be_played(runs: Path, name: str) -> None:
+    for agents in (Agents(folders=[runs]), Agents()):
+        with pytest.raises(RequestError, match="unknown bot"):
+            agents.check(str(runs.parent / name), GAME)
+
+
+def test_any_bot_can_be_given_a_name(runs: Path) -> None:
+    agents = Agents(named={"mine": f"{runs.parent / 'elsewhere'}@8", "program": "exec:true"})
+    assert agents.check("mine", GAME).checkpoint == runs.parent / "elsewhere"
+    assert agents.check("program", GAME).starts_programs
+    assert {"mine", "program"} <= {bot["name"] for bot in agents.listed(GAME)}
+    with pytest.raises(ValueError, match="'greedy' must have a name that no other bot has"):
+        Agents(named={"greedy": "mcts:10"})
+    with pytest.raises(ValueError, match="nothing"):
+        Agents(named={"mine": "nothing"})
+    with pytest.raises(ValueError, match="must be an existing folder"):
+        Agents(folders=[runs / "none"])
+
+
+def test_registered_bots_play_and_analyze() -> None:
+    register_bot("other", "stoneworks.models.bots.random_bot:RandomBot")
+    assert "other" in {bot["name"] for bot in Agents().listed(GAME)}
+    job = {"kind": "analyze", "game": str(GAME), "actions": ("c3",), "bot": Agents().check("other", GAME).name}
+    found = think(job)
+    assert (found["player"], found["value"], found["columns"]) == (1, None, [{"name": "policy", "kind": "share"}])
+    assert sum(row["policy"] for row in found["actions"]) == pytest.approx(1)
+
+
+def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Path) -> None:
+    server = start_server("--agents", str(runs), "--agent", "me=mcts:10,c=2")
+    name = f"{runs / 'first' / 'checkpoint'}@8"
+    with server.client() as client:
+        run = client.get("/api/watch/run", params={"source": "0/first"}).json()
+        assert f"{run['agent']}@8" == name
+        view = client.post("/api/games", json={"game": str(GAME), "players": ["me", name]}).json()
+        for seat in (0, 1):
+            assert view["position"]["player"] == seat
+            view = client.post(f"/api/games/{view['id']}/bot", json={"node": view["current"]}).json()
+        fields = {"game": str(GAME), "actions": ["c3"], "bot": "me"}
+        found = client.post("/api/analyze", json=fields).json()
+        assert (found["bot"], found["simulations"]) == ("me", 10)
+        assert [column["name"] for column in found["columns"]] == ["policy", "visits", "win"]

@@ -1,0 +1,95 @@
+"""Watched folders: what is found and read in them, and what is not."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.arena import play_arena
+from stoneworks.evaluation.records import GameRecord, write_records
+from stoneworks.evaluation.settings import ArenaSettings, round_robin
+from stoneworks.web.requests import RequestError
+from stoneworks.web.watching import RecordsQuery, Watch
+
+GAME = "vadus(size=3)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "axis", "kept"),
+    [
+        ([{"games": 1, "loss": 2.0}, {"games": 2, "loss": 1.5}, {"games": 2, "loss": 1.4, "note": "x"}], "games", 2),
+        ([{"loss": 1.0, "positions": 5}, {"loss": 2.0, "positions": 9}], "positions", 2),
+        ([{"loss": 3.0, "epoch": 1}, {"loss": 2.0, "epoch": 2}], "epoch", 2),
+        ([{"note": "x"}], None, 0),
+    ],
+)
+def test_metrics_are_drawn_over_the_unit_of_the_run(
+    tmp_path: Path, rows: list[dict[str, object]], axis: str | None, kept: int
+) -> None:
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run = Watch([tmp_path]).run("0/")
+    assert (run["axis"], run["num_rows"]) == (axis, kept)
+    assert all(len(column) == kept for column in run["columns"].values())
+
+
+def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
+    outside, watched = tmp_path / "outside", tmp_path / "watched"
+    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "mcts:1"]), num_pairs=2)
+    play_arena(settings, outside / "arena")
+    (outside / "run" / "checkpoint").mkdir(parents=True)
+    (outside / "run" / "metrics.jsonl").write_text('{"positions": 7, "secret": 1}\n', encoding="utf-8")
+    checkpoint = {"game": GAME, "training": {"algorithm": "secret"}}
+    (outside / "run" / "checkpoint" / "checkpoint.json").write_text(json.dumps(checkpoint), encoding="utf-8")
+    (outside / "run" / "matches").symlink_to(outside / "arena" / "games")
+    games = next((outside / "arena" / "games").glob("*.jsonl"))
+
+    for name in ("linked-folder", "linked-games", "linked-game", "run", "linked-run"):
+        (watched / name).mkdir(parents=True)
+    (watched / "link.jsonl").symlink_to(games)
+    (watched / "arena").symlink_to(outside / "arena")
+    (watched / "linked-folder" / "arena.json").symlink_to(outside / "arena" / "arena.json")
+    (watched / "linked-games" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
+    (watched / "linked-games" / "games").symlink_to(outside / "arena" / "games")
+    (watched / "linked-game" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
+    (watched / "linked-game" / "games").mkdir()
+    (watched / "linked-game" / "games" / games.name).symlink_to(games)
+    (watched / "run" / "metrics.jsonl").write_text('{"positions": 1}\n', encoding="utf-8")
+    (watched / "run" / "checkpoint").symlink_to(outside / "run" / "checkpoint")
+    (watched / "run" / "matches").symlink_to(outside / "arena" / "games")
+    (watched / "linked-run" / "metrics.jsonl").symlink_to(outside / "run" / "metrics.jsonl")
+
+    watch = Watch([watched])
+    assert sorted(source["id"] for source in watch.sources()) == ["0/linked-game", "0/linked-games", "0/run"]
+    run = watch.run("0/run")
+    assert (run["num_rows"], run["algorithm"]) == (1, None)
+    for source in ("0/run", "0/linked-game", "0/linked-games"):
+        assert watch.records(RecordsQuery(source=source))["all"] == 0
+    for source in ("0/linked-game", "0/linked-games"):
+        with pytest.raises(RequestError, match="links"):
+            watch.arena(source)
+    # The folders themselves, named on the command line, can be read.
+    assert Watch([outside]).records(RecordsQuery(source="0/arena"))["all"] == 4
+
+
+def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "games.jsonl")
+    with pytest.raises(RequestError, match="cannot be read"):
+        Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
+
+
+def test_files_of_records_that_have_not_changed_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "arena" / "games").mkdir(parents=True)
+    (tmp_path / "arena" / "arena.json").write_text("{}")
+    record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("a", "b"))
+    for number in range(300):
+        write_records(tmp_path / "arena" / "games" / f"pairing-000-chunk-{number:05d}.jsonl", [record])
+    watch = Watch([tmp_path])
+    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
+    monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))
+    assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
