@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.records import GameRecord, RecordError
-from stoneworks.web.board import Line, Positions
+from stoneworks.web.board import Line, Positions, outcome_of
 from stoneworks.web.requests import Comment, RequestError, Title
 
 RESIGNATION = "resignation"
@@ -159,8 +159,7 @@ def new_game(
 
 
 def _result(line: Line) -> dict[str, Any]:
-    outcome = line.state.outcome()
-    return {"winner": outcome.winner, "reason": outcome.reason} if outcome else {"winner": None, "reason": None}
+    return outcome_of(line.state) or {"winner": None, "reason": None}
 
 
 def line_of(stored: StoredGame, positions: Positions, node: int | None = None) -> Line:
@@ -321,22 +320,9 @@ def prune(stored: StoredGame, node: int) -> StoredGame:
 
 def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, str]]:
     """Return the player who made the action of each node except the first, and that player's color."""
-    game = positions.game(stored.game)
-    line_of(stored, positions)  # raises for another version of the rules
-    children: dict[int | None, list[Node]] = {}
-    for node in stored.nodes.values():
-        children.setdefault(node.parent, []).append(node)
-    movers: dict[int, tuple[int, str]] = {}
-    waiting = [(child, game.new_initial_state()) for child in children.get(0, ())]
-    while waiting:
-        node, before = waiting.pop()
-        player = before.current_player()
-        movers[node.node] = player, game.colors[game.color_of(before, player)]
-        if node.node in children:
-            state = before.clone()
-            state.apply_action(game.string_to_action(node.action))
-            waiting.extend((child, state) for child in children[node.node])
-    return movers
+    colors = positions.game(stored.game).colors
+    lines = {number: line_of(stored, positions, number) for number in stored.nodes if number}
+    return {number: (line.movers[-1], colors[line.mover_colors[-1]]) for number, line in lines.items()}
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------------

@@ -136,14 +136,6 @@ class Store:
         with self._one_snapshot() as reader:
             return _load(reader, game_id)
 
-    def revision(self, game_id: str) -> int:
-        """Return the revision of a game. Raises as :meth:`load` does."""
-        with self._reading, _damage_reported():
-            row = self._reader.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
-        if row is None:
-            raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-        return int(row[0])
-
     def recent(self, first: int, count: int) -> tuple[list[GameHeader], int]:
         """Return a page of games without their nodes, most recently changed first, and the total number of games."""
         with self._one_snapshot() as reader:
