@@ -54,7 +54,6 @@ def test_commands_without_the_extra_report_it_without_a_traceback_and_others_wor
         ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
         ["report", "."],
         ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
-        ["ship", ".", "--as", "vadus"],
     ]
     classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
     command = [sys.executable, "-c", WITHOUT, json.dumps([*need_it, classical])]
