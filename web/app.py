@@ -34,7 +34,7 @@ from stoneworks.web.watching import Watch
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 #: Number of concurrent requests, including those that wait for changes of a game.
 _MAX_REQUESTS = 1000
-#: Number of handler threads; most of them wait for the disk, where concurrent writes share one commit.
+#: Number of handler threads; most of them wait for the disk, where concurrent writes share one flush.
 _MAX_THREADS = 24
 
 

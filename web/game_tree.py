@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
@@ -20,7 +20,6 @@ MAX_NODES = 20_000
 _MAX_IMPORTED_RECORDS = 200
 
 Player = Literal[0, 1]
-_Tree = TypeVar("_Tree", bound="StoredGame")
 
 
 class Node(NamedTuple):
@@ -80,16 +79,6 @@ class StoredGame(GameHeader):
     """
 
     nodes: dict[int, Node]
-
-    @model_validator(mode="after")
-    def _check_tree(self: _Tree) -> _Tree:
-        nodes = self.nodes
-        if not {0, self.current, self.committed} <= nodes.keys() or not all(
-            node.parent is None if number == 0 else node.parent in nodes and node.parent < number
-            for number, node in nodes.items()
-        ):
-            raise ValueError("the positions must form a tree")
-        return self
 
     def changed(self, **values: Any) -> StoredGame:
         """Return the game with some values replaced."""

@@ -92,9 +92,6 @@ class Guard:
         content_type = headers.get("content-type", "").partition(";")[0].strip()
         if scope["method"] == "POST" and content_type != "application/json":
             raise RequestError("the content type must be application/json", 415)
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > MAX_BODY_BYTES:
-            raise RequestError(f"the body must have at most {MAX_BODY_BYTES} bytes", 413)
 
     def _bounded(self, receive: Receive) -> Receive:
         received = 0

@@ -260,7 +260,7 @@ def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., Ar
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
     """Show a progress bar while an arena is played."""
-    with progress_bar(with_estimate=True) as show:
+    with progress_bar() as show:
 
         def progress(result: ArenaResult) -> None:
             total = len(result.settings.pairings) * result.settings.num_pairs
