@@ -24,7 +24,8 @@ _MOST_POINTS = 400
 def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
     """Return a plot of scores with confidence intervals, one line per player and opponent (see ``Run.match_results``)."""
     figure, (axes,) = _figure(1)
-    for number, (player, opponent) in enumerate(pairings(match_results)):
+    pairings = dict.fromkeys((row["player"], row["opponent"]) for row in match_results)  # in order of first appearance
+    for number, (player, opponent) in enumerate(pairings):
         rows = [row for row in match_results if (row["player"], row["opponent"]) == (player, opponent)]
         color = _COLORS[number % len(_COLORS)]
         positions = [row[unit] for row in rows]
@@ -70,11 +71,6 @@ def metrics_plot(
         axes.set_ylim(1.08 * min(low, 0), 1.08 * max(high, 1e-9 if low >= 0 else 0))
         _finish(axes, title, unit)
     return _png(figure)
-
-
-def pairings(match_results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the distinct pairs of player and opponent, in order of first appearance."""
-    return list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
 
 
 def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from stoneworks.training.alphazero.metrics import Metric
-
 #: Nodes that the display names.
 _NODES_SHOWN = 4
 
@@ -58,27 +56,7 @@ class ClusterStatus:
 
     def scalars(self) -> dict[str, float]:
         """Return the metrics shown in TensorBoard, by tag."""
-        found = {
-            CLUSTER_METRICS[name].tag: value for name, value in self.figures().items() if not isinstance(value, dict)
-        }
-        tag = CLUSTER_METRICS["games_per_second_by_node"].tag
-        return found | {f"{tag}/{name}": rate for name, rate in self.games_per_second_by_node.items()}
-
-
-#: Metrics of runs on a cluster by name in ``metrics.jsonl``.
-CLUSTER_METRICS = {
-    "nodes": Metric("cluster/nodes", "number of nodes with self-play actors"),
-    "actors": Metric("cluster/actors", "number of self-play actors"),
-    "queued_positions": Metric("cluster/queued_positions", "positions that wait for the learner"),
-    "outstanding_batches": Metric("cluster/outstanding_batches", "calls to actors that have not been answered"),
-    "weights_behind": Metric(
-        "cluster/weights_behind",
-        "mean number of updates between the weights that played a game and the latest weights",
-    ),
-    "max_weights_behind": Metric("cluster/max_weights_behind", "maximum of this number"),
-    "restarts": Metric("cluster/restarts", "actors that were started again so far in this session"),
-    "lost_batches": Metric(
-        "cluster/lost_batches", "batches that were lost with actors and nodes so far in this session"
-    ),
-    "games_per_second_by_node": Metric("cluster/games_per_second", "games per second by node; one tag per node"),
-}
+        figures = self.figures()
+        by_node = figures.pop("games_per_second_by_node")
+        figures |= {f"games_per_second/{name}": rate for name, rate in by_node.items()}
+        return {f"cluster/{name}": value for name, value in figures.items()}
