@@ -109,14 +109,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     @property
     def play(self) -> PlaySettings:
         """See :attr:`Algorithm.play`."""
-        play, discount = self.config.play, self.config.search.discount
-        return PlaySettings(
-            deterministic_policy=True,
-            discount=discount,
-            guide=play.guide,
-            guide_weight=play.guide_weight,
-            guide_playouts=play.guide_playouts,
-        )
+        return PlaySettings(deterministic_policy=True, discount=self.config.search.discount, **dict(self.config.play))
 
     @property
     def progress(self) -> float:

@@ -268,14 +268,14 @@ class Plot:
     Attributes:
         file: file name of the picture.
         caption: alternative text of the picture.
-        panels: for each panel, its title and the line labels by metric name. A name that ends with ``*`` stands for all
-            metrics with that prefix; their labels are the rest of their names.
+        panels: line labels by metric name, for each panel by its title. A name that ends with ``*`` stands for all metrics
+            with that prefix; their labels are the rest of their names.
         shares: whether the axis shows percentages.
     """
 
     file: str
     caption: str
-    panels: Sequence[tuple[str, Mapping[str, str]]]
+    panels: Mapping[str, Mapping[str, str]]
     shares: bool = False
 
 

@@ -12,7 +12,6 @@ from stoneworks.extras import require_extra
 
 with require_extra("train", "plots"):
     from matplotlib.axes import Axes
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
@@ -43,7 +42,7 @@ def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
 def metrics_plot(
     rows: Sequence[Mapping[str, Any]],
     unit: str,
-    panels: Sequence[tuple[str, Mapping[str, str]]],
+    panels: Mapping[str, Mapping[str, str]],
     *,
     shares: bool = False,
 ) -> bytes:
@@ -52,12 +51,12 @@ def metrics_plot(
     Args:
         rows: the metrics (see :func:`stoneworks.training.runs.run_folder.read_metrics`).
         unit: key in ``rows`` of the horizontal axis.
-        panels: for each panel, its title and the line labels by metric name (see
+        panels: line labels by metric name, for each panel by its title (see
             :class:`stoneworks.training.runs.algorithms.Plot`).
         shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
-    for axes, (title, lines) in zip(all_axes, panels, strict=True):
+    for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
         for number, (name, label) in enumerate(_all_lines(lines, rows)):
             points = [(row[unit], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
@@ -86,7 +85,6 @@ def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> I
 
 def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(7.5, 3.4 * num_panels), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(num_panels, 1, number + 1) for number in range(num_panels)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 #: Nodes that the display names.
@@ -50,9 +50,7 @@ class ClusterStatus:
 
     def figures(self) -> dict[str, Any]:
         """Return the metrics by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self)} | {
-            "games_per_second_by_node": dict(self.games_per_second_by_node)
-        }
+        return asdict(self)
 
     def scalars(self) -> dict[str, float]:
         """Return the metrics shown in TensorBoard, by tag."""
