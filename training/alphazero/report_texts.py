@@ -17,10 +17,6 @@ def _facts(training: Row) -> Mapping[str, str]:
     return {"games": f"{training['games']:,}", "gradient steps": f"{training['gradient_steps']:,}"}
 
 
-def _trained(training: Row) -> str:
-    return f"from {training['games']:,} games, {training['gradient_steps']:,} gradient steps"
-
-
 def _median(rows: Sequence[Mapping[str, Any]], name: str) -> float:
     return statistics.median(row[name] for row in rows)
 
@@ -51,7 +47,6 @@ _TIMES = {
 TEXTS = ReportTexts(
     title="AlphaZero",
     facts=_facts,
-    trained=_trained,
     sections=(
         Section("Losses", [Plot("losses.png", "Losses over positions", _LOSSES)]),
         Section(

@@ -15,10 +15,6 @@ def _facts(training: Row) -> Mapping[str, str]:
     return {"updates": f"{training['updates']:,}"}
 
 
-def _trained(training: Row) -> str:
-    return f"in {training['updates']:,} updates"
-
-
 def _speed(rows: Sequence[Row]) -> str:
     latest = [row["frames_per_second"] for row in rows[-_LATEST_UPDATES:]]
     return f"{statistics.median(latest):,.0f} frames per second, the median over the latest {len(latest)} updates."
@@ -36,7 +32,6 @@ _SPEEDS = {"frames per second": {"frames_per_second": "frames"}}
 TEXTS = ReportTexts(
     title="PPO",
     facts=_facts,
-    trained=_trained,
     sections=(
         Section(
             "Training games",

@@ -300,15 +300,13 @@ class ReportTexts:
 
     Attributes:
         title: display name of the algorithm.
-        facts: function that returns the table of the report, by row name, from the ``training`` part of a checkpoint.
-        trained: function that returns how the agent was trained, for the section "Training" of the model card, from the
-            same.
+        facts: function that returns numbers for the table of the report and the model card, by their units, from the
+            ``training`` part of a checkpoint.
         sections: the sections of the report that show metrics.
     """
 
     title: str
     facts: Callable[[Row], Mapping[str, str]] = lambda training: {}
-    trained: Callable[[Row], str] = lambda training: ""
     sections: Sequence[Section] = ()
 
 
