@@ -277,7 +277,7 @@ def test_a_ppo_run_can_be_shipped(ppo_run: Path, place: Path) -> None:
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
     assert not load_checkpoint(target).play.deterministic_policy
     card = (target / "README.md").read_text()
-    assert "PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
+    assert "PPO self-play from scratch: 256 frames (of 256 planned), 4 updates, " in card
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_tables()
