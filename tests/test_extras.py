@@ -52,7 +52,6 @@ def test_commands_without_the_extra_report_it_without_a_traceback_and_others_wor
         ["match", "vadus", "random", "--game", "vadus(size=2)"],
         ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
         ["report", "."],
-        ["ship", ".", "--as", "vadus"],
     ]
     classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
     command = [sys.executable, "-c", WITHOUT, json.dumps([*need_it, classical])]

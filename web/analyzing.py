@@ -47,20 +47,23 @@ class BotQuery(GameQuery):
     name: BotName
 
 
-class PositionBody(Body):
-    """A position, with a policy to draw as a heat map and a line to draw as numbered stones."""
+class LineBody(Body):
+    """A position."""
 
     game: GameString
     actions: Actions = ()
+
+
+class PositionBody(LineBody):
+    """A position, with a policy to draw as a heat map and a line to draw as numbered stones."""
+
     heat: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=MAX_ACTIONS)] | None = None
     line: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
 
 
-class AnalyzeBody(Body):
+class AnalyzeBody(LineBody):
     """A position and a bot that analyzes it."""
 
-    game: GameString
-    actions: Actions = ()
     bot: BotName
 
 
@@ -104,7 +107,7 @@ class AnalysisRoutes:
     def _bot(self, _: Request, asked: BotQuery) -> dict[str, Any]:
         return self._agents.describe(asked.name, self._positions.game(asked.game))
 
-    def _line(self, asked: PositionBody | AnalyzeBody) -> Line:
+    def _line(self, asked: LineBody) -> Line:
         return self._positions.line(self._positions.game(asked.game), asked.actions)
 
     def _position(self, _: Request, asked: PositionBody) -> dict[str, Any]:

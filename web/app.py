@@ -34,7 +34,7 @@ from stoneworks.web.watching import Watch
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 #: Number of concurrent requests, including those that wait for changes of a game.
 _MAX_REQUESTS = 1000
-#: Number of handler threads; most of them wait for the disk, where concurrent writes share one commit.
+#: Number of handler threads; most of them wait for the disk, where concurrent writes share one flush.
 _MAX_THREADS = 24
 
 
@@ -76,9 +76,10 @@ class Web:
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
-            Route("/favicon.ico", _icon),
-            *(Route(path, _page) for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch")),
-            Route("/{rest:path}", _no_such_page),
+            *(
+                Route(path, _page)
+                for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch", "/{rest:path}")
+            ),
         ]
         self._hosts = hosts
         self._max_requests = max_requests
@@ -89,7 +90,7 @@ class Web:
             routes=self._routes,
             lifespan=self._lifespan,
             middleware=[Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
-            exception_handlers={RequestError: _request_error, HTTPException: _http_error, Exception: _internal_error},
+            exception_handlers=dict.fromkeys((RequestError, HTTPException, Exception), _answer_error),
         )
         return Guard(application, self._hosts, self._max_requests)
 
@@ -105,34 +106,21 @@ class Web:
         self._store.close()
 
 
-async def _page(_: Request) -> Response:
-    return FileResponse(STATIC_FOLDER / "index.html", headers={"cache-control": "no-cache"})
-
-
-async def _no_such_page(_: Request) -> Response:
-    return FileResponse(STATIC_FOLDER / "index.html", 404, headers={"cache-control": "no-cache"})
-
-
-async def _icon(_: Request) -> Response:
-    return FileResponse(STATIC_FOLDER / "icon.svg")
+async def _page(request: Request) -> Response:
+    status = 404 if "rest" in request.path_params else 200
+    return FileResponse(STATIC_FOLDER / "index.html", status, headers={"cache-control": "no-cache"})
 
 
 async def _no_such_route(request: Request) -> Response:
     raise RequestError(f"there is no {request.method} {request.url.path[:80]}", 404)
 
 
-async def _request_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
+async def _answer_error(_: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        error = RequestError(error.detail, error.status_code)
+    elif not isinstance(error, RequestError):
+        error = RequestError("internal error; the server's log has the details", 500)
     return error_answer(error)
-
-
-async def _http_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return error_answer(RequestError(error.detail, error.status_code))
-
-
-async def _internal_error(_: Request, __: Exception) -> Response:
-    return error_answer(RequestError("internal error; the server's log has the details", 500))
 
 
 def serve(
@@ -160,13 +148,9 @@ def serve(
         started: called with the server's URL once it is listening.
 
     Raises:
-        ValueError: an argument is invalid.
+        ValueError: a watched path does not exist, or the file in ``data`` is not a database of games.
         OSError: the address is in use, or the data folder cannot be written to.
     """
-    if not 0 <= port <= 65535:
-        raise ValueError(f"port must be an integer from 0 to 65535, got {port}")
-    if num_workers is not None and num_workers < 1:
-        raise ValueError(f"workers must be an integer >= 1, got {num_workers}")
     web = Web(
         data,
         watched,

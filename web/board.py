@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections import OrderedDict
@@ -48,19 +49,17 @@ class Line:
     @property
     def turn_start(self) -> int:
         """Index of the first action of the turn in progress; the number of actions if no turn is in progress."""
-        player = self.state.current_player()
-        start = len(self.actions)
-        while start and self.movers[start - 1] == player:
-            start -= 1
-        return start
+        return self._start_of_moves_by(self.state.current_player(), len(self.actions))
 
     def start_of_last_turn(self, end: int | None = None) -> int:
         """Return the index of the first action of the turn that the action before ``end`` belongs to."""
         start = len(self.actions) if end is None else end
-        mover = self.movers[start - 1] if start else None
-        while start and self.movers[start - 1] == mover:
-            start -= 1
-        return start
+        return self._start_of_moves_by(self.movers[start - 1], start) if start else 0
+
+    def _start_of_moves_by(self, player: int, end: int) -> int:
+        while end and self.movers[end - 1] == player:
+            end -= 1
+        return end
 
 
 class Positions:
@@ -278,10 +277,6 @@ def game_descriptions() -> list[dict[str, Any]]:
 def turns_of(line: Line) -> list[list[Any]]:
     """Return the turns of a line, each with its player, the texts of its actions and the player's color."""
     colors = line.state.get_game().colors
-    turns: list[list[Any]] = []
-    for action, player, color in zip(line.actions, line.movers, line.mover_colors, strict=True):
-        if turns and turns[-1][0] == player:
-            turns[-1][1].append(action)
-        else:
-            turns.append([player, [action], colors[color]])
-    return turns
+    steps = zip(line.movers, line.actions, line.mover_colors, strict=True)
+    turns = [(player, list(turn)) for player, turn in itertools.groupby(steps, lambda step: step[0])]
+    return [[player, [action for _, action, _ in turn], colors[turn[0][2]]] for player, turn in turns]

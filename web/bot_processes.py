@@ -87,15 +87,13 @@ class BotProcesses:
                 given_up.add_done_callback(self._given_up.discard)
 
     async def _free_worker(self) -> _Worker:
-        if self._idle.empty():
-            if self._num_waiting >= _MAX_WAITING_JOBS:
-                raise RequestError(f"{self._num_waiting} requests are waiting for a bot; try again later", 503)
-            self._num_waiting += 1
-            try:
-                return await self._idle.get()
-            finally:
-                self._num_waiting -= 1
-        return await self._idle.get()
+        if self._num_waiting >= _MAX_WAITING_JOBS:
+            raise RequestError(f"{self._num_waiting} requests are waiting for a bot; try again later", 503)
+        self._num_waiting += 1
+        try:
+            return await self._idle.get()
+        finally:
+            self._num_waiting -= 1
 
     async def _wait(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
         """Wait for an answer, or until the time limit; the start of a process and the compilation of kernels do not count."""

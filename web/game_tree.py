@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.records import GameRecord, RecordError
-from stoneworks.web.board import Line, Positions
+from stoneworks.web.board import Line, Positions, outcome_of
 from stoneworks.web.requests import Comment, RequestError, Title
 
 RESIGNATION = "resignation"
@@ -20,7 +20,6 @@ MAX_NODES = 20_000
 _MAX_IMPORTED_RECORDS = 200
 
 Player = Literal[0, 1]
-_Tree = TypeVar("_Tree", bound="StoredGame")
 
 
 class Node(NamedTuple):
@@ -80,16 +79,6 @@ class StoredGame(GameHeader):
     """
 
     nodes: dict[int, Node]
-
-    @model_validator(mode="after")
-    def _check_tree(self: _Tree) -> _Tree:
-        nodes = self.nodes
-        if not {0, self.current, self.committed} <= nodes.keys() or not all(
-            node.parent is None if number == 0 else node.parent in nodes and node.parent < number
-            for number, node in nodes.items()
-        ):
-            raise ValueError("the positions must form a tree")
-        return self
 
     def changed(self, **values: Any) -> StoredGame:
         """Return the game with some values replaced."""
@@ -159,8 +148,7 @@ def new_game(
 
 
 def _result(line: Line) -> dict[str, Any]:
-    outcome = line.state.outcome()
-    return {"winner": outcome.winner, "reason": outcome.reason} if outcome else {"winner": None, "reason": None}
+    return outcome_of(line.state) or {"winner": None, "reason": None}
 
 
 def line_of(stored: StoredGame, positions: Positions, node: int | None = None) -> Line:
@@ -321,22 +309,9 @@ def prune(stored: StoredGame, node: int) -> StoredGame:
 
 def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, str]]:
     """Return the player who made the action of each node except the first, and that player's color."""
-    game = positions.game(stored.game)
-    line_of(stored, positions)  # raises for another version of the rules
-    children: dict[int | None, list[Node]] = {}
-    for node in stored.nodes.values():
-        children.setdefault(node.parent, []).append(node)
-    movers: dict[int, tuple[int, str]] = {}
-    waiting = [(child, game.new_initial_state()) for child in children.get(0, ())]
-    while waiting:
-        node, before = waiting.pop()
-        player = before.current_player()
-        movers[node.node] = player, game.colors[game.color_of(before, player)]
-        if node.node in children:
-            state = before.clone()
-            state.apply_action(game.string_to_action(node.action))
-            waiting.extend((child, state) for child in children[node.node])
-    return movers
+    colors = positions.game(stored.game).colors
+    lines = {number: line_of(stored, positions, number) for number in stored.nodes if number}
+    return {number: (line.movers[-1], colors[line.mover_colors[-1]]) for number, line in lines.items()}
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------------

@@ -40,15 +40,9 @@ class Replay:
             OSError: the file cannot be read.
         """
         if isinstance(games, (str, os.PathLike)):
-            chosen: list[State | GameRecord] = [*read_records(games)]
-        elif isinstance(games, (State, GameRecord)):
-            chosen = [games]
-        elif isinstance(games, Iterable):
-            chosen = list(games)
-        else:
-            raise ValueError(
-                f"games must be a State, a GameRecord, several of them, or the path of a file, got {games!r}"
-            )
+            games = read_records(games)
+        is_one = isinstance(games, GameRecord) or not isinstance(games, Iterable)
+        chosen = [games] if is_one else [*games]
         if not chosen:
             raise ValueError("games must contain at least one game, got none")
         self._games = [_frames_of(_record_of(game)) for game in chosen]
@@ -103,11 +97,11 @@ def numbers_in(text: str, most: int) -> list[int]:
     return numbers
 
 
-def _record_of(game: State | GameRecord) -> GameRecord:
+def _record_of(game: Any) -> GameRecord:
     if isinstance(game, GameRecord):
         return game
     if not isinstance(game, State):
-        raise ValueError(f"games must be states or records of games, got {game!r}")
+        raise ValueError(f"games must be states, records of games, or the path of a file, got {game!r}")
     colors = game.get_game().colors
     return GameRecord.of_state(game, (colors[game.color_of(0)], colors[game.color_of(1)]))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.web import game_tree
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Positions, describe, turns_of
+from stoneworks.web.board import Line, Positions, describe, turns_of
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs, disconnected
 from stoneworks.web.game_tree import GameHeader, StoredGame, Tree
 from stoneworks.web.requests import (
@@ -134,33 +134,26 @@ def game_view(stored: StoredGame, positions: Positions) -> dict[str, Any]:
 
 
 class Changes:
-    """Events by game. :meth:`notify` may be called from any thread, the rest from the event loop."""
+    """The requests that wait for a change of a game. :meth:`notify` may be called from any thread."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[asyncio.Event, tuple[str, asyncio.AbstractEventLoop]] = {}
 
     def notify(self, game_id: str) -> None:
         """Set the events of all requests waiting for a game."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake, game_id)
+        for event, (waited_for, loop) in self._waiting.copy().items():
+            if waited_for == game_id:
+                loop.call_soon_threadsafe(event.set)
 
-    def _wake(self, game_id: str) -> None:
-        for event in self._waiting.get(game_id, ()):
-            event.set()
-
-    def watch(self, game_id: str) -> asyncio.Event:
-        """Return an event that is set at the next change of a game. Release it with :meth:`unwatch`."""
-        self._loop = asyncio.get_running_loop()
+    @contextmanager
+    def next_change(self, game_id: str) -> Iterator[asyncio.Event]:
+        """Yield an event that is set at the next change of a game."""
         event = asyncio.Event()
-        self._waiting[game_id].add(event)
-        return event
-
-    def unwatch(self, game_id: str, event: asyncio.Event) -> None:
-        """Release an event."""
-        self._waiting[game_id].discard(event)
-        if not self._waiting[game_id]:
-            del self._waiting[game_id]
+        self._waiting[event] = game_id, asyncio.get_running_loop()
+        try:
+            yield event
+        finally:
+            del self._waiting[event]
 
 
 class GameRoutes:
@@ -269,48 +262,44 @@ class GameRoutes:
         self._store.delete(request.path_params["id"])
         return {"deleted": request.path_params["id"]}
 
+    def _turn_job(self, request: Request, asked: NodeBody, bot: Callable[[StoredGame, Line], str]) -> dict[str, Any]:
+        stored = self._load(request)
+        game_tree.check_current(stored, asked.node)
+        line = game_tree.line_of(stored, self._positions)
+        return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot(stored, line)}
+
     async def _bot_turn(self, request: Request, asked: NodeBody) -> dict[str, Any]:
         """Play the turn of the bot to move."""
         game_id = request.path_params["id"]
 
-        def prepare() -> dict[str, Any]:
-            stored = self._load(request)
-            game_tree.check_current(stored, asked.node)
+        def bot_to_move(stored: StoredGame, line: Line) -> str:
             if stored.current != stored.committed:
                 raise RequestError("a turn is in progress", 409)
-            line = game_tree.line_of(stored, self._positions)
             bot = stored.players[game_tree.player_to_move(stored, line)]
             if bot is None:
                 raise RequestError("a person is to move", 409)
-            spec = self._agents.check(bot, line.state.get_game())
-            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": spec.name}
+            return self._agents.check(bot, line.state.get_game()).name
+
+        def play(actions: Sequence[str]) -> dict[str, Any]:
+            stored = self._store.change(
+                game_id, lambda stored: game_tree.play_turn(stored, self._positions, asked.node, actions)
+            )
+            return game_view(stored, self._positions)
 
         async def make() -> dict[str, Any]:
-            answer = await self._processes.run(await run_in_threadpool(prepare))
-
-            def play() -> dict[str, Any]:
-                stored = self._store.change(
-                    game_id,
-                    lambda stored: game_tree.play_turn(stored, self._positions, asked.node, answer["actions"]),
-                )
-                return game_view(stored, self._positions)
-
-            return await run_in_threadpool(play)
+            answer = await self._processes.run(await run_in_threadpool(self._turn_job, request, asked, bot_to_move))
+            return await run_in_threadpool(play, answer["actions"])
 
         return await self._jobs.run(request, ("turn", game_id, asked.node), make)
 
     async def _hint(self, request: Request, asked: NodeBody) -> dict[str, Any]:
         """Return the actions that a bot suggests for the rest of the turn."""
 
-        def prepare() -> dict[str, Any]:
-            stored = self._load(request)
-            game_tree.check_current(stored, asked.node)
-            line = game_tree.line_of(stored, self._positions)
+        def adviser(stored: StoredGame, line: Line) -> str:
             game_tree.player_to_move(stored, line)
-            bot = self._agents.adviser(line.state.get_game())
-            return {"kind": "turn", "game": stored.game, "actions": line.actions, "bot": bot}
+            return self._agents.adviser(line.state.get_game())
 
-        job = await run_in_threadpool(prepare)
+        job = await run_in_threadpool(self._turn_job, request, asked, adviser)
         key = ("hint", job["game"], job["actions"])
         answer = await self._jobs.run(request, key, lambda: self._processes.run(job))
         return {"bot": job["bot"], "actions": answer["actions"]}
@@ -318,19 +307,16 @@ class GameRoutes:
     async def _wait(self, request: Request, asked: RevisionQuery) -> dict[str, Any]:
         """Respond with the game once its revision differs from the given one, or without it after a timeout."""
         game_id = request.path_params["id"]
-        event = self._changes.watch(game_id)
-        try:
-            if await run_in_threadpool(self._store.revision, game_id) == asked.revision:
-                gone = asyncio.ensure_future(disconnected(request))
-                changed = asyncio.ensure_future(event.wait())
+        with self._changes.next_change(game_id) as event:
+            stored = await run_in_threadpool(self._load, request)
+            if stored.revision == asked.revision:
+                ends = [asyncio.ensure_future(end) for end in (disconnected(request), event.wait())]
                 try:
-                    await asyncio.wait([gone, changed], timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(ends, timeout=_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 finally:
-                    gone.cancel()
-                    changed.cancel()
-        finally:
-            self._changes.unwatch(game_id, event)
-        stored = await run_in_threadpool(self._load, request)
+                    for end in ends:
+                        end.cancel()
+                stored = await run_in_threadpool(self._load, request)
         if stored.revision == asked.revision:
             return {"revision": stored.revision, "changed": False}
         return await run_in_threadpool(game_view, stored, self._positions) | {"changed": True}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import queue
+import os
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,11 +22,8 @@ DATABASE_FILE = "games.sqlite3"
 _NAMES = tuple(GameHeader.model_fields)
 _COLUMNS = ", ".join(_NAMES)
 _MAX_GAMES = 10_000
-_MAX_WRITES_IN_GROUP = 64
 
-_T = TypeVar("_T")
 _Header = TypeVar("_Header", bound=GameHeader)
-_Write = Callable[[sqlite3.Connection], Any]
 
 _SCHEMA = """
     CREATE TABLE games (
@@ -89,14 +85,14 @@ class Store:
             self._check_schema()
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{self.path} is not a database of games: {error}") from None
-        self._reader = self._connect()
-        self._reading = threading.Lock()
-        self._writer = _GroupWriter(self._database)
+        self._lock = threading.Lock()
+        # SQLite itself would flush within each transaction, one after another.
+        self._log = self.path.with_name(f"{DATABASE_FILE}-wal").open("ab", buffering=0)
 
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
         database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
+        database.execute("PRAGMA synchronous = NORMAL")
         database.execute("PRAGMA foreign_keys = ON")
         return database
 
@@ -114,55 +110,55 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        self._writer.close()
-        with self._reading:
-            self._reader.close()
-        self._database.close()
+        with self._lock:
+            self._log.close()
+            self._database.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database in a transaction, which an error takes back.
+
+        Errors of the database, such as damage or a full disk, are converted to :class:`RequestError`.
+        """
+        try:
+            with self._lock, self._database:
+                self._database.execute("BEGIN IMMEDIATE")
+                yield self._database
+        except sqlite3.Error as error:
+            raise RequestError(f"the database of games cannot be used: {error}", 500) from None
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Yield the database in a transaction, which is on disk afterwards."""
+        with self._transaction() as database:
+            yield database
+        try:
+            os.fsync(self._log.fileno())
+        except OSError as error:
+            raise RequestError(f"the database of games cannot be used: {error}", 500) from None
 
     # -- Reading ---------------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _one_snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Yield the reader in a transaction, so that several queries see the same state of the database."""
-        with self._reading, _damage_reported():
-            self._reader.execute("BEGIN")
-            try:
-                yield self._reader
-            finally:
-                self._reader.execute("ROLLBACK")
-
     def load(self, game_id: str) -> StoredGame:
         """Return a game. Raises :class:`RequestError` where there is none of that id."""
-        with self._one_snapshot() as reader:
-            return _load(reader, game_id)
-
-    def revision(self, game_id: str) -> int:
-        """Return the revision of a game. Raises as :meth:`load` does."""
-        with self._reading, _damage_reported():
-            row = self._reader.execute("SELECT revision FROM games WHERE id = ?", (game_id,)).fetchone()
-        if row is None:
-            raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-        return int(row[0])
+        with self._transaction() as database:
+            return _load(database, game_id)
 
     def recent(self, first: int, count: int) -> tuple[list[GameHeader], int]:
         """Return a page of games without their nodes, most recently changed first, and the total number of games."""
-        with self._one_snapshot() as reader:
-            rows = reader.execute(
+        with self._transaction() as database:
+            rows = database.execute(
                 f"SELECT {_COLUMNS} FROM games ORDER BY updated DESC, id LIMIT ? OFFSET ?", (count, first)
             ).fetchall()
-            (number,) = reader.execute("SELECT count(*) FROM games").fetchone()
+            (number,) = database.execute("SELECT count(*) FROM games").fetchone()
         return [_game_of(GameHeader, row) for row in rows], number
 
     def all_ids(self) -> list[str]:
         """Return the ids of all games, oldest first."""
-        with self._reading, _damage_reported():
-            return [row[0] for row in self._reader.execute("SELECT id FROM games ORDER BY created, id")]
+        with self._transaction() as database:
+            return [row[0] for row in database.execute("SELECT id FROM games ORDER BY created, id")]
 
     # -- Writing ---------------------------------------------------------------------------------------------------------
-
-    def _run(self, write: Callable[[sqlite3.Connection], _T]) -> _T:
-        with _damage_reported():
-            return self._writer.run(write)
 
     def _check_size(self, game: StoredGame) -> None:
         if len(game.nodes) > self._max_nodes:
@@ -172,8 +168,7 @@ class Store:
         """Store new games atomically and return them with their ids. Raises :class:`RequestError` if a limit is exceeded."""
         now = time.time()
         created = [game.changed(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
-
-        def write(database: sqlite3.Connection) -> None:
+        with self._write() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
             if number + len(created) > self._max_games:
                 raise RequestError(
@@ -184,8 +179,6 @@ class Store:
                 marks = ", ".join("?" for _ in _NAMES)
                 database.execute(f"INSERT INTO games ({_COLUMNS}) VALUES ({marks})", _row_of(game))
                 _insert(database, game.id, game.nodes.values())
-
-        self._run(write)
         return created
 
     def change(self, game_id: str, make: Callable[[StoredGame], StoredGame]) -> StoredGame:
@@ -194,12 +187,11 @@ class Store:
         Raises:
             RequestError: the game does not exist, ``make`` raised the error, or the tree is too large. Nothing is changed.
         """
-
-        def write(database: sqlite3.Connection) -> tuple[StoredGame, bool]:
+        with self._write() as database:
             before = _load(database, game_id)
             after = make(before)
             if after == before:
-                return before, False
+                return before
             self._check_size(after)
             after = after.changed(revision=before.revision + 1, updated=time.time())
             assignments = ", ".join(f"{name} = ?" for name in _NAMES[1:])
@@ -207,31 +199,15 @@ class Store:
             for number in before.nodes.keys() - after.nodes.keys():
                 database.execute("DELETE FROM nodes WHERE game = ? AND node = ?", (game_id, number))
             _insert(database, game_id, (node for node in after.nodes.values() if before.nodes.get(node.node) != node))
-            return after, True
-
-        stored, is_changed = self._run(write)
-        if is_changed:
-            self._changed(game_id)
-        return stored
+        self._changed(game_id)
+        return after
 
     def delete(self, game_id: str) -> None:
         """Delete a game. Raises as :meth:`load` does."""
-
-        def write(database: sqlite3.Connection) -> None:
+        with self._write() as database:
             if not database.execute("DELETE FROM games WHERE id = ?", (game_id,)).rowcount:
                 raise RequestError(f"there is no game {game_id[:20]!r}", 404)
-
-        self._run(write)
         self._changed(game_id)
-
-
-@contextmanager
-def _damage_reported() -> Iterator[None]:
-    """Convert errors of the database, such as damage or a full disk, to :class:`RequestError`."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise RequestError(f"the database of games cannot be used: {error}", 500) from None
 
 
 def _load(database: sqlite3.Connection, game_id: str) -> StoredGame:
@@ -259,59 +235,3 @@ def _game_of(kind: type[_Header], row: tuple[Any, ...], **more: Any) -> _Header:
         return kind(**values, **more)
     except (ValueError, TypeError, RecursionError) as error:
         raise RequestError(f"game {values['id']} in the database is damaged: {error}", 500) from None
-
-
-class _GroupWriter:
-    """A writer thread. Each write is atomic: it is committed completely or not at all."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        """Start the thread. It has exclusive use of the connection until :meth:`close`."""
-        self._database = database
-        self._waiting: queue.SimpleQueue[tuple[_Write, Future[Any]] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
-        self._thread.start()
-
-    def run(self, write: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Run ``write`` and return its result once it is on disk. If it raises, the write is rolled back and the error raised."""
-        done: Future[_T] = Future()
-        self._waiting.put((write, done))
-        return done.result()
-
-    def close(self) -> None:
-        """Finish pending writes and stop the thread."""
-        self._waiting.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        while True:
-            group = [self._waiting.get()]
-            while group[-1] is not None and len(group) < _MAX_WRITES_IN_GROUP and not self._waiting.empty():
-                group.append(self._waiting.get())
-            self._write_group([item for item in group if item is not None])
-            if group[-1] is None:
-                return
-
-    def _write_group(self, group: list[tuple[_Write, Future[Any]]]) -> None:
-        if not group:
-            return
-        answers: list[tuple[Future[Any], Any, Exception | None]] = []
-        try:
-            self._database.execute("BEGIN IMMEDIATE")
-            for write, done in group:
-                self._database.execute("SAVEPOINT own")
-                try:
-                    answers.append((done, write(self._database), None))
-                except Exception as error:
-                    self._database.execute("ROLLBACK TO own")
-                    answers.append((done, None, error))
-                self._database.execute("RELEASE own")
-            self._database.execute("COMMIT")
-        except sqlite3.Error as error:  # e.g. the disk is full
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            answers = [(done, None, error) for _, done in group]
-        for done, answer, failure in answers:
-            if failure is None:
-                done.set_result(answer)
-            else:
-                done.set_exception(failure)

@@ -122,18 +122,18 @@ class Source:
     Attributes:
         id: ``"<folder number>/<relative path>"``.
         kind: ``"records"``, ``"arena"`` or ``"run"``.
-        path: path of the file or folder.
+        name: the relative path; for a file or folder given on the command line, its name.
         folder: name of the folder given on the command line.
         modified: modification time in seconds since 1970.
-        size_bytes: file size; 0 for a folder.
+        path: path of the file or folder, which is not sent.
     """
 
     id: str
     kind: str
-    path: Path
+    name: str
     folder: str
     modified: float
-    size_bytes: int
+    path: Path
 
 
 class _Cache:
@@ -201,17 +201,8 @@ class Watch:
 
     def sources(self) -> list[dict[str, Any]]:
         """Return all sources, most recently changed first."""
-        return [
-            {
-                "id": source.id,
-                "kind": source.kind,
-                "name": source.id.partition("/")[2] or source.path.name,
-                "folder": source.folder,
-                "modified": source.modified,
-                "size_bytes": source.size_bytes,
-            }
-            for source in sorted(self._scan().values(), key=lambda source: -source.modified)
-        ]
+        found = sorted(self._scan().values(), key=lambda source: -source.modified)
+        return [{name: value for name, value in vars(source).items() if name != "path"} for source in found]
 
     def _scan(self) -> dict[str, Source]:
         found: dict[str, Source] = {}
@@ -219,9 +210,11 @@ class Watch:
             for kind, path, dated in _paths_in(root):
                 with contextlib.suppress(OSError):
                     status = dated.stat() if dated.exists() else path.stat()
-                    source_id = f"{number}/{'' if path == root else path.relative_to(root).as_posix()}"
-                    size = status.st_size if kind == "records" else 0
-                    found[source_id] = Source(source_id, kind, path, root.name, status.st_mtime, size)
+                    relative = "" if path == root else path.relative_to(root).as_posix()
+                    source = Source(
+                        f"{number}/{relative}", kind, relative or root.name, root.name, status.st_mtime, path
+                    )
+                    found[source.id] = source
                 if len(found) >= _MAX_SOURCES:
                     return found
         return found

@@ -14,8 +14,6 @@ import typer
 
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.options import with_option_groups
-from stoneworks.envs.rules import load_game
-from stoneworks.models.machine import num_processors
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings
@@ -50,6 +48,8 @@ class _PlayOptions:
 
     def machines(self) -> dict[str, Any]:
         """Return the arguments of functions that play."""
+        from stoneworks.models.machine import num_processors
+
         return {"workers": self.workers or num_processors(), "cluster": self.cluster}
 
 
@@ -173,6 +173,7 @@ def make_ladder(
     max_rounds: Annotated[int, typer.Option(min=0, help="Maximum number of further rounds.")] = 10,
 ) -> None:
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
+    from stoneworks.envs.rules import load_game
     from stoneworks.evaluation import Ladder, neighbors, play_arena, play_to_precision
     from stoneworks.evaluation.ladder import ANCHORS, file_name_of
     from stoneworks.locks import lock_file
@@ -259,7 +260,7 @@ def _play(settings: ArenaSettings, options: _PlayOptions, play: Callable[..., Ar
 @contextmanager
 def _progress() -> Iterator[Callable[[ArenaResult], None]]:
     """Show a progress bar while an arena is played."""
-    with progress_bar(with_estimate=True) as show:
+    with progress_bar() as show:
 
         def progress(result: ArenaResult) -> None:
             total = len(result.settings.pairings) * result.settings.num_pairs

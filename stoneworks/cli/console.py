@@ -25,22 +25,19 @@ def console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress_bar(*, with_estimate: bool = False) -> Iterator[Show]:
+def progress_bar() -> Iterator[Show]:
     """Show a progress bar, and yield ``show(description, completed, total, note="")``.
 
     The bar appears with the first call, so an error before it is a single line.
-
-    Args:
-        with_estimate: whether to show the estimated remaining time.
     """
-    columns = [
+    columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
-        *([TimeRemainingColumn()] if with_estimate else []),
-    ]
+        TimeRemainingColumn(),
+    )
     progress = Progress(*columns, console=console(stderr=True))
     task = progress.add_task("", total=None, note="")
 

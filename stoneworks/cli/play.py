@@ -11,12 +11,13 @@ import typer
 from rich.table import Table
 
 from stoneworks.cli.console import console, progress_bar
-from stoneworks.envs.rules import RegistrationError, game_names, load_game
 from stoneworks.files import check_output_file
 
 
 def games() -> None:
     """List the games with their options and their number of actions."""
+    from stoneworks.envs.rules import RegistrationError, game_names, load_game
+
     table = Table("game", "version", "options and defaults", "actions", "observation")
     for name in game_names():
         try:
@@ -65,6 +66,7 @@ def play(
 ) -> None:
     """Play against a bot in the terminal, with undo and hint."""
     from stoneworks.cli.terminal_play import TerminalGame
+    from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.records import GameRecord, write_records
     from stoneworks.models import load_bot
     from stoneworks.models.bots.loading import default_bot
@@ -77,7 +79,7 @@ def play(
     adviser = load_bot(default_bot(loaded), loaded, seed)
     if sys.stdin is None:  # closed by who started this process
         raise ValueError("play needs a standard input to read actions from")
-    state = TerminalGame(loaded, bot, adviser, seat=seat, source=sys.stdin, target=sys.stdout).play()
+    state = TerminalGame(loaded.new_initial_state(), bot, adviser, seat).play()
     if save is not None:
         players = ("human", bot.name) if seat == 0 else (bot.name, "human")
         write_records(save, [GameRecord.of_state(state, players, seed)])
@@ -98,6 +100,7 @@ def match(
     """
     import numpy as np
 
+    from stoneworks.envs.rules import load_game
     from stoneworks.evaluation.match import play_match
     from stoneworks.evaluation.records import write_records
     from stoneworks.models import load_bot

@@ -10,7 +10,7 @@ import typer
 from stoneworks.extras import require_extra
 
 
-def web(
+def web(  # typer makes an option of each argument
     watched: Annotated[
         list[Path] | None,
         typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only)."),

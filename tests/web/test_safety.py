@@ -426,12 +426,15 @@ def test_a_game_is_read_as_it_was_at_one_time(tmp_path: Path) -> None:
     store = Store(tmp_path, max_games=2, max_nodes=9)
     (stored,) = store.create([new_game(positions.line(game, ("c3", "a3")))])
     query = "SELECT count(*) FROM nodes"
-    with store._one_snapshot() as reader:
-        before = reader.execute(query).fetchone()
-        store.delete(stored.id)
-        assert reader.execute(query).fetchone() == before == (3,)
-    with store._one_snapshot() as reader:
-        assert reader.execute(query).fetchone() == (0,)
+    deleting = threading.Thread(target=store.delete, args=(stored.id,))
+    with store._transaction() as database:
+        before = database.execute(query).fetchone()
+        deleting.start()
+        deleting.join(0.2)
+        assert database.execute(query).fetchone() == before == (3,)
+    deleting.join()
+    with store._transaction() as database:
+        assert database.execute(query).fetchone() == (0,)
     store.close()
 
 

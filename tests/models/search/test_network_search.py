@@ -88,7 +88,7 @@ class TableNetwork:
     def __call__(self, planes: npt.NDArray[np.float32]) -> Answers:
         names = [self._names[position.tobytes()] for position in planes]
         self.asked += names
-        logits = np.zeros((len(planes), self.root.num_actions), np.float32)
+        logits = np.zeros((len(planes), self.root.get_game().num_actions), np.float32)
         for row, name in enumerate(names):
             for action, logit in self.logits.get(name, {}).items():
                 logits[row, action] = logit
@@ -194,7 +194,7 @@ def test_sequential_halving_keeps_the_better_half(first_stone: TableNetwork) -> 
 
 def test_noise_decides_which_actions_are_considered(first_stone: TableNetwork) -> None:
     legal = first_stone.root.legal_actions()
-    noise = np.zeros((1, first_stone.root.num_actions), np.float32)
+    noise = np.zeros((1, first_stone.root.get_game().num_actions), np.float32)
     noise[0, legal[4:]] = 20, 30, 10  # -5 + 20, -5 + 30, -5 + 10 against 3 at most
     result = search(first_stone.root, first_stone, WithNoise(Gumbel(max_considered=3), noise), 3)
     assert [name[0] for name in first_stone.asked[1:]] == [legal[5], legal[4], legal[6]]
