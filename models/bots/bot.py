@@ -115,7 +115,7 @@ class Bot(ABC):
             UnknownBotError: the name is invalid.
         """
         make: Any = cls
-        text = (spec.text,) if spec.entry is not None and spec.entry.takes_text else ()
+        text = (spec.text,) if spec.entry.takes_text else ()
         bot: Bot = make(*text, game, seed, **spec.arguments)
         return bot
 
