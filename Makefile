@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -83,6 +83,28 @@ test-lowest: setup  ## the tests of rules and environments with the lowest suppo
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
 	.venv-lowest/bin/python -m pytest tests/envs -m "not slow" --ignore tests/envs/rules/test_openspiel.py
 
+# torch is left out: its newest Linux builds bring gigabytes of CUDA. Tests that need it are skipped by name.
+NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
+	for python in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python$$version; do \
+	if $$python -c 'import ensurepip' 2>/dev/null; then echo $$python; exit; fi; done; done)
+NEWEST_PACKAGES := --editable '.[web,human]' pytest pytest-xdist hypothesis httpx choix
+NEWEST_TESTS := tests/envs tests/models tests/evaluation tests/cli tests/web tests/test_bad_arguments.py tests/test_extras.py tests/test_warnings.py --ignore tests/web/browser
+
+test-newest:  ## the tests that need no torch with the newest versions, on the newest Python that numba supports
+	@test -n "$(NEWEST_PYTHON)" || { echo "make test-newest needs Python 3.15, 3.14, 3.13 or 3.12 with the module venv, found in PATH or in ~/.pyenv/versions, or named by NEWEST_PYTHON=..." >&2; exit 1; }
+	$(NEWEST_PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install $(NEWEST_PACKAGES)
+	@.venv-newest/bin/python -VV && .venv-newest/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
+	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) --numprocesses auto --dist worksteal
+
+test-prereleases:  ## the same with the pre-releases of everything: what is coming; not part of ci
+	@test -n "$(NEWEST_PYTHON)" || $(MAKE) test-newest
+	$(NEWEST_PYTHON) -m venv --clear .venv-prereleases
+	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre $(NEWEST_PACKAGES)
+	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre --upgrade numpy numba  # past our own bound
+	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
+	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) --numprocesses auto --dist worksteal
+
 test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
 	$(PYTHON) -m twine check --strict build/wheel/*
@@ -101,7 +123,7 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in an emp
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
-ci: test pytest-slow docs test-browser test-lowest test-wheel  ## everything that must pass before a change lands
+ci: test pytest-slow docs test-browser test-lowest test-newest test-wheel  ## everything that must pass before a change lands
 
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 

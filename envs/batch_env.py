@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, ClassVar
 
 import gymnasium
@@ -11,23 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from stoneworks.checks import check_integer
 from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
-
-try:
-    from gymnasium.vector import AutoresetMode  # available since Gymnasium 1.1
-except ImportError:  # pragma: no cover
-
-    class AutoresetMode(Enum):  # type: ignore[no-redef]
-        """The autoreset modes of Gymnasium 1.1 and later."""
-
-        NEXT_STEP = "NextStep"
-        SAME_STEP = "SameStep"
-        DISABLED = "Disabled"
 
 
 def check_autoreset_mode(mode: Any) -> AutoresetMode:
@@ -166,6 +155,26 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         chosen[ended] = NO_ACTION
         self._batch.step(chosen)
         return ended, illegal
+
+    def _start(self, rows: npt.NDArray[np.int64]) -> None:
+        """Start the games ``rows``."""
+        self._batch.reset(rows)
+        self._ended[rows] = False
+
+    def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames) -> None:
+        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._ended[rows] = True
+            return
+        zeros = np.zeros(self.game.num_actions, self._format.mask_dtype)
+        for row in rows.tolist():
+            ended.add(row, self._format.observation(self._last_planes(row), zeros), **self._facts(row))
+        if rows.size:
+            self._start(rows)
+
+    def _facts(self, row: int) -> dict[str, Any]:
+        """Return the entries of ``final_info`` of a finished game."""
+        raise NotImplementedError
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         given = np.asarray(actions)

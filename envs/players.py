@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from stoneworks.envs.observation_format import Formatter
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.envs.rules.game import action_index
 
 #: Name of the opponent that plays the policy set by ``set_policy``.
 SELF = "self"
@@ -48,10 +47,6 @@ class FunctionPlayer:
     def step(self, state: State) -> int:
         """Return the function's action."""
         return self._function(state)
-
-    def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the function's action for each of the games ``rows``."""
-        return np.array([action_index(self._function(batch.state(int(row)))) for row in rows], np.int64)
 
     def restart(self) -> None:
         """Do nothing; functions have no per-game state."""

@@ -27,6 +27,7 @@ class Renderer:
         self.mode = mode
         self._title = title
         self._window: Any = None
+        self._clock: Any = None
 
     def render(self, state: State) -> str | npt.NDArray[np.uint8] | None:
         """Return the position as text (``ansi``, ``svg``) or as ``uint8[height, width, 3]`` (``rgb_array``), or show it."""
@@ -40,49 +41,29 @@ class Renderer:
         picture: npt.NDArray[np.uint8] = draw(state).rgb_array(WIDTH_PIXELS)
         if self.mode == "rgb_array":
             return picture
-        if self._window is None:
-            self._window = Window(self._title, FRAMES_PER_SECOND)
-        self._window.show(picture)
+        self._show(picture)
         return None
+
+    def _show(self, image: npt.NDArray[np.uint8]) -> None:
+        """Show an image in this renderer's window; several may be open at once."""
+        with require_extra("human", "windows"):
+            import pygame
+        height, width, _ = image.shape
+        if self._window is None:
+            self._window, self._clock = pygame.Window(self._title, (width, height)), pygame.time.Clock()
+        elif self._window.size != (width, height):
+            self._window.size = (width, height)
+        pygame.surfarray.blit_array(self._window.get_surface(), image.swapaxes(0, 1))
+        pygame.event.pump()
+        self._window.flip()
+        self._clock.tick(FRAMES_PER_SECOND)
 
     def close(self) -> None:
         """Close the window, if open."""
         if self._window is not None:
-            self._window.close()
+            self._window.destroy()
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Exclude the window from copies and pickles."""
-        return {**self.__dict__, "_window": None}
-
-
-class Window:
-    """A window that shows images at up to ``frames_per_second``. Several windows may be open at once."""
-
-    def __init__(self, title: str, frames_per_second: int) -> None:
-        with require_extra("human", "windows"):
-            import pygame
-
-        self._pygame: Any = pygame
-        self._title = title
-        self._frames_per_second = frames_per_second
-        self._window: Any = None
-        self._clock = pygame.time.Clock()
-
-    def show(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show an image, ``uint8[height, width, 3]``."""
-        height, width, _ = image.shape
-        if self._window is None:
-            self._window = self._pygame.Window(self._title, (width, height))
-        elif self._window.size != (width, height):
-            self._window.size = (width, height)
-        self._pygame.surfarray.blit_array(self._window.get_surface(), image.swapaxes(0, 1))
-        self._pygame.event.pump()
-        self._window.flip()
-        self._clock.tick(self._frames_per_second)
-
-    def close(self) -> None:
-        """Close the window."""
-        if self._window is not None:
-            self._window.destroy()
-            self._window = None
+        return {**self.__dict__, "_window": None, "_clock": None}

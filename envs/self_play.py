@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.batch_env import AutoresetMode, BatchEnv, EndedGames
+from stoneworks.envs.batch_env import BatchEnv, EndedGames
 
 
 class SelfPlayVectorEnv(BatchEnv):
@@ -51,8 +51,7 @@ class SelfPlayVectorEnv(BatchEnv):
         """
         rows = self._rows_to_reset(options)
         super().reset(seed=seed)
-        self._batch.reset(rows)
-        self._ended[rows] = False
+        self._start(rows)
         self._has_games = True
         return self.observations(), self._info()
 
@@ -99,18 +98,5 @@ class SelfPlayVectorEnv(BatchEnv):
         everywhere = np.ones(self.num_envs, np.bool_)
         return super()._info() | {"player": self.players, "_player": everywhere}
 
-    def _start(self, rows: npt.NDArray[np.int64]) -> None:
-        self._batch.reset(rows)
-        self._ended[rows] = False
-
-    def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames) -> None:
-        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
-        if not rows.size:
-            return
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
-            self._ended[rows] = True
-            return
-        zeros = np.zeros(self.game.num_actions, self._format.mask_dtype)
-        for row in rows.tolist():
-            ended.add(row, self._format.observation(self._last_planes(row), zeros), mover=int(self._viewers[row]))
-        self._start(rows)
+    def _facts(self, row: int) -> dict[str, Any]:
+        return {"mover": int(self._viewers[row])}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.batch_env import AutoresetMode, BatchEnv, EndedGames
+from stoneworks.envs.batch_env import BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
@@ -87,6 +87,9 @@ class VectorEnv(BatchEnv):
         #: ``int8[num_envs]``, the learner's seat in each game.
         self._seats = self._viewers
         self._num_started = np.zeros(num_envs, np.int64)
+        #: Games started in this step. If one of them ends, the learner has not acted in it, so it is not reported as an episode
+        #: and is restarted.
+        self._started = np.zeros(num_envs, np.bool_)
         self._self_player = PolicyPlayer(self._format)
         self._opponents = Opponents(self.game, num_envs, self._self_player)
         if isinstance(opponent, Mapping):
@@ -149,11 +152,10 @@ class VectorEnv(BatchEnv):
             self._opponents.reseed(self.np_random)
         if len(rows) == self.num_envs:
             self._opponents.restart()
+        self._started[:] = False
         self._start(rows)
         self._has_games = True
-        started = np.zeros(self.num_envs, np.bool_)
-        started[rows] = True
-        self._play_until_learner_acts(EndedGames(self.num_envs), started)
+        self._play_until_learner_acts(EndedGames(self.num_envs))
         return self.observations(), self._info()
 
     def step(
@@ -174,13 +176,14 @@ class VectorEnv(BatchEnv):
         """
         to_restart, illegal = self._play(actions)
         ended = EndedGames(self.num_envs)
-        started = np.zeros(self.num_envs, np.bool_)
-        self._restart(to_restart, started)
+        self._started[:] = False
+        if to_restart.size:
+            self._start(to_restart)
         if illegal.size:
             ended.rewards[illegal] = -1
             ended.terminations[illegal] = True
-            self._close(illegal, ended, started)
-        self._play_until_learner_acts(ended, started)
+            self._close(illegal, ended)
+        self._play_until_learner_acts(ended)
         info = self._info() | ended.info(np.zeros_like(self._batch.action_masks, self._format.mask_dtype))
         return self.observations(), ended.rewards, ended.terminations, ended.truncations, info
 
@@ -222,8 +225,8 @@ class VectorEnv(BatchEnv):
 
     def _start(self, rows: npt.NDArray[np.int64]) -> None:
         """Start the games ``rows``: reset positions, assign seats and sample opponents."""
-        self._batch.reset(rows)
-        self._ended[rows] = False
+        super()._start(rows)
+        self._started[rows] = True
         if self.seat == "random":
             self._seats[rows] = self.np_random.integers(2, size=len(rows))
         elif self.seat == "alternate":
@@ -233,18 +236,11 @@ class VectorEnv(BatchEnv):
         self._num_started[rows] += 1
         self._opponents.draw(rows, self.np_random)
 
-    def _restart(self, rows: npt.NDArray[np.int64], started: npt.NDArray[np.bool_]) -> None:
-        if rows.size:
-            self._start(rows)
-            started[rows] = True
-
-    def _play_until_learner_acts(self, ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
+    def _play_until_learner_acts(self, ended: EndedGames) -> None:
         """Play opponents' actions, and record and restart finished games, until the learner is to move in every game.
 
         Args:
             ended: results of this step, updated in place.
-            started: ``bool[num_envs]``, the games started in this step. If one of them ends, the learner has not acted in it,
-                so it is not reported as an episode and is restarted.
 
         Raises:
             ValueError: games end again and again before the learner can act.
@@ -252,18 +248,19 @@ class VectorEnv(BatchEnv):
         num_restarts = 0
         while True:
             over = (self._batch.terminated | self._batch.truncated) & ~self._ended
-            unreported = np.flatnonzero(over & started)
-            reported = np.flatnonzero(over & ~started)
+            unreported = np.flatnonzero(over & self._started)
+            reported = np.flatnonzero(over & ~self._started)
             num_restarts += bool(unreported.size)
             if num_restarts > MAX_RESTARTS:
                 self._has_games = False
                 raise ValueError(never_acts(self.game, self.seat))
-            self._restart(unreported, started)
+            if unreported.size:
+                self._start(unreported)
             if reported.size:
                 ended.rewards[reported] = self._batch.rewards[reported, self._seats[reported]]
                 ended.terminations[reported] = self._batch.terminated[reported]
                 ended.truncations[reported] = self._batch.truncated[reported]
-                self._close(reported, ended, started)
+                self._close(reported, ended)
             waiting = np.flatnonzero((self._batch.current_players != self._seats) & ~self._ended)
             if not waiting.size:
                 return
@@ -275,13 +272,5 @@ class VectorEnv(BatchEnv):
                 raise IllegalActionError(f"an opponent has played an illegal action in {error}") from error
             self._has_games = True
 
-    def _close(self, rows: npt.NDArray[np.int64], ended: EndedGames, started: npt.NDArray[np.bool_]) -> None:
-        """Record the results of the finished games ``rows``, then restart them or mark them as ended."""
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
-            self._ended[rows] = True
-            return
-        zeros = np.zeros(self.game.num_actions, self._format.mask_dtype)
-        for row in rows.tolist():
-            observation = self._format.observation(self._last_planes(row), zeros)
-            ended.add(row, observation, seat=int(self._seats[row]), opponent=self._opponents.name_of_game(row))
-        self._restart(rows, started)
+    def _facts(self, row: int) -> dict[str, Any]:
+        return {"seat": int(self._seats[row]), "opponent": self._opponents.name_of_game(row)}

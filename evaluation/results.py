@@ -20,6 +20,7 @@ from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.ratings import Ratings
 from stoneworks.evaluation.settings import ArenaSettings, GameString, Names
 from stoneworks.evaluation.sprt import pentanomial
+from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
 from stoneworks.text import percent
 
@@ -276,20 +277,27 @@ def games_of(matches: Sequence[MatchResult], name: str) -> tuple[float, int, int
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError`` if no picture can be written to ``path`` (see :func:`stoneworks.files.check_output_file`)."""
+    """Check that a picture can be written to ``path``.
+
+    Raises:
+        ValueError: the path is invalid (see :func:`stoneworks.files.check_output_file`).
+        MissingDependencyError: matplotlib is not installed.
+    """
     check_output_file("picture", path, PICTURE_SUFFIXES)
+    with require_extra("train", "pictures"):
+        import matplotlib  # noqa: F401
 
 
 def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[MatchResult, ...], title: str) -> None:
     """Plot the ratings with their standard errors, and the cross table of scores. The file is written atomically.
 
     Raises:
-        ValueError: the path is invalid (see :func:`check_picture_path`).
+        ValueError, MissingDependencyError: see :func:`check_picture_path`.
     """
+    check_picture_path(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    check_picture_path(path)
     order = ratings.order
     positions = np.arange(len(order))
     figure = Figure(figsize=(6 + 0.7 * len(order), 2 + 0.45 * len(order)), layout="constrained")

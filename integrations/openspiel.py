@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules import Game, State, game_names, load_game
+from stoneworks.envs.rules.openspiel_names import game_type
 from stoneworks.integrations.missing_library import require
 
 pyspiel = require("pyspiel", "open_spiel")
@@ -46,24 +47,9 @@ def register_games(names: Iterable[str] | None = None) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _game_type(game: Game, options: Mapping[str, Any] | None = None) -> Any:
-    known = game.get_type()
-    return pyspiel.GameType(
-        PREFIX + game.name,
-        known.long_name,
-        known.dynamics,
-        known.chance_mode,
-        known.information,
-        known.utility,
-        known.reward_model,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=False,
-        provides_observation_string=True,
-        provides_observation_tensor=True,
-        parameter_specification={name: _encoded(option.default) for name, option in game.option_types.items()},
-    )
+def _game_type(game: Game) -> Any:
+    parameters = {name: _encoded(option.default) for name, option in game.option_types.items()}
+    return game_type(PREFIX + game.name, game.name, parameter_specification=parameters)
 
 
 def _game_class(name: str) -> type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -130,10 +130,6 @@ class SB3VecEnv(VecEnv):
     ) -> list[bool]:
         """Return False for each of ``indices``; games are never wrapped."""
         return [False for _ in self._get_indices(indices)]
-
-    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """Return None for each game; rendering is not supported."""
-        return [None] * self.num_envs
 
 
 class SelfPlayRolloutBuffer(MaskableRolloutBuffer):

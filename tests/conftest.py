@@ -18,6 +18,12 @@ import pytest
 from stoneworks.registry import registries
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests marked with ``needs`` of a library that is not installed."""
+    for marker in item.iter_markers("needs"):
+        pytest.importorskip(*marker.args)
+
+
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which some environments lack
 def pytest_xdist_setupnodes() -> None:
     """Compile the kernels of small boards once, if none are cached, before workers start that would all do so."""

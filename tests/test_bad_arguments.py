@@ -19,12 +19,10 @@ from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.bots.random_bot import RandomBot
-from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchSettings
 from stoneworks.models.search.puct import PUCT
 from stoneworks.web import Replay
-from tools.final_matches import FinalMatches
 
 NAN = float("nan")
 GAME = load_game("vadus(size=2)")
@@ -50,8 +48,6 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: MCTSBot(GAME, -1, simulations=1), "seed 0 -1"),
         (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds 0 'x'"),
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds 0 nan"),
-        (lambda: SearchBot(ANY["none"], GAME, seconds=ANY["name"]), "seconds 0 'x'"),
-        (lambda: SearchBot(ANY["none"], GAME, -1), "seed 0 -1"),
         (lambda: SearchSettings(Gumbel(), discount=ANY["name"]), "discount 0 1 'x'"),
         (lambda: SearchSettings(Gumbel(), discount=0.0), "discount 0 1 0.0"),
         (lambda: SearchSettings(Gumbel(), guide_weight=40), "guide_weight 0 1 40"),
@@ -64,8 +60,6 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: Gumbel(gumbel_scale=-1), "gumbel_scale 0 -1"),
         (lambda: PUCT(noise_fraction=7), "noise_fraction 0 1 7"),
         (lambda: PUCT(noise_concentration=0), "noise_concentration 0 0"),
-        (lambda: FinalMatches(seed=-1), "seed 0 -1"),
-        (lambda: FinalMatches(other_pairs=0), "other_pairs 1 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset True False 'x'"),
         (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["half"]), "pairings tuple 1.5"),
         (lambda: VectorEnv(0, GAME), "num_envs 1 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,18 +46,20 @@ print(json.dumps(results))
 """
 
 
-def test_commands_without_the_extra_report_it_without_a_traceback_and_others_work() -> None:
+def test_commands_without_the_extra_report_it_without_a_traceback_and_others_work(tmp_path: Path) -> None:
     need_it = [
         ["train", "vadus-5"],
         ["train", "vadus-5-ppo"],
         ["match", "vadus", "random", "--game", "vadus(size=2)"],
         ["match", "vadus@4", "random", "--game", "vadus(size=2)"],
         ["report", "."],
+        ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
     ]
     classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
     command = [sys.executable, "-c", WITHOUT, json.dumps([*need_it, classical])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert not any(tmp_path.iterdir()), "what is missing is found before anything is played"
     *refused, played = json.loads(done.stdout)
     assert len(refused) == len(need_it)
     for arguments, (code, errors) in zip(need_it, refused, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from stoneworks.documents import Tuple
-from stoneworks.envs.rules import IllegalActionError
+from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.web.agents import Agents
 from stoneworks.web.board import Line, Positions, describe, game_descriptions
 from stoneworks.web.bot_processes import BotProcesses, SharedJobs
@@ -111,8 +112,10 @@ class AnalysisRoutes:
         return self._positions.line(self._positions.game(asked.game), asked.actions)
 
     def _position(self, _: Request, asked: PositionBody) -> dict[str, Any]:
-        line = self._line(asked)
-        game = line.state.get_game()
+        """Return a position; the case of its actions may be another."""
+        game = self._positions.game(asked.game)
+        known = _texts_by_typed(game)
+        line = self._positions.line(game, [known.get(text) or known.get(text.lower(), text) for text in asked.actions])
         policy = None
         if asked.heat is not None:
             policy = np.zeros(game.num_actions)
@@ -152,3 +155,10 @@ class AnalysisRoutes:
             while len(self._analyses) > _MAX_ANALYSES:
                 self._analyses.popitem(last=False)
         return self._analyses[key]
+
+
+@lru_cache(maxsize=16)
+def _texts_by_typed(game: Game) -> dict[str, str]:
+    """Return the texts of the actions by themselves and by how they are typed in lower case."""
+    exact = {text: text for text in game.action_texts}
+    return {text.lower(): text for text in game.action_texts} | exact

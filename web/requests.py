@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
@@ -90,7 +90,7 @@ def post(path: str, handle: Handler, body: type[Body] = Body) -> Route:
 
 
 async def _answer(handle: Handler, request: Request, document: Body) -> Response:
-    if asyncio.iscoroutinefunction(handle):
+    if inspect.iscoroutinefunction(handle):
         answer = await handle(request, document)
     else:
         answer = await run_in_threadpool(handle, request, document)

@@ -1,9 +1,9 @@
-"""Boards of fixed size: hexes, labels and extents, and the end of every drawing."""
+"""What boards share: cells, fills, labels and extents, and scenes of stones on a board of fixed size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import State
 from stoneworks.envs.rules.grid import Grid, column_name
-from stoneworks.envs.rules.stones import BLACK, WHITE
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
 #: Unit vectors to the six neighbors of a cell, from E clockwise (y points downwards).
 DIRECTIONS = tuple((float(np.cos(np.pi * turn / 3)), float(np.sin(np.pi * turn / 3))) for turn in range(6))
@@ -22,6 +22,8 @@ WEST, NORTH_EAST = DIRECTIONS[3], DIRECTIONS[5]
 #: Distance from the center of the last cell of a row or column to its label.
 ROW_LABEL_DISTANCE = 1.0 * SPACING
 COLUMN_LABEL_DISTANCE = 1.12 * SPACING
+#: Covers the lines below a mark on an empty cell.
+MARK_GROUND_RADIUS = 0.47 * SPACING
 #: A line from the last cell of a column towards its label, which shows the direction of the column.
 TICK = (0.69 * SPACING, 0.83 * SPACING)
 
@@ -40,18 +42,47 @@ def hex_shape(width: float) -> list[Point]:
     return [(radius * y, -radius * x) for x, y in DIRECTIONS]
 
 
+def square_shape(width: float) -> list[Point]:
+    """Return the corners of a square around (0, 0)."""
+    return [(x * width / 2, y * width / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
 #: A cell without the lines around it.
 CELL_SHAPE = hex_shape(SPACING - pieces.LINE_WIDTH)
 
 
-def ground_of_cells(centers: Iterable[Point]) -> str:
-    """Return empty cells with lines between them.
+def ground_of_cells(centers: Iterable[Point], shape: Callable[[float], list[Point]] = hex_shape) -> str:
+    """Return empty cells, of the ``shape`` of a width, with lines between them.
 
-    The lines are gaps between smaller hexes on top of larger ones, which rasterize much faster than strokes.
+    The lines are gaps between smaller cells on top of larger ones, which rasterize much faster than strokes.
     """
     centers = list(centers)
-    ground = svg.path(svg.polygons(hex_shape(SPACING + pieces.LINE_WIDTH), centers), fill=theme.LINE)
-    return ground + svg.path(svg.polygons(CELL_SHAPE, centers), fill=theme.BOARD)
+    ground = svg.path(svg.polygons(shape(SPACING + pieces.LINE_WIDTH), centers), fill=theme.LINE)
+    return ground + svg.path(svg.polygons(shape(SPACING - pieces.LINE_WIDTH), centers), fill=theme.BOARD)
+
+
+def fills(colors: Mapping[int, str], shape: Sequence[Point], centers: Sequence[Point]) -> str:
+    """Return copies of ``shape`` in the colors of cells."""
+    paths = (svg.path(svg.polygons(shape, [centers[cell]]), fill=color) for cell, color in colors.items())
+    return svg.group(paths, class_="fills")
+
+
+def extent_of(centers: Iterable[Point], reach_x: float, reach_y: float) -> Extent:
+    """Return the extent of shapes that reach so far from their centers."""
+    xs, ys = zip(*centers, strict=True)
+    return min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y
+
+
+def hexagon_around(grid: Grid, cells: npt.NDArray[np.int64], margin: int = 0) -> npt.NDArray[np.bool_]:
+    """Return ``bool[num_cells]``: the smallest hexagon (with arbitrary side lengths) around ``cells`` and the margin.
+
+    It is convex, which leaves room for the labels of rows at their left ends and of columns at their upper ends.
+    """
+    row, column = np.divmod(np.arange(grid.num_cells), grid.width)
+    inside = grid.on_board.copy()
+    for line in (row, column, row + column):
+        inside &= (line >= line[cells].min() - margin) & (line <= line[cells].max() + margin)
+    return inside
 
 
 def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Extent) -> tuple[str, Extent]:
@@ -65,26 +96,36 @@ def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Exte
         extent: extent of the picture without labels.
     """
     centers = cell_centers(grid)
-    shown = shown.reshape(grid.height, grid.width)
-    labels, ticks = [], []
-    for row in np.flatnonzero(shown.any(axis=1)).tolist():
-        left_end = centers[row * grid.width + int(np.argmax(shown[row]))]
-        labels.append((str(row + 1), _from(left_end, WEST, ROW_LABEL_DISTANCE)))
-    for column in np.flatnonzero(shown.any(axis=0)).tolist():
-        top_row = grid.height - 1 - int(np.argmax(shown[::-1, column]))
-        top_end = centers[top_row * grid.width + column]
-        labels.append((column_name(column), _from(top_end, NORTH_EAST, COLUMN_LABEL_DISTANCE)))
-        ticks.append((_from(top_end, NORTH_EAST, TICK[0]), _from(top_end, NORTH_EAST, TICK[1])))
-    half = pieces.LABEL_HEIGHT / 2
-    xs, ys = zip(*(center for _, center in labels), strict=True)
-    extent_with_labels = (
-        min(extent[0], min(xs) - 1.5 * half),
-        min(extent[1], min(ys) - half),
-        max(extent[2], max(xs) + half),
-        max(extent[3], max(ys) + half),
-    )
+    labels = row_and_column_texts(grid, shown, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
+    ticks = []
+    for _, cell in _top_ends(grid, shown):
+        ticks.append((_from(centers[cell], NORTH_EAST, TICK[0]), _from(centers[cell], NORTH_EAST, TICK[1])))
     tick_path = svg.path(svg.lines(ticks), stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round")
-    return tick_path + pieces.labels(labels), extent_with_labels
+    return tick_path + pieces.labels(labels), with_labels(extent, labels)
+
+
+def row_and_column_texts(
+    grid: Grid, shown: npt.NDArray[np.bool_], centers: Sequence[Point], row_distance: float, column_distance: float
+) -> list[tuple[str, Point]]:
+    """Return the labels of :func:`row_and_column_labels` and their positions, at distances from the ``centers`` of cells."""
+    cells = np.flatnonzero(shown).tolist()
+    left_ends = {cell // grid.width: cell for cell in reversed(cells)}
+    labels = [(str(row + 1), _from(centers[cell], WEST, row_distance)) for row, cell in sorted(left_ends.items())]
+    for column, cell in _top_ends(grid, shown):
+        labels.append((column_name(column), _from(centers[cell], NORTH_EAST, column_distance)))
+    return labels
+
+
+def _top_ends(grid: Grid, shown: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return each column that is shown, and its uppermost cell."""
+    return sorted({cell % grid.width: cell for cell in np.flatnonzero(shown).tolist()}.items())
+
+
+def with_labels(extent: Extent, labels: Iterable[tuple[str, Point]]) -> Extent:
+    """Return ``extent``, enlarged by the labels of rows and columns."""
+    half = pieces.LABEL_HEIGHT / 2
+    left, top, right, bottom = extent_of((center for _, center in labels), half, half)
+    return min(extent[0], left - 0.5 * half), min(extent[1], top), max(extent[2], right), max(extent[3], bottom)
 
 
 def _from(place: Point, direction: Point, distance: float) -> Point:
@@ -94,31 +135,56 @@ def _from(place: Point, direction: Point, distance: float) -> Point:
 _INK_ON_STONE = {BLACK: theme.LIGHT_INK, WHITE: theme.DARK_INK}
 
 
-class Board(Protocol):
-    """The static parts of the pictures of a board.
+@dataclass(frozen=True)
+class Board:
+    """The static parts of the pictures of a board of fixed size.
 
     Attributes:
+        centers: the center of each cell.
+        cell_shape: what a fill covers of a cell around (0, 0).
+        ground: the board without its lines, as SVG.
         labels: the labels of rows and columns, as SVG.
         extent: what is shown without them.
         extent_with_labels: what is shown with them.
+        lines: what is drawn over the fills, as SVG.
     """
 
-    @property
-    def labels(self) -> str: ...  # noqa: D102
-    @property
-    def extent(self) -> Extent: ...  # noqa: D102
-    @property
-    def extent_with_labels(self) -> Extent: ...  # noqa: D102
+    centers: list[Point]
+    cell_shape: list[Point]
+    ground: str
+    labels: str
+    extent: Extent
+    extent_with_labels: Extent
+    lines: str = ""
 
 
-def stone_marks(
-    annotations: Annotations, centers: Sequence[Point], stones: npt.NDArray[Any], ground_of: Mapping[int, str]
-) -> str:
-    """Return the marks in an ink that is readable on the stone, or on the ground, of their cell."""
-    return pieces.marks(
-        (text, centers[cell], _INK_ON_STONE.get(stones[cell]) or theme.ink_on(ground_of[cell]))
-        for cell, text in annotations.marks.items()
+def scene_of_stones(
+    state: State, board: Board, annotations: Annotations, below: Sequence[str] = (), above: Sequence[str] = ()
+) -> Scene:
+    """Return the scene of a position whose record has ``stones``, with elements ``below`` and ``above`` these."""
+    centers, stones = board.centers, state.record["stones"]
+    ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
+    elements = [board.ground, fills(annotations.fills, board.cell_shape, centers), board.lines]
+    elements.extend(
+        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
+        for cell, ground in ground_of.items()
+        if stones[cell] == EMPTY
     )
+    elements.extend(below)
+    for color, code in enumerate((BLACK, WHITE)):
+        elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
+    elements.extend(above)
+    elements.append(
+        pieces.last_move(centers[action % state.game.grid.num_cells] for action in annotations.last_actions)
+    )
+    # In an ink that is readable on the stone, or on the ground, of the cell.
+    elements.append(
+        pieces.marks(
+            (text, centers[cell], _INK_ON_STONE.get(stones[cell]) or theme.ink_on(ground_of[cell]))
+            for cell, text in annotations.marks.items()
+        )
+    )
+    return scene(state, elements, board, annotations)
 
 
 def scene(state: State, elements: list[str], board: Board, annotations: Annotations) -> Scene:

@@ -6,22 +6,19 @@ planes are not drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import boards, pieces, svg, theme
+from stoneworks.envs.drawing import boards, pieces, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import HEX_DIRECTIONS, column_name
 
 #: Distance from the center of an outermost square cell to the center of its label.
 LABEL_DISTANCE = 0.85 * SPACING
-#: Side length of a square cell without the lines around it.
-SQUARE_SIDE = SPACING - pieces.LINE_WIDTH
 
 
 def last_turn(state: State) -> list[int]:
@@ -55,9 +52,6 @@ def compose(state: State, annotations: Annotations) -> Scene:
         cells = np.flatnonzero(_own_cells(state, player)).tolist()
         stones.append(pieces.stones(color, (centers[cell] for cell in cells)))
         ink_of.update(dict.fromkeys(cells, (theme.LIGHT_INK, theme.DARK_INK)[color]))
-    fills = (
-        svg.path(svg.polygons(board.cell_shape, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items()
-    )
     marks = (
         (text, centers[cell], ink_of.get(cell) or theme.ink_on(annotations.fills.get(cell, theme.BOARD)))
         for cell, text in annotations.marks.items()
@@ -65,7 +59,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
     last_actions = (centers[action % game.grid.num_cells] for action in annotations.last_actions)
     elements = [
         board.ground,
-        svg.group(fills, class_="fills"),
+        boards.fills(annotations.fills, board.cell_shape, centers),
         *stones,
         pieces.last_move(last_actions),
         pieces.marks(marks),
@@ -82,45 +76,27 @@ def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
     return np.any([np.zeros(state.game.grid.num_cells, np.bool_), *on_cells], axis=0) & state.game.grid.on_board
 
 
-@dataclass(frozen=True)
-class _Board:
-    centers: list[Point]
-    cell_shape: list[Point]
-    ground: str
-    labels: str
-    extent: boards.Extent
-    extent_with_labels: boards.Extent
-
-
 @lru_cache(maxsize=32)
-def _board(game: Game) -> _Board:
+def _board(game: Game) -> boards.Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
     centers = boards.cell_centers(grid)
     shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]
-    of_hexes = grid.neighbors.shape[1] == len(HEX_DIRECTIONS)
-    reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3) if of_hexes else SPACING / 2
-    xs, ys = zip(*shown, strict=True)
-    extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
-    if of_hexes:
+    if grid.neighbors.shape[1] == len(HEX_DIRECTIONS):
+        extent = boards.extent_of(shown, SPACING / 2, SPACING / np.sqrt(3))
         labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
-        return _Board(centers, boards.CELL_SHAPE, boards.ground_of_cells(shown), labels, extent, extent_with_labels)
-    cell_shape = _square(SQUARE_SIDE)
-    ground = svg.path(svg.polygons(_square(SPACING + pieces.LINE_WIDTH), shown), fill=theme.LINE)
-    ground += svg.path(svg.polygons(cell_shape, shown), fill=theme.BOARD)
-    left, bottom = min(xs) - LABEL_DISTANCE, max(ys) + LABEL_DISTANCE
+        ground = boards.ground_of_cells(shown)
+        return boards.Board(centers, boards.CELL_SHAPE, ground, labels, extent, extent_with_labels)
+    extent = boards.extent_of(shown, SPACING / 2, SPACING / 2)
+    left, _, _, bottom = boards.extent_of(shown, LABEL_DISTANCE, LABEL_DISTANCE)
     texts = [(str(row + 1), (left, centers[row * grid.width][1])) for row in range(grid.height)]
     texts += [(column_name(column), (centers[column][0], bottom)) for column in range(grid.width)]
     reach = pieces.LABEL_HEIGHT / 2
-    return _Board(
+    return boards.Board(
         centers,
-        cell_shape,
-        ground,
+        boards.square_shape(SPACING - pieces.LINE_WIDTH),
+        boards.ground_of_cells(shown, boards.square_shape),
         pieces.labels(texts),
         extent,
         (left - reach, extent[1], extent[2], bottom + reach),
     )
-
-
-def _square(side: float) -> list[Point]:
-    return [(x * side / 2, y * side / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

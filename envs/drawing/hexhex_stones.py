@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,11 +11,8 @@ from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
 DOT_RADIUS = 0.09 * SPACING
-#: Covers the lines below a mark on an empty cell.
-MARK_GROUND_RADIUS = 0.47 * SPACING
 
 
 def last_turn(state: State) -> list[int]:
@@ -37,41 +33,11 @@ def last_turn(state: State) -> list[int]:
 
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position of Vadus (on points) or Laido (in cells)."""
-    game = state.game
-    board = _board(game)
-    centers = board.centers
-    stones = state.record["stones"]
-    ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
-
-    fills = (
-        svg.path(svg.polygons(board.cell_shape, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items()
-    )
-    elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
-    elements.extend(
-        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
-        for cell, ground in ground_of.items()
-        if stones[cell] == EMPTY
-    )
-    for color, code in enumerate((BLACK, WHITE)):
-        elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
-    elements.append(pieces.last_move(centers[action] for action in annotations.last_actions))
-    elements.append(boards.stone_marks(annotations, centers, stones, ground_of))
-    return boards.scene(state, elements, board, annotations)
-
-
-@dataclass(frozen=True)
-class _Board:
-    centers: list[Point]
-    cell_shape: list[Point]
-    ground: str
-    lines: str
-    labels: str
-    extent: boards.Extent
-    extent_with_labels: boards.Extent
+    return boards.scene_of_stones(state, _board(state.game), annotations)
 
 
 @lru_cache(maxsize=32)
-def _board(game: Game) -> _Board:
+def _board(game: Game) -> boards.Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
     centers = boards.cell_centers(grid)
@@ -97,7 +63,7 @@ def _board(game: Game) -> _Board:
 
     extent = (-reach_x, -reach_y, reach_x, reach_y)
     labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
-    return _Board(centers, cell_shape, ground, lines, labels, extent, extent_with_labels)
+    return boards.Board(centers, cell_shape, ground, labels, extent, extent_with_labels, lines)
 
 
 def _lattice(game: Game, centers: list[Point]) -> Iterable[tuple[Point, Point]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import operator
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.drawing import theme
 from stoneworks.envs.drawing.svg import SPACING, Point
 from stoneworks.envs.rules import Game
 from stoneworks.files import write_whole
 
 WIDTH_PIXELS = 512
+LARGEST_WIDTH_PIXELS = 16384
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,27 @@ class Drawing:
         return self.svg
 
     def rgb_array(self, width_pixels: int = WIDTH_PIXELS) -> npt.NDArray[np.uint8]:
-        """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio."""
-        return rgb_array(self.svg, width_pixels)
+        """Return ``uint8[height, width_pixels, 3]``. The height follows from the aspect ratio.
+
+        Raises:
+            ValueError: ``width_pixels`` is not an integer from 1 to 16384.
+        """
+        from PIL import Image
+
+        with Image.open(io.BytesIO(self._png(width_pixels, background=theme.PANEL))) as image:
+            return np.array(image.convert("RGB"))
 
     def png(self, width_pixels: int = WIDTH_PIXELS) -> bytes:
         """Return the bytes of a PNG file with transparent corners. Raises like ``rgb_array``."""
-        return png(self.svg, width_pixels)
+        return self._png(width_pixels)
+
+    def _png(self, width_pixels: int, background: str | None = None) -> bytes:
+        import resvg_py
+
+        width = check_integer("width_pixels", width_pixels, 1, LARGEST_WIDTH_PIXELS)
+        return bytes(
+            resvg_py.svg_to_bytes(svg_string=self.svg, width=width, background=background, skip_system_fonts=True)
+        )
 
     def save(self, path: str | os.PathLike[str], *, width_pixels: int = WIDTH_PIXELS) -> None:
         """Write the picture to a file, atomically. ``width_pixels`` applies to PNG.
@@ -63,42 +79,6 @@ class Drawing:
         else:
             raise ValueError(f"path must end in .svg or .png, got {str(path)!r}")
         write_whole(path, content)
-
-
-LARGEST_WIDTH_PIXELS = 16384
-
-
-def png(svg: str, width_pixels: int, background: str | None = None) -> bytes:
-    """Return the document as a PNG file of the given width. Without ``background``, everything outside the panel is transparent.
-
-    Raises:
-        ValueError: ``width_pixels`` is not an integer from 1 to 16384.
-    """
-    import resvg_py
-
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=svg, width=_checked_width(width_pixels), background=background, skip_system_fonts=True
-        )
-    )
-
-
-def rgb_array(svg: str, width_pixels: int) -> npt.NDArray[np.uint8]:
-    """Return ``uint8[height, width_pixels, 3]``, filled with the panel color outside the panel. Raises like ``png``."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(png(svg, width_pixels, theme.PANEL))) as image:
-        return np.array(image.convert("RGB"))
-
-
-def _checked_width(width_pixels: int) -> int:
-    try:
-        width = operator.index(width_pixels)
-    except TypeError:
-        width = 0
-    if not 1 <= width <= LARGEST_WIDTH_PIXELS:
-        raise ValueError(f"width_pixels must be an integer from 1 to {LARGEST_WIDTH_PIXELS}, got {width_pixels!r}")
-    return width
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from functools import lru_cache
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
@@ -68,18 +67,13 @@ def compose(state: State, annotations: Annotations) -> Scene:
     fills = {cell: fill for cell, fill in annotations.fills.items() if fill != theme.BOARD}
     annotated = [*fills, *annotations.marks, *chain.from_iterable(last_cells)]
     in_use = np.union1d(np.flatnonzero(occupied), annotated)
-    shown = _surroundings(game, in_use.astype(np.int64))
+    shown = boards.hexagon_around(grid, in_use.astype(np.int64), NUM_MARGIN_HEXES)
     tiles = []
     for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):
         tiles.append((centers[cell], centers[grid.neighbors[cell, joint_of(codes[cell]) - 1]]))
 
     elements = [boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
-    elements.append(
-        svg.group(
-            (svg.path(svg.polygons(boards.CELL_SHAPE, [centers[cell]]), fill=fill) for cell, fill in fills.items()),
-            class_="fills",
-        )
-    )
+    elements.append(boards.fills(fills, boards.CELL_SHAPE, centers))
     if state.record["holes_to_fill"]:
         elements.append(
             svg.group(
@@ -103,9 +97,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
             for cell, text in annotations.marks.items()
         )
     )
-    xs, ys = zip(*(centers[cell] for cell in np.flatnonzero(shown)), strict=True)
-    reach_x, reach_y = SPACING / 2, SPACING / np.sqrt(3)
-    extent = (min(xs) - reach_x, min(ys) - reach_y, max(xs) + reach_x, max(ys) + reach_y)
+    extent = boards.extent_of((centers[cell] for cell in np.flatnonzero(shown)), SPACING / 2, SPACING / np.sqrt(3))
     if annotations.coordinates:
         labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
@@ -137,17 +129,6 @@ def _cells_of(game: Game, action: int) -> list[int]:
             f"last_actions has {action}: the light hex of {game.action_to_string(action)} is outside the window of {game}"
         )
     return [cell, light_cell]
-
-
-def _surroundings(game: Game, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return ``bool[num_cells]``: the smallest hexagon (with arbitrary side lengths) around ``cells`` and the margin."""
-    grid = game.grid
-    row, column = np.divmod(np.arange(grid.num_cells), grid.width)
-    shown = grid.on_board.copy()
-    for line in (row, column, row + column):
-        used = line[cells]
-        shown &= (line >= used.min() - NUM_MARGIN_HEXES) & (line <= used.max() + NUM_MARGIN_HEXES)
-    return shown
 
 
 def _tiles(places: Iterable[tuple[Point, Point]]) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.hexhex_stones import MARK_GROUND_RADIUS
 from stoneworks.envs.drawing.picture import Choice
-from stoneworks.envs.drawing.svg import SPACING, Point, Scene
+from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import column_name
-from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 from stoneworks.envs.rules.taugo.lines import NONE
 
 #: Distance from an edge point to the edge of the board.
@@ -28,8 +24,6 @@ THREAD_WIDTH = 0.2 * SPACING
 #: Radius of the ring inside a flipped stone, which leaves room for a mark.
 FLIPPED_RADIUS = 0.36 * SPACING
 FLIPPED_WIDTH = 0.045 * SPACING
-#: Square cell around (0, 0).
-SQUARE: list[Point] = [(x * SPACING / 2, y * SPACING / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
 
 
 @dataclass(frozen=True)
@@ -57,32 +51,18 @@ def choice(game: Game, action: int) -> Choice:
 
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position. Cuts among the last actions in its history are shown with the stones that they flipped."""
-    game = state.game
-    board = _board(game)
+    board, known_cuts = _board(state.game), _replay(state)[1]
     centers = board.centers
-    stones = state.record["stones"]
-    ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
-
-    fills = (svg.path(svg.polygons(SQUARE, [centers[cell]]), fill=fill) for cell, fill in annotations.fills.items())
-    elements = [board.ground, svg.group(fills, class_="fills"), board.lines]
-    elements.extend(
-        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
-        for cell, ground in ground_of.items()
-        if stones[cell] == EMPTY
-    )
-    known_cuts = _replay(state)[1]
     cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
     threads = (svg.path(svg.lines([(centers[cut.way[0]], centers[cut.way[-1]])])) for cut in cuts)
-    elements.append(svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH))
-    for color, code in enumerate((BLACK, WHITE)):
-        elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
     flipped = svg.circles((centers[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
-    elements.append(
-        svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)
+    return boards.scene_of_stones(
+        state,
+        board,
+        annotations,
+        below=[svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH)],
+        above=[svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)],
     )
-    elements.append(pieces.last_move(centers[action % game.grid.num_cells] for action in annotations.last_actions))
-    elements.append(boards.stone_marks(annotations, centers, stones, ground_of))
-    return boards.scene(state, elements, board, annotations)
 
 
 def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
@@ -121,21 +101,11 @@ def _nearest_of_cut(game: Game, action: int) -> _Cut:
     return _Cut([nearest, cell], [nearest])
 
 
-@dataclass(frozen=True)
-class _Board:
-    centers: list[Point]
-    ground: str
-    lines: str
-    labels: str
-    extent: tuple[float, float, float, float]
-    extent_with_labels: tuple[float, float, float, float]
-
-
 @lru_cache(maxsize=32)
-def _board(game: Game) -> _Board:
+def _board(game: Game) -> boards.Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
-    centers = [(SPACING * x, -SPACING * y) for x, y in grid.positions.tolist()]
+    centers = boards.cell_centers(grid)
     last = grid.width - 1
     low, high = -RIM, last * SPACING + RIM
     inner_low, inner_high = low + ROUNDING, high - ROUNDING
@@ -153,4 +123,6 @@ def _board(game: Game) -> _Board:
     reach = LABEL_DISTANCE + pieces.LABEL_HEIGHT / 2
     extent = (low, -high, high, -low)
     extent_with_labels = (low - reach, -high, high, -low + reach)
-    return _Board(centers, ground, lines, pieces.labels(labels), extent, extent_with_labels)
+    return boards.Board(
+        centers, boards.square_shape(SPACING), ground, pieces.labels(labels), extent, extent_with_labels, lines
+    )

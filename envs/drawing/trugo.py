@@ -11,7 +11,7 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import Grid, column_name
+from stoneworks.envs.rules.grid import Grid
 from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
 from stoneworks.envs.rules.trugo.position import TrugoPosition
@@ -133,12 +133,12 @@ def compose(state: State, annotations: Annotations) -> Scene:
             for cell, text in annotations.marks.items()
         )
     )
-    xs, ys = zip(*(centers[cell] for cell in shown), strict=True)
-    extent = (min(xs) - PITCH / 2, min(ys) - EDGE, max(xs) + PITCH / 2, max(ys) + EDGE)
+    extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
-        labels = _labels(grid, centers, shown)
+        inside = np.isin(np.arange(grid.num_cells), shown)
+        labels = boards.row_and_column_texts(grid, inside, centers, ROW_LABEL_DISTANCE, COLUMN_LABEL_DISTANCE)
         elements.append(pieces.labels(labels))
-        extent = _with_labels(extent, labels)
+        extent = boards.with_labels(extent, labels)
     return Scene(elements, *extent, description=f"{game} after {len(state.history())} actions", stones=PIECES)
 
 
@@ -181,18 +181,6 @@ def _ground(
         if cell not in annotations.fills and cell in laid
     )
     return elements
-
-
-def _with_labels(extent: boards.Extent, labels: Sequence[tuple[str, Point]]) -> boards.Extent:
-    """Return ``extent``, enlarged by the labels."""
-    half = pieces.LABEL_HEIGHT / 2
-    label_xs, label_ys = zip(*(center for _, center in labels), strict=True)
-    return (
-        min(extent[0], min(label_xs) - 1.5 * half),
-        min(extent[1], min(label_ys) - half),
-        max(extent[2], max(label_xs) + half),
-        max(extent[3], max(label_ys) + half),
-    )
 
 
 # -- Parts of pictures -----------------------------------------------------------------------------------------------------
@@ -293,35 +281,8 @@ def _scaled(share: float) -> list[Point]:
 
 
 def _shown(grid: Grid, laid: list[int], annotated: list[int]) -> list[int]:
-    """Return the cells of the picture: a convex part of the window with the tiles, their neighbors and the annotated cells.
-
-    Convexity leaves room for the labels of rows at their left ends and of columns at their upper ends.
-    """
+    """Return the cells of the picture: a convex part of the window with the tiles, their neighbors and the annotated cells."""
     used = np.array(laid or [grid.num_cells // 2])
     neighbors = grid.neighbors[used].ravel()
     cells = np.concatenate([used, neighbors[neighbors >= 0], np.array(annotated, np.int64)])
-    all_rows, all_columns = np.divmod(np.arange(grid.num_cells), grid.width)
-    inside = grid.on_board.copy()
-    for line in (all_rows, all_columns, all_rows + all_columns):
-        inside &= (line >= line[cells].min()) & (line <= line[cells].max())
-    return [int(cell) for cell in np.flatnonzero(inside)]
-
-
-def _labels(grid: Grid, centers: list[Point], shown: list[int]) -> list[tuple[str, Point]]:
-    """Return labels and their positions: rows at their left ends, columns at their upper ends."""
-    left_ends: dict[int, int] = {}
-    upper_ends: dict[int, int] = {}
-    for cell in shown:
-        row, column = divmod(cell, grid.width)
-        left_ends.setdefault(row, cell)
-        upper_ends[column] = cell
-    labels = []
-    for row, cell in left_ends.items():
-        x, y = centers[cell]
-        labels.append((str(row + 1), (x - ROW_LABEL_DISTANCE, y)))
-    for column, cell in upper_ends.items():
-        x, y = centers[cell]
-        # Columns lean to the right by 30 degrees from upright.
-        place = (x + COLUMN_LABEL_DISTANCE / 2, y - COLUMN_LABEL_DISTANCE * float(np.sqrt(3)) / 2)
-        labels.append((column_name(column), place))
-    return labels
+    return np.flatnonzero(boards.hexagon_around(grid, cells)).tolist()

@@ -88,12 +88,14 @@ class Batch:
         self.auto_reset = bool(auto_reset)
         self._num_threads = int(num_threads)
         self._states = game.blank_records(self.num_games)
-        self._planes = np.zeros((num_games, *game.flat_observation_shape), np.float32)
-        self._masks = np.zeros((num_games, game.num_actions), np.int8)
-        self._current_players = np.zeros(num_games, np.int8)
-        self._rewards = np.zeros((num_games, 2), np.float32)
-        self._terminated = np.zeros(num_games, np.bool_)
-        self._truncated = np.zeros(num_games, np.bool_)
+        self._written = Step(
+            observations=np.zeros((num_games, *game.observation_shape), np.float32),
+            action_masks=np.zeros((num_games, game.num_actions), np.int8),
+            current_players=np.zeros(num_games, np.int8),
+            rewards=np.zeros((num_games, 2), np.float32),
+            terminated=np.zeros(num_games, np.bool_),
+            truncated=np.zeros(num_games, np.bool_),
+        )
         self._seeds = independent_seeds(
             seed if isinstance(seed, np.random.SeedSequence) else check_seed(seed), num_games
         )
@@ -103,16 +105,13 @@ class Batch:
     def _prepare(self) -> None:
         """Create everything that is derived from the arrays and arguments: views, slices, threads, compiled functions."""
         game = self.game
+        planes, self._masks, self._current_players, self._rewards, self._terminated, self._truncated = self._written
+        self._planes = planes.reshape(self.num_games, *game.flat_observation_shape)
         self.states = _read_only(self._states)
-        self.observations = _read_only(self._planes.reshape(self.num_games, *game.observation_shape))
-        self.action_masks = _read_only(self._masks)
-        self.current_players = _read_only(self._current_players)
-        self.rewards = _read_only(self._rewards)
-        self.terminated = _read_only(self._terminated)
-        self.truncated = _read_only(self._truncated)
-        self._arrays = Step(
-            self.observations, self.action_masks, self.current_players, self.rewards, self.terminated, self.truncated
-        )
+        views: tuple[Any, ...] = self._written
+        self._arrays = Step(*map(_read_only, views))
+        self.observations, self.action_masks, self.current_players = self._arrays[:3]
+        self.rewards, self.terminated, self.truncated = self._arrays[3:]
 
         bounds = np.linspace(0, self.num_games, min(self._num_threads, self.num_games) + 1).astype(int)
         self._slices = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -266,20 +265,7 @@ class Batch:
 
 
 #: Attributes that a copy needs; all others are derived.
-_COPIED = (
-    "game",
-    "num_games",
-    "auto_reset",
-    "_num_threads",
-    "_states",
-    "_planes",
-    "_masks",
-    "_current_players",
-    "_rewards",
-    "_terminated",
-    "_truncated",
-    "_seeds",
-)
+_COPIED = ("game", "num_games", "auto_reset", "_num_threads", "_states", "_written", "_seeds")
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -82,6 +82,11 @@ class Symmetry:
         return image
 
 
+def _machine_code(template: Callable[..., Any]) -> cached_property[Callable[..., Any]]:
+    """Return an attribute of games: ``template`` compiled for the game, called without checks."""
+    return cached_property(lambda game: kernels.unchecked(game.compiled(template)))
+
+
 class Game(OpenSpielGame, ABC):
     """A game with its options: everything that all its positions share.
 
@@ -388,30 +393,11 @@ class Game(OpenSpielGame, ABC):
             _COMPILED[key] = function
         return function
 
-    @cached_property
-    def _fill_mask(self) -> Callable[..., Any]:
-        """See :func:`templates.fill_mask`."""
-        return kernels.unchecked(self.compiled(templates.fill_mask))
-
-    @cached_property
-    def _try_action(self) -> Callable[..., Any]:
-        """See :func:`templates.try_action`."""
-        return kernels.unchecked(self.compiled(templates.try_action))
-
-    @cached_property
-    def _try_step(self) -> Callable[..., Any]:
-        """See :func:`templates.try_step`."""
-        return kernels.unchecked(self.compiled(templates.try_step))
-
-    @cached_property
-    def _fill_observation(self) -> Callable[..., Any]:
-        """See :func:`templates.fill_observation`."""
-        return kernels.unchecked(self.compiled(templates.fill_observation))
-
-    @cached_property
-    def _fill_observation_and_mask(self) -> Callable[..., Any]:
-        """See :func:`templates.fill_observation_and_mask`."""
-        return kernels.unchecked(self.compiled(templates.fill_observation_and_mask))
+    _fill_mask = _machine_code(templates.fill_mask)
+    _try_action = _machine_code(templates.try_action)
+    _try_step = _machine_code(templates.try_step)
+    _fill_observation = _machine_code(templates.fill_observation)
+    _fill_observation_and_mask = _machine_code(templates.fill_observation_and_mask)
 
     # -- Identity ----------------------------------------------------------------------------------------------------
 

@@ -59,23 +59,29 @@ class OpenSpielGame:
 
     def get_type(self) -> Any:
         """Return the ``pyspiel.GameType`` that OpenSpiel's algorithms require. Needs OpenSpiel."""
-        import pyspiel
+        return game_type(self.name, self.name)
 
-        return pyspiel.GameType(
-            self.name,
-            self.name.capitalize(),
-            pyspiel.GameType.Dynamics.SEQUENTIAL,
-            pyspiel.GameType.ChanceMode.DETERMINISTIC,
-            pyspiel.GameType.Information.PERFECT_INFORMATION,
-            pyspiel.GameType.Utility.ZERO_SUM,
-            pyspiel.GameType.RewardModel.TERMINAL,
-            max_num_players=2,
-            min_num_players=2,
-            provides_information_state_string=True,
-            provides_information_state_tensor=False,
-            provides_observation_string=True,
-            provides_observation_tensor=True,
-        )
+
+def game_type(name: str, game: str, **arguments: Any) -> Any:
+    """Return the ``pyspiel.GameType`` of ``game`` under ``name``, with further arguments of the type. Needs OpenSpiel."""
+    import pyspiel
+
+    return pyspiel.GameType(
+        name,
+        game.capitalize(),
+        pyspiel.GameType.Dynamics.SEQUENTIAL,
+        pyspiel.GameType.ChanceMode.DETERMINISTIC,
+        pyspiel.GameType.Information.PERFECT_INFORMATION,
+        pyspiel.GameType.Utility.ZERO_SUM,
+        pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        **arguments,
+    )
 
 
 class OpenSpielState:

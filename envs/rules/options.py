@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+
+from stoneworks.checks import check_integer
 
 
 class Option(Protocol):
@@ -48,15 +49,7 @@ class IntegerOption:
 
     def check(self, game: str, name: str, value: object) -> int:
         """See :class:`Option`."""
-        try:
-            if isinstance(value, bool):
-                raise TypeError
-            number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}") from None
-        if number < self.minimum or (self.maximum is not None and number > self.maximum):
-            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {number}")
-        return number
+        return check_integer(f"{game}: option {name}", value, self.minimum, self.maximum)
 
 
 @dataclass(frozen=True)
@@ -91,11 +84,7 @@ class BooleanOption:
 
     default: bool
     always_shown: bool = False
-
-    @property
-    def allowed(self) -> str:
-        """See :class:`Option`."""
-        return "True or False"
+    allowed: ClassVar[str] = "True or False"
 
     def check(self, game: str, name: str, value: object) -> bool:
         """See :class:`Option`."""

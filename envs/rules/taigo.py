@@ -526,10 +526,6 @@ class Taigo(Game):
         cones = min(cones, free_hexes_off_border)
         return cones + min(tiles, (free_hexes - cones) // 2)
 
-    def score(self, state: State) -> None:
-        """Return None: there is no score."""
-        return None
-
     # -- Actions and symmetries --------------------------------------------------------------------------------------
 
     def _board_action_text(self, plane: int, cell: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stoneworks.envs.rules.grid import Grid, column_name
@@ -25,33 +25,30 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
     cells = [cell for cell in range(grid.num_cells) if grid.on_board[cell]]
     left = min(2 * grid.positions[cell, 0] for cell in cells)
 
-    def place(cell: int) -> int:
-        return int(margin + 2 + round(2 * grid.positions[cell, 0] - left))
-
-    lines = []
-    labels: dict[int, dict[int, str]] = {}
+    lines: dict[int, dict[int, str]] = {row: {} for row in range(-1, grid.height)}
     labeled: set[int] = set()
-    for row in range(grid.height):
-        line: dict[int, str] = {}
-        in_row = [row * grid.width + column for column in range(grid.width) if grid.on_board[row * grid.width + column]]
-        for cell in in_row:
-            line[place(cell)] = symbols[cell]
-            column = cell % grid.width
-            if column not in labeled:
-                labeled.add(column)
-                labels.setdefault(row - 1, {})[place(cell) - 1] = column_name(column)
-        if in_row:
+    for cell in cells:
+        row, column = divmod(cell, grid.width)
+        place = int(margin + 2 + round(2 * grid.positions[cell, 0] - left))
+        if not grid.on_board[row * grid.width : cell].any():
             number = str(row + 1)
-            line[place(in_row[0]) - 2 - len(number)] = number
-        lines.append(line)
+            lines[row][place - 2 - len(number)] = number
+        if column not in labeled:
+            labeled.add(column)
+            lines[row - 1][place - 1] = column_name(column)
+        lines[row][place] = symbols[cell]
+    return diagram(lines)
+
+
+def diagram(lines: Mapping[int, Mapping[int, str]]) -> str:
+    """Return the text of lines, numbered upward, each with texts by the column where they start."""
     pictures = []
-    for row in range(-1, grid.height):
-        line = {**labels.get(row, {}), **(lines[row] if row >= 0 else {})}
-        text = ""
-        for position in sorted(line):
-            text = text.ljust(position) + line[position]
-        pictures.append(text)
-    return "\n".join(reversed(pictures))
+    for index in range(max(lines), min(lines) - 1, -1):
+        picture = ""
+        for place, text in sorted(lines.get(index, {}).items()):
+            picture = picture.ljust(place) + text
+        pictures.append(picture)
+    return "\n".join(pictures)
 
 
 def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:

@@ -9,10 +9,10 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from rich.table import Table
 
 from stoneworks.cli.console import console, progress_bar
@@ -21,14 +21,8 @@ from stoneworks.cli.terminal_play import TerminalGame
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import load_bot
-from stoneworks.training.alphazero.sources import SelfPlayError
 
 COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
-
-
-def with_note(error: Exception, note: str) -> Exception:
-    error.add_note(note)
-    return error
 
 
 class Run:
@@ -146,13 +140,18 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
         (["play", "vadus", "--seat=2"], "got '2'"),
         (["play", "vadus", "--opponent", ""], "unknown bot ''"),
         (["play", "vadus", "--opponent", "random:"], "nothing follows the colon"),
-        (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
         (["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "."], "save must be a file"),
         (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         (["arena", "random", "nobody", "--game", "vadus(size=2)"], "unknown bot 'nobody'"),
-        (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
-        (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
         (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
+        *(
+            pytest.param(*case, marks=pytest.mark.needs("torch"))
+            for case in (
+                (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
+                (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
+                (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
+            )
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
@@ -317,23 +316,21 @@ def test_play_without_standard_input_is_an_error_in_one_line() -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        with_note(
-            SelfPlayError("a self-play process failed: ValueError: no"), "Traceback (most recent call last): ..."
-        ),
-        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nSee documentation"),
-        RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
-        MemoryError(),
-        OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_an_error_of_training_or_of_the_machine_is_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def self_play_error() -> Exception:
+    from stoneworks.training.alphazero.sources import SelfPlayError
+
+    error = SelfPlayError("a self-play process failed: ValueError: no")
+    error.add_note("Traceback (most recent call last): ...")
+    return error
+
+
+def device_memory_error() -> Exception:
+    import torch
+
+    return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nSee documentation")
+
+
+def check_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(**arguments: object) -> None:
         raise error
 
@@ -342,6 +339,28 @@ def test_an_error_of_training_or_of_the_machine_is_one_line(
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert (str(error).splitlines() or ["memory"])[0] in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
+        MemoryError(),
+        OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_the_machine_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    check_error_is_one_line(run, monkeypatch, error)
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("make_error", [self_play_error, device_memory_error])
+def test_an_error_of_training_is_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, make_error: Callable[[], Exception]
+) -> None:
+    check_error_is_one_line(run, monkeypatch, make_error())
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,8 +372,12 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["train", "vadus-5"])
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+@pytest.mark.needs("torch")
 def test_an_unavailable_device_is_a_one_line_error(run: Run, tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("needs a machine without CUDA")
     code, out, err = run("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
     assert (code, out.strip()) == (2, "")
     assert len(err.splitlines()) == 1

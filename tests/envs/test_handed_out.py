@@ -15,7 +15,6 @@ from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
-from stoneworks.integrations.sb3 import SB3VecEnv
 
 GAME = "vadus(size=2)"
 Play = Callable[..., Iterator[Any]]
@@ -81,6 +80,9 @@ def play_self(**arguments: Any) -> Iterator[Any]:
 
 
 def play_sb3(**arguments: Any) -> Iterator[Any]:
+    pytest.importorskip("stable_baselines3")
+    from stoneworks.integrations.sb3 import SB3VecEnv
+
     env = SB3VecEnv(VectorEnv(3, GAME, **arguments))
     env.seed(1)
     for number in range(3):
@@ -93,6 +95,9 @@ def play_sb3(**arguments: Any) -> Iterator[Any]:
 
 
 def play_sb3_self(**arguments: Any) -> Iterator[Any]:
+    pytest.importorskip("stable_baselines3")
+    from stoneworks.integrations.sb3 import SB3VecEnv
+
     env = SB3VecEnv(SelfPlayVectorEnv(3, GAME, **arguments))
     env.seed(1)
     for _ in range(2):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from stable_baselines3.common.env_checker import check_env as check_env_for_sb3
 
 from stoneworks.envs.rules import IllegalActionError, game_names, load_game
 from stoneworks.envs.rules.games import small_games
@@ -55,10 +54,18 @@ ADVICE_FOR_IMAGES = (
 
 @pytest.mark.parametrize("name", game_names())
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
-def test_the_libraries_checks_pass(name, opponent):
+def test_the_checks_of_gymnasium_pass(name, opponent):
     options = load_game(SMALL_GAMES[name]).options
     env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", **options, opponent=opponent)
     check_env(env.unwrapped, skip_render_check=False)
+
+
+@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
+def test_the_checks_of_stable_baselines_pass(name, opponent):
+    check_env_for_sb3 = pytest.importorskip("stable_baselines3.common.env_checker").check_env
+    options = load_game(SMALL_GAMES[name]).options
+    env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", **options, opponent=opponent)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check_env_for_sb3(env.unwrapped)

@@ -49,8 +49,6 @@ from stoneworks.evaluation.results import save_picture
 from stoneworks.evaluation.workers import play_chunks
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
-from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.network import Architecture, make_network
 from tools.ladder_tables import page_with_ladders, tables_of
 
 COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
@@ -259,8 +257,12 @@ def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_pat
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("search", ["", "@2"])
 def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_path: Path) -> None:
+    from stoneworks.models.checkpoint import save_checkpoint
+    from stoneworks.models.network import Architecture, make_network
+
     game = load_game(GAME)
     network = make_network(Architecture.of_game(game, channels=4, blocks=1))
     agent = tmp_path / "agent"
@@ -418,6 +420,7 @@ def test_forfeits_are_counted_and_shown(tmp_path: Path) -> None:
     assert results_of(result).pairings_table().caption is None
 
 
+@pytest.mark.needs("matplotlib")
 @pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])
 def test_a_picture_is_drawn(tmp_path: Path, name: str, begin: bytes) -> None:
     result = play_arena(match(4), tmp_path / "arena")
@@ -471,6 +474,7 @@ def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
     assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
 
 
+@pytest.mark.needs("torch")
 def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
     settings = ArenaSettings(game="vadus(size=3)", pairings=(("vadus", "random"), ("greedy", "random")), num_pairs=2)
     made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
@@ -567,6 +571,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     return Run(capsys, monkeypatch)
 
 
+@pytest.mark.needs("matplotlib")
 def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
     arguments = ["arena", "random", "greedy", "--game", GAME, "--pairs", "12", "--workers", "1", "--picture", "a.png"]
     code, out, _ = run(*arguments)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import choix
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -21,6 +20,8 @@ from stoneworks.evaluation import (
 from stoneworks.evaluation.match import MatchResult
 from stoneworks.evaluation.rate import AgentMatches, MatchSummary, rate_summaries
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
+
+choix = pytest.importorskip("choix")
 
 WIDE = 1e6  # a prior that does not matter
 

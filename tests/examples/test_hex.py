@@ -17,6 +17,11 @@ import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+pytest.importorskip("pyspiel")
+pytest.importorskip("torch")
+
+import pyspiel
+
 from stoneworks import load_bot, load_game
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
@@ -28,8 +33,6 @@ from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.loading import default_bot, playable_bots
 from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import train_run
-
-pyspiel = pytest.importorskip("pyspiel")
 
 pytestmark = pytest.mark.usefixtures("hex_module")
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import load_game
 from tools import findings as module

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.cli.main import run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation import workers
@@ -338,3 +340,15 @@ def test_the_page_on_alphazero_explains_every_figure(repository: Path) -> None:
     for name, metric in METRICS.items():
         tag = f"`{metric.tag}`" if metric.tag else ""
         assert told[name] == f"| `{name}` | {tag} | {metric.meaning} |"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"seed": -1}, "seed must be .*, got -1"),
+        ({"other_pairs": 0}, "other_pairs must be .*, got 0"),
+    ],
+)
+def test_a_wrong_argument_of_final_matches_is_named_with_its_value(arguments: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        FinalMatches(**arguments)

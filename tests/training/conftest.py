@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-import torch
+import importlib.util
 
-torch.set_num_threads(1)
+if importlib.util.find_spec("torch"):
+    import torch
+
+    torch.set_num_threads(1)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+pytest.importorskip("torch")
+
 from stoneworks.evaluation.records import read_records
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.training import demo

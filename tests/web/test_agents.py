@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks import load_game
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped

@@ -89,7 +89,11 @@ def test_a_bad_record_imports_nothing(post: Any, client: Any, change: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "bot", ["random", "greedy", "mcts:50", "alphabeta:1", "alphabeta:0.1s", "vadus", "vadus@8", "vadus@0.1s"]
+    "bot",
+    [
+        *("random", "greedy", "mcts:50", "alphabeta:1", "alphabeta:0.1s"),
+        *(pytest.param(bot, marks=pytest.mark.needs("torch")) for bot in ("vadus", "vadus@8", "vadus@0.1s")),
+    ],
 )
 def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
     game = load_game("vadus(size=5)")

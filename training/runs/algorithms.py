@@ -378,7 +378,7 @@ def register_algorithm(
 ) -> None:
     """Add an algorithm to the registry of this process and of the worker processes that it starts.
 
-    Afterwards, configurations can use the name, and ``stoneworks train``, ``report`` and ``ship`` support its runs. Registering
+    Afterwards, configurations can use the name, and ``stoneworks train`` and ``report`` support its runs. Registering
     an identical entry again has no effect. See :class:`AlgorithmEntry` for the arguments.
 
     Raises:

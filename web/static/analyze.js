@@ -35,7 +35,7 @@ export async function showAnalysis(view, { id, query, signal, go }) {
   } else {
     const actions = (query.get("moves") ?? "").split(",").filter(Boolean);
     const position = await post("position", { game: query.get("game"), actions }, signal);
-    tree = Tree.ofLine(position.game, actions, position.movers);
+    tree = Tree.ofLine(position.game, position.actions, position.movers);
   }
   const known = await info();
   const page = new AnalysisPage(tree, await botsFor(tree.game), known.limits, query.get("agent"), signal, go);
@@ -59,6 +59,7 @@ async function positionForm(go) {
   const { games } = await info();
   const game = h("input", { type: "text", required: true, maxlength: "200", spellcheck: "false" });
   const moves = h("input", { type: "text", placeholder: "e5 f2 g1", spellcheck: "false" });
+  const problem = h("p", { class: "error", role: "alert" });
   const choice = new GameChoice(games, {
     chosen: null,
     changed: (text) => {
@@ -70,16 +71,24 @@ async function positionForm(go) {
     "form",
     {
       class: "card",
-      onsubmit: (event) => {
+      onsubmit: async (event) => {
         event.preventDefault();
-        const query = new URLSearchParams({ game: game.value, moves: moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean).join(",") });
-        go(`/analyze?${query}`);
+        problem.textContent = "";
+        const actions = moves.value.replace(/(^|\s)\d+\.+/g, " ").split(/[\s,]+/).filter(Boolean);
+        try {
+          const position = await post("position", { game: game.value, actions });
+          go(`/analyze?${new URLSearchParams({ game: position.game, moves: position.actions.join(",") })}`);
+        } catch (error) {
+          problem.textContent = error.message;
+          moves.focus();
+        }
       },
     },
     h("h2", {}, "A position"),
     choice.element,
     labeled("Game string", game),
     labeled("Moves so far (optional)", moves),
+    problem,
     h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Open the board")),
   );
   const saved = h(

@@ -12,7 +12,7 @@ export class Board {
   constructor(onAction, onChosen = () => {}) {
     this.onAction = onAction;
     this.onChosen = onChosen;
-    this.element = h("div", { class: "board", onkeydown: (event) => this.key(event) });
+    this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) });
     this.chosen = [];
     this.focused = null;
     this.shownSvg = null;
@@ -105,7 +105,12 @@ export class Board {
       this.overlay.append(hit);
     }
     this.element.append(this.overlay);
-    if (hadFocus) this.hits.get(this.focused)?.focus({ preventScroll: true });
+    if (hadFocus) this.focus();
+  }
+
+  /** Focuses a place or, while there is none to choose, the board, so that the focus returns to a place with the next turn. */
+  focus() {
+    (this.hits.get(this.focused) ?? this.element).focus({ preventScroll: true });
   }
 
   choose(place) {
@@ -129,6 +134,7 @@ export class Board {
     const box = this.picture.getAttribute("viewBox").split(" ").map(Number);
     const choose = (item) => {
       this.chosen = [];
+      this.element.focus({ preventScroll: true });
       this.menu.remove();
       this.menu = null;
       this.onAction(item.action);

@@ -97,6 +97,7 @@ async function showGames(section, first, signal) {
         button(
           "Delete",
           async () => {
+            if (!window.confirm(`Delete ${game.title || game.game}? It cannot be brought back.`)) return;
             await post(`games/${game.id}/delete`);
             await again(first);
           },

@@ -237,6 +237,7 @@ class GamePage {
     );
     this.speedField.hidden = persons.length > 0;
     if (focus) this.element.querySelector(`[data-name="${focus}"]`)?.focus();
+    if (focus && document.activeElement === document.body) this.board.focus();
   }
 
   showMoves() {

@@ -27,7 +27,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import llvmlite.binding
 import numba
@@ -50,23 +50,24 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Types of template arguments, used by mypy and (below) as numba signatures. Records are passed as arrays of
+# Types of template arguments: of numpy for mypy, and of numba for signatures. Records are passed as arrays of
 # one or more, because numba accepts arrays of records five times faster than single records (0.2 against 1 µs).
+Bools: TypeAlias = Annotated[npt.NDArray[np.bool_], numba.boolean[::1]]
+Int8s: TypeAlias = Annotated[npt.NDArray[np.int8], numba.int8[::1]]
+Int8Table: TypeAlias = Annotated[npt.NDArray[np.int8], numba.int8[:, ::1]]
+Int16s: TypeAlias = Annotated[npt.NDArray[np.int16], numba.int16[::1]]
+Int16Table: TypeAlias = Annotated[npt.NDArray[np.int16], numba.int16[:, ::1]]
+Int32s: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[::1]]
+Int32Table: TypeAlias = Annotated[npt.NDArray[np.int32], numba.int32[:, ::1]]
+Int64s: TypeAlias = Annotated[npt.NDArray[np.int64], numba.int64[::1]]
+UInt64s: TypeAlias = Annotated[npt.NDArray[np.uint64], numba.uint64[::1]]
+Float32s: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[::1]]
+Float32Table: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[:, ::1]]
+Float32Tables: TypeAlias = Annotated[npt.NDArray[np.float32], numba.float32[:, :, ::1]]
+# Those of records depend on the game (see ``_numba_types``).
 BoardArray: TypeAlias = npt.NDArray[np.void]
 StateArray: TypeAlias = npt.NDArray[np.void]
 StateTable: TypeAlias = npt.NDArray[np.void]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Int8s: TypeAlias = npt.NDArray[np.int8]
-Int16s: TypeAlias = npt.NDArray[np.int16]
-Int16Table: TypeAlias = npt.NDArray[np.int16]
-Int32s: TypeAlias = npt.NDArray[np.int32]
-Int32Table: TypeAlias = npt.NDArray[np.int32]
-Int64s: TypeAlias = npt.NDArray[np.int64]
-UInt64s: TypeAlias = npt.NDArray[np.uint64]
-Int8Table: TypeAlias = npt.NDArray[np.int8]
-Float32s: TypeAlias = npt.NDArray[np.float32]
-Float32Table: TypeAlias = npt.NDArray[np.float32]
-Float32Tables: TypeAlias = npt.NDArray[np.float32]
 
 # Inside kernels a record is an opaque object with attributes. Linked kernels say which of the two it is.
 Record: TypeAlias = Any
@@ -81,18 +82,6 @@ def _numba_types(board: np.dtype[Any], state: np.dtype[Any]) -> dict[str, Any]:
         "StateTable": numba.from_dtype(state)[:, ::1],
         "BoardRecord": numba.from_dtype(board),
         "StateRecord": numba.from_dtype(state),
-        "Bools": numba.boolean[::1],
-        "Int8s": numba.int8[::1],
-        "Int16s": numba.int16[::1],
-        "Int16Table": numba.int16[:, ::1],
-        "Int32s": numba.int32[::1],
-        "Int32Table": numba.int32[:, ::1],
-        "Int64s": numba.int64[::1],
-        "UInt64s": numba.uint64[::1],
-        "Int8Table": numba.int8[:, ::1],
-        "Float32s": numba.float32[::1],
-        "Float32Table": numba.float32[:, ::1],
-        "Float32Tables": numba.float32[:, :, ::1],
         "bool": numba.boolean,
         "int": numba.int64,
         "float": numba.float64,
@@ -190,8 +179,8 @@ def specialize(
     logger ``stoneworks.kernels``, which Python prints to standard error by default.
 
     Args:
-        template: a function whose annotated arguments name types of this module, or ``Annotated`` types of its own
-            module that contain the numba type.
+        template: a function whose annotated arguments name types of this module, or other ``Annotated`` types that contain
+            the numba type.
         name: unique name of the game and record size, e.g. ``"vadus_384"``.
         game_kernels: compiled kernels by name that replace globals of the template.
         board: dtype of the board constants.

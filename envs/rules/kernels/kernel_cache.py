@@ -49,7 +49,7 @@ _LINKING = 3
 
 
 class KernelCache:
-    """Cache of one compiled function, with the methods that numba's dispatchers call.
+    """Cache of one compiled function, with the methods that numba calls in a compilation.
 
     Attributes:
         name: name of the function with the digest of what its machine code depends on.
@@ -105,17 +105,6 @@ class KernelCache:
             logger.warning("cannot write the compiled kernel %s: %s", self.file, error)
             with contextlib.suppress(OSError):
                 temporary.unlink()
-
-    def enable(self) -> None:
-        """Do nothing: the cache is always enabled."""
-
-    def disable(self) -> None:
-        """Do nothing: the cache is always enabled."""
-
-    def flush(self) -> None:
-        """Delete the file."""
-        if self.file is not None:
-            self.file.unlink(missing_ok=True)
 
 
 def cache_folder() -> Path | None:

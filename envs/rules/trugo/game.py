@@ -582,21 +582,17 @@ class Trugo(Game):
             return min(tiles, max_turns)
         return 2 * max_turns - min(4, max_turns)
 
-    def score(self, state: State) -> None:
-        """Return None: there is no score."""
-        return
-
     def position(self, state: State) -> TrugoPosition:
         """Return the contents of ``state`` as arrays."""
         record = state.record
         contents = record["contents"][plane_hexes(self.options["radius"])]
-        codes = np.stack([contents >> 2 & 7, contents >> 5])
+        codes = np.stack([contents >> 2 & 7, contents >> 5]).astype(np.int8)  # unsigned as they are: no room for -1
         picked = int(record["picked"])
         return TrugoPosition(
             tiles=(contents & 3).astype(np.int8) - 1,
             junctions=codes != NO_JUNCTION,
-            top=np.where(codes >= SINGLE, codes & 1, -1).astype(np.int8),
-            below=np.where(codes >= DOUBLE, codes >> 1 & 1, -1).astype(np.int8),
+            top=np.where(codes >= SINGLE, codes & 1, np.int8(-1)),
+            below=np.where(codes >= DOUBLE, codes >> 1 & 1, np.int8(-1)),
             picked=None if picked == NOTHING_PICKED else (picked & 1, int(self.board["cell_of_hex"][0, picked >> 1])),
             pool=int(record["pool"]),
             reserve=(int(record["reserve"][0]), int(record["reserve"][1])),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stoneworks.envs.rules.grid import column_name
-from stoneworks.envs.rules.text_board import status_text
+from stoneworks.envs.rules.text_board import diagram, status_text
 from stoneworks.envs.rules.trugo.plane import BOTTOM, TOP
 from stoneworks.envs.rules.trugo.position import TrugoPosition
 
@@ -57,13 +57,7 @@ def position_text(state: State, position: TrugoPosition) -> str:
             numbered.add(row)
             number = str(row + 1)
             lines[2 * row][place - _HEX_PITCH - 1 - len(number)] = number
-    pictures = []
-    for index in range(max(lines), min(lines) - 1, -1):
-        text = ""
-        for place, letters in sorted(lines.get(index, {}).items()):
-            text = text.ljust(place) + letters
-        pictures.append(text.rstrip())
-    return "\n".join([*pictures, _status(state, position)])
+    return f"{diagram(lines)}\n{_status(state, position)}"
 
 
 def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:

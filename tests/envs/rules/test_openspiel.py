@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pyspiel
 import pytest
+
+pytest.importorskip("pyspiel")
+
+import pyspiel
 from open_spiel.python.algorithms import mcts
 
 from stoneworks.envs.rules import load_game

@@ -56,6 +56,7 @@ def test_the_threads_end_with_the_team() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of what is tested here
 def test_a_forked_process_starts_its_own_threads() -> None:
     team = ThreadTeam(2)
     team.run(len, [([],), ([],)])

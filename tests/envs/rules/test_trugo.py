@@ -296,6 +296,17 @@ def test_captured_and_removed_pieces_do_not_return_to_the_reserve(set_up: SetUp)
     assert both.game.position(both.state).reserve == (0, 0)
 
 
+def test_the_arrays_of_a_position_are_signed_and_hold_minus_one_where_nothing_lies(set_up: SetUp) -> None:
+    """The contents of a record are unsigned, where -1 has no place."""
+    both = set_up(DISC, {"e6^": "XO", "e7v": "O"})
+    position = both.game.position(both.state)
+    assert {array.dtype for array in (position.tiles, position.top, position.below)} == {np.dtype(np.int8)}
+    assert Counter(position.top[position.top != -1].tolist()) == {0: 1, 1: 1}
+    assert position.below[position.below != -1].tolist() == [1]
+    assert (position.tiles == -1).sum() == position.tiles.size - len(DISC)
+    assert "White (X, player 0) to move" in str(both.state)
+
+
 # -- R4: removing --------------------------------------------------------------------------------------------------------
 
 

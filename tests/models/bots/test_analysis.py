@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from torch import nn
 
 from stoneworks.envs.rules import State, load_game
 from stoneworks.models import Bot, BotSpec, load_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.exported_policy import save_policy
 
 GAME = load_game("vadus(size=5)")
 EXTERNAL = f"exec:{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_bot random"
@@ -35,15 +35,25 @@ KNOWN = {
 }
 
 
+def bots(names: Iterable[str]) -> list[Any]:
+    """Return the names as parameters of tests, of which those with networks need torch."""
+    networks = ("vadus", "policy:")
+    return [pytest.param(name, marks=[pytest.mark.needs("torch")] * name.startswith(networks)) for name in names]
+
+
 def is_known(found: Analysis, name: str) -> bool:
     return getattr(found, name) is not None and not (name == "line" and not found.line)
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", bots(KNOWN))
 def test_a_bot_says_what_it_thinks(name: str, tmp_path: Path) -> None:
     state = GAME.deserialize_state("c3\ne5\ng6")
     before = state.clone()
     if name == "policy:<file>":
+        from torch import nn
+
+        from stoneworks.models.exported_policy import save_policy
+
         save_policy(
             tmp_path / "file",
             [nn.Linear(int(np.prod(GAME.observation_shape)), GAME.num_actions)],
@@ -78,13 +88,13 @@ def test_a_bot_says_what_it_thinks(name: str, tmp_path: Path) -> None:
         assert BotSpec.parse(name).entry.estimates_values == (found.value is not None)
 
 
-@pytest.mark.parametrize("name", ["mcts:200", "alphabeta:2", "vadus@32"])
+@pytest.mark.parametrize("name", bots(["mcts:200", "alphabeta:2", "vadus@32"]))
 def test_the_analysis_is_that_of_the_step(name: str) -> None:
     state = GAME.deserialize_state("c3\ne5")
     assert load_bot(name, GAME, seed=3).analyze(state).action == load_bot(name, GAME, seed=3).step(state)
 
 
-@pytest.mark.parametrize("name", ["mcts:2000", "vadus@64"])
+@pytest.mark.parametrize("name", bots(["mcts:2000", "vadus@64"]))
 def test_a_proven_position_is_known_to_be(name: str) -> None:
     game = load_game("vadus(size=2)") if name.startswith("mcts") else GAME
     state = game.new_initial_state()
@@ -112,7 +122,7 @@ def test_a_bot_that_only_has_a_policy_gives_it() -> None:
     assert (found.value, found.values, found.line) == (None, None, ())
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "mcts:10", "vadus", "vadus@4"])
+@pytest.mark.parametrize("name", bots(["random", "greedy", "mcts:10", "vadus", "vadus@4"]))
 def test_a_finished_game_is_not_analyzed(name: str) -> None:
     state = GAME.deserialize_state("c3\npass\npass")
     with pytest.raises(ValueError, match="the game is over"):

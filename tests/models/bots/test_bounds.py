@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot

@@ -464,7 +464,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks for processes where Linux lists them")
 def test_the_children_of_a_program_that_ends_politely_end_with_it(tmp_path: Path) -> None:
     script, child_file = tmp_path / "program.py", tmp_path / "child"
     script.write_text(POLITE_WITH_CHILD, encoding="utf-8")

@@ -270,7 +270,7 @@ def worth():
 JUDGE = """
 import numpy as np
 from stoneworks.envs.rules import load_game
-from evaluation import evaluate, write_value
+from edited_evaluation import evaluate, write_value
 values = np.zeros(1, np.int64)
 game = load_game("vadus(size=2)")
 game.compiled(write_value, {"evaluate": evaluate})(game.board, values)
@@ -282,7 +282,7 @@ def test_editing_an_evaluation_never_yields_stale_machine_code(tmp_path: Path) -
     """What is edited stands in another file than the function that is cached, which numba alone does not notice."""
     sources = tmp_path / "sources"
     sources.mkdir()
-    (sources / "evaluation.py").write_text(EVALUATION, encoding="utf-8")
+    (sources / "edited_evaluation.py").write_text(EVALUATION, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(sources), "STONEWORKS_CACHE_DIR": str(tmp_path / "cache")}
 
     def run(value: int) -> subprocess.CompletedProcess[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import play_match
@@ -278,3 +280,16 @@ def test_a_position_of_another_game_or_of_a_game_that_is_over_is_refused() -> No
         state.apply_action(state.legal_actions()[-1])
     with pytest.raises(ValueError, match="searcher cannot choose an action: the game is over"):
         bot.step(state)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"seconds": "x"}, "seconds must be a number > 0, got 'x'"),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_its_value(arguments: dict[str, Any], complaint: str) -> None:
+    evaluator: Any = None
+    with pytest.raises(ValueError, match=complaint):
+        SearchBot(evaluator, load_game("vadus(size=2)"), **arguments)

@@ -112,6 +112,7 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
     assert np.isfinite(ladder.ratings.elo).all()
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("key", ["opponents", "search_opponents"])
 def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "trace"

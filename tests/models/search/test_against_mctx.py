@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import mctx
 import numpy as np
 import pytest
+
+pytest.importorskip("mctx")
+
+import jax
+import mctx
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider

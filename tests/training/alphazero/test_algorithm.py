@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch")
+
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -17,6 +17,8 @@ import pytest
 import yaml
 from rich.console import Console
 
+pytest.importorskip("torch")
+
 from stoneworks.cli.main import main
 from stoneworks.training.alphazero.algorithm import lines_of
 from stoneworks.training.alphazero.learner import Losses

@@ -7,6 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+pytest.importorskip("torch")
+
 import torch
 
 from stoneworks.envs.rules import load_game

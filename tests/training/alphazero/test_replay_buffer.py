@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig

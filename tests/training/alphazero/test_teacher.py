@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import random_opening

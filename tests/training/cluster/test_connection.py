@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.runs.algorithms import ConfigError

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config

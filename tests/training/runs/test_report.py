@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch")
+
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games

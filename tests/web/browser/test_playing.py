@@ -68,6 +68,37 @@ def test_options_of_the_game_reach_it(open_page: Callable[..., Page], shared_ser
     expect(page.locator('.turn [data-action="pass"]')).to_be_visible()
 
 
+def test_a_game_is_deleted_in_view_and_once_it_is_confirmed(open_page: Callable[..., Page], start_server: Any) -> None:
+    server = start_server()
+    players = ["alphabeta:3,candidates=20", "mcts:1000,leaf=evaluation"]
+    fields = {"game": "taigo(cones=2,radius=3,tiles=9)", "players": players}
+    assert httpx.post(f"{server.url}/api/games", json=fields, timeout=300).status_code == 200
+    page = open_page(f"{server.url}/")
+    delete = page.get_by_role("button", name="Delete")
+    expect(delete).to_be_in_viewport(ratio=1)
+    assert page.get_by_role("region", name="List of games").evaluate("list => list.scrollWidth <= list.clientWidth")
+    for is_confirmed in (False, True):
+        page.once("dialog", lambda dialog, accept=is_confirmed: dialog.accept() if accept else dialog.dismiss())
+        delete.click()
+        page.wait_for_load_state("networkidle")
+        expect(delete).to_have_count(0 if is_confirmed else 1)
+
+
+def test_the_focus_stays_on_the_board_from_turn_to_turn(
+    clicking: Any, open_page: Callable[..., Page], shared_server: Any
+) -> None:
+    page = open_page(f"{shared_server.url}/")
+    clicking.start_game(page, shared_server.url, "Vadus", {"size": "3"})
+    page.locator('.hit[data-place="c3"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-name="commit"]')).to_be_visible()
+    page.locator('[data-name="commit"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves > li")).to_have_count(2)
+    clicking.wait_until_ready(page)
+    assert page.evaluate("document.activeElement.matches('.hit')")
+
+
 def test_swap_and_pass_are_buttons(clicking: Any, open_page: Callable[..., Page], shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/")
     clicking.start_game(page, shared_server.url, "Laido", {"size": "3"}, opponent=None)

@@ -112,6 +112,19 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
+def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: Callable[..., Page], shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/analyze", expects_errors=True)
+    page.get_by_label("Game string").fill("vadus(size=5)")
+    moves = page.get_by_label("Moves so far")
+    moves.fill("1. E5 2. f2 zz")
+    moves.press("Enter")
+    expect(page.locator("form .error")).to_contain_text("action 3 (zz)")
+    expect(moves).to_have_value("1. E5 2. f2 zz")
+    moves.fill("1. E5 2. f2 g1")
+    moves.press("Enter")
+    expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
+
+
 def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     open_page: Callable[..., Page], shared_server: Any, watched: Path
 ) -> None:
