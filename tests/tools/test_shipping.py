@@ -20,7 +20,6 @@ from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.runs.run_folder import runs_before
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
@@ -180,17 +179,18 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
     description["play"] |= play
     file.write_text(json.dumps(description))
-    settings: list[tuple[float, object, float]] = []
+    settings: list[tuple[float, float, float]] = []
 
     class Recorded(SearchBot):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             found = self._settings
-            settings.append((found.discount, type(found.guide), found.guide_weight))
+            assert found.guide is not None
+            settings.append((found.discount, found.guide._parameter, found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert set(settings) == {(0.75, PlayoutGuide, 0.25)}
+    assert set(settings) == {(0.75, 3, 0.25)}
     assert load_checkpoint(place / "vadus").play == PlaySettings(deterministic_policy=True, **play)
 
 
