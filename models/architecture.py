@@ -8,7 +8,7 @@ hyperparameters. Other packages add networks with :func:`register_network`, or w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
@@ -213,11 +213,6 @@ class Architecture:
     def input_planes(self) -> int:
         """Number of input planes: observation and features."""
         return self.observation_planes + self.feature_planes
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the sizes and hyperparameters as a JSON-serializable dictionary."""
-        sizes = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "config"}
-        return sizes | self.config.model_dump()
 
 
 def network_config(values: Mapping[str, Any]) -> NetworkConfig:

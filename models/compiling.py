@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.models.bots.loading import load_bot, playable_bots
 from stoneworks.models.features import has_features
@@ -107,10 +108,7 @@ def compile_games(
     Raises:
         ValueError: ``num_processes`` is not an integer >= 1.
     """
-    if num_processes is None:
-        num_processes = num_processors()
-    if isinstance(num_processes, bool) or not isinstance(num_processes, (int, np.integer)) or num_processes < 1:
-        raise ValueError(f"num_processes must be an integer >= 1, got {num_processes!r}")
+    num_processes = num_processors() if num_processes is None else check_integer("num_processes", num_processes, 1)
     jobs = [(game, part) for game in games for part in reversed(PARTS)]  # the longest first
     done: list[Compiled] = []
     # Spawned, because a forked child of a multi-threaded process may deadlock.

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from typing import Any, Generic, TypeVar
 
+from stoneworks.extras import MissingDependencyError
+
 logger = logging.getLogger("stoneworks.registry")
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -205,6 +207,7 @@ def load_attribute(path: str, what: str) -> Any:
         what: description for error messages.
 
     Raises:
+        MissingDependencyError: the module needs a package that is not installed.
         RegistrationError: the module cannot be imported, or has no such attribute.
     """
     if path in _GIVEN:
@@ -214,6 +217,8 @@ def load_attribute(path: str, what: str) -> Any:
         found: Any = import_module(module_name)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
+    except MissingDependencyError:  # it names the extra to install
+        raise
     except Exception as error:  # third-party code can raise anything
         raise RegistrationError(f"{what}: cannot import {path!r}: {type(error).__name__}: {error}") from error
     return found
@@ -230,11 +235,6 @@ def path_of(code: object) -> object:
     path = f"{code.__module__}:{code.__qualname__}"
     _GIVEN[path] = code
     return path
-
-
-def registries() -> tuple[Registry[Any], ...]:
-    """Return all registries."""
-    return tuple(_REGISTRIES.values())
 
 
 def added_entries() -> tuple[Entry, ...]:

@@ -90,7 +90,7 @@ class Agents:
                     raise RequestError(f"the {argument.removeprefix('num_')} of {name} must be at most {most:g}")
         if spec.needs_evaluation and not has_evaluation(game):
             raise RequestError(f"{name} needs an evaluation, and {game.name} has none")
-        if spec.needs_torch and find_spec("torch") is None:
+        if spec.entry.needs_torch and find_spec("torch") is None:
             raise RequestError(f'{name} needs PyTorch: pip install "stoneworks[train]"')
         if spec.checkpoint is not None:
             try:
@@ -124,7 +124,7 @@ class Agents:
             "name": name,
             "rating": elo,
             "error": error,
-            "values": spec.estimates_values,
+            "values": spec.entry.estimates_values,
             "kind": spec.kind,
             "searches": spec.budget is not None,
         }

@@ -42,13 +42,6 @@ class RecordError(ValueError):
     """Raised for a record that is not a position of the game. The message names the record and the invalid field."""
 
 
-def action_index(action: object) -> int:
-    """Return an action as a Python integer. Raises ``TypeError`` for anything else, a boolean too."""
-    if type(action) in _BOOLEANS:
-        raise TypeError(f"an action must be an integer, got {action}")
-    return operator.index(action)  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
 class Symmetry:
     """A symmetry of a game: playing the image of every action gives the image of the position.
@@ -185,17 +178,19 @@ class Game(OpenSpielGame, ABC):
 
     def action_to_string(self, action: int) -> str:
         """Return the text of an action index. Raises ``IllegalActionError`` for an index that is out of range."""
-        try:
-            index = action_index(action)
-        except TypeError:
-            raise self.not_an_integer(action) from None
+        index = self.action_index(action)
         if not 0 <= index < self.num_actions:
             raise IllegalActionError(f"{self}: action must be from 0 to {self.num_actions - 1}, got {index}")
         return self.action_texts[index]
 
-    def not_an_integer(self, action: object) -> IllegalActionError:
-        """Return the error for an ``action`` that is not an integer."""
-        return IllegalActionError(f"{self}: action must be an integer, got {action!r}")
+    def action_index(self, action: object) -> int:
+        """Return an action as a Python integer. Raises ``IllegalActionError`` for anything else, a boolean too."""
+        try:
+            if type(action) in _BOOLEANS:
+                raise TypeError
+            return operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise IllegalActionError(f"{self}: action must be an integer, got {action!r}") from None
 
     def string_to_action(self, text: str) -> int:
         """Return the index of an action's exact text. Raises ``IllegalActionError`` for any other text."""

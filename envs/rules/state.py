@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, action_index
+from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError
 from stoneworks.envs.rules.openspiel_names import OpenSpielState
 from stoneworks.envs.rules.records import TAG
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
@@ -59,10 +59,7 @@ class State(OpenSpielState):
             IllegalActionError: the action is not an integer.
         """
         game = self._game
-        try:
-            index = action_index(action)
-        except TypeError:
-            raise game.not_an_integer(action) from None
+        index = game.action_index(action)
         try:
             player: int = game._try_action(game.board, self._records, np.empty(game.num_actions, _INT8), index)
         except OverflowError:  # does not fit the kernel's 64-bit argument
@@ -84,10 +81,7 @@ class State(OpenSpielState):
             IllegalActionError: the action is not an integer.
         """
         game = self._game
-        try:
-            index = action_index(action)
-        except TypeError:
-            raise game.not_an_integer(action) from None
+        index = game.action_index(action)
         planes = np.empty(game.observation_shape, _FLOAT32)
         mask = np.empty(game.num_actions, _INT8)
         try:

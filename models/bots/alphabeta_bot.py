@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, WorkBuffers, search_depths
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths, work_buffers
 
 DEFAULT_CANDIDATES = 12
 #: More than the number of actions of any game.
@@ -64,7 +65,7 @@ class AlphaBetaBot(ActionValueBot):
         self._seconds = seconds
         self._num_candidates = int(num_candidates)
         self._generator = np.random.default_rng(check_seed(seed))
-        self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
+        self._unused_buffers: list[tuple[npt.NDArray[Any], ...]] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, evaluation_kernels(game))
 
     @property
@@ -121,10 +122,7 @@ class AlphaBetaBot(ActionValueBot):
         num_positions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
         limits = depth, self._num_candidates, max_positions
-        buffers = self._unused_buffers.pop() if self._unused_buffers else None
-        if buffers is None or buffers.depth < depth:
-            buffers = WorkBuffers.allocate(depth, self._game.num_actions)
-        work = buffers.table, buffers.entries_in_use, buffers.candidates
+        work = self._unused_buffers.pop() if self._unused_buffers else work_buffers(self._depth, self._game.num_actions)
         self._search(self._game.board, states, *limits, *work, seeds, values, actions, num_positions)
-        self._unused_buffers.append(buffers)
+        self._unused_buffers.append(work)
         return values, actions, num_positions

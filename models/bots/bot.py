@@ -115,7 +115,7 @@ class Bot(ABC):
             UnknownBotError: the name is invalid.
         """
         make: Any = cls
-        text = (spec.text,) if spec.entry is not None and spec.entry.takes_text else ()
+        text = (spec.text,) if spec.entry.takes_text else ()
         bot: Bot = make(*text, game, seed, **spec.arguments)
         return bot
 
@@ -173,20 +173,21 @@ def line_of(choose: Callable[[State], int], state: State) -> tuple[int, ...]:
     return tuple(line)
 
 
-def check_game_goes_on(bot: Bot, state: State) -> None:
-    """Raise ``ValueError`` if the game is over."""
+def check_position(bot: Bot, state: State, game: Game | None = None) -> None:
+    """Raise ``ValueError`` if the game is over, or if it is not ``game``, the game of the bot; None if it plays any."""
+    _check_same_game(bot, game, state.get_game())
     if state.is_terminal():
         raise ValueError(f"{bot.name} cannot choose an action: the game is over; the position is\n{state}")
 
 
-def check_games_go_on(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64]) -> None:
-    """Raise ``ValueError`` if one of the games ``rows`` is over."""
+def check_batch(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64], game: Game | None = None) -> None:
+    """Raise ``ValueError`` as :func:`check_position` does for one of the games ``rows``."""
+    _check_same_game(bot, game, batch.game)
     over = rows[batch.states["ending"][rows] != 0]
     if over.size:
         raise ValueError(f"{bot.name} cannot choose an action: game {over[0]} of the batch is over")
 
 
-def check_same_game(bot: Bot, game: Game, given: Game) -> None:
-    """Raise ``ValueError`` if ``given``, the game of a position, is not ``game``, the game of the bot."""
-    if given is not game and given != game:
+def _check_same_game(bot: Bot, game: Game | None, given: Game) -> None:
+    if game is not None and given is not game and given != game:
         raise ValueError(f"{bot.name} was made for {game}; the position is one of {given}")

@@ -21,7 +21,7 @@ from typing import TextIO
 
 from stoneworks.checks import check_positive
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
-from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_game_goes_on, check_same_game
+from stoneworks.models.bots.bot import Bot, BotForfeit, BotStartError, check_position
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 
@@ -115,8 +115,7 @@ class ExternalBot(Bot):
             BotStartError: the program has never been ready for a game.
             ValueError: the game is over, or the state has no history.
         """
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         texts = [self._game.action_to_string(action) for action in state.history()]
         if self._game.deserialize_state("\n".join(texts)) != state:
             raise ValueError(f"{self.name} needs a state with its history, not one of a batch")

@@ -9,14 +9,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import (
-    Analysis,
-    Bot,
-    check_game_goes_on,
-    check_games_go_on,
-    check_same_game,
-    line_of,
-)
+from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import search_turns
 
@@ -73,8 +66,7 @@ class ActionValueBot(Bot):
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
+        check_batch(self, batch, rows, self._game)
         return self.search(batch.states[rows])[1]
 
     def _search_position(self, state: State) -> tuple[npt.NDArray[np.float32], int]:
@@ -83,8 +75,7 @@ class ActionValueBot(Bot):
 
     def _record_of(self, state: State) -> npt.NDArray[np.void]:
         """Return the record of a position as an array of one. Raises ``ValueError`` if the bot cannot play in it."""
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         return state.record.reshape(1)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Game, RegistrationError, load_game
 from stoneworks.models.bots.bot import Bot
-from stoneworks.models.bots.registry import BotEntry
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import has_evaluation, require_evaluation
 
@@ -37,25 +36,12 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
         raise ValueError(f"game must be a Game or a game string such as 'vadus(size=9)', got {game!r}")
     check_seed(seed)
     spec = BotSpec.parse(name)
-    if spec.entry is not None:
-        if spec.entry.needs_evaluation:
-            require_evaluation(loaded, spec.kind)
-        return _bot_class(spec.entry).from_spec(spec, loaded, seed)
-    if spec.budget is not None:
-        from stoneworks.models.bots.search_bot import SearchBot
-
-        return SearchBot.from_spec(spec, loaded, seed)
-    from stoneworks.models.bots.policy_bot import PolicyBot
-
-    return PolicyBot.from_spec(spec, loaded, seed)
-
-
-def _bot_class(entry: BotEntry) -> type[Bot]:
-    """Import the class of a kind of bots. Raises ``RegistrationError`` if that fails or it is not a subclass of ``Bot``."""
-    found = entry.load("bot")
+    if spec.entry.needs_evaluation:
+        require_evaluation(loaded, spec.kind)
+    found = spec.entry.load("bot")
     if not (isinstance(found, type) and issubclass(found, Bot)):
-        raise RegistrationError(f"{entry.name}: bot must be a subclass of stoneworks.Bot, got {found!r}")
-    return found
+        raise RegistrationError(f"{spec.kind}: bot must be a subclass of stoneworks.Bot, got {found!r}")
+    return found.from_spec(spec, loaded, seed)
 
 
 def default_bot(game: Game) -> str:

@@ -12,14 +12,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_number, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import (
-    LINE_ACTIONS,
-    Analysis,
-    Bot,
-    check_game_goes_on,
-    check_games_go_on,
-    check_same_game,
-)
+from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.machine import num_processors
@@ -135,8 +128,7 @@ class MCTSBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the visit shares, or certain if proven."""
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         if not self._keep_what_is_ahead(state):
             self._start_trees(state.record)
         self._root = state.clone()
@@ -173,8 +165,7 @@ class MCTSBot(Bot):
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return actions (see :meth:`Bot.step_batch`). Each game gets a new tree with its own seed."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
+        check_batch(self, batch, rows, self._game)
         self.restart()
         actions = np.empty(len(rows), np.int64)
         for index, row in enumerate(rows):

@@ -10,14 +10,7 @@ import numpy.typing as npt
 from stoneworks.checks import check_seed
 from stoneworks.envs.rules import Batch, Game, State
 from stoneworks.extras import require_extra
-from stoneworks.models.bots.bot import (
-    Analysis,
-    Bot,
-    check_game_goes_on,
-    check_games_go_on,
-    check_same_game,
-    line_of,
-)
+from stoneworks.models.bots.bot import Analysis, Bot, check_batch, check_position, line_of
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.exported_policy import ExportedPolicyError, load_policy
@@ -104,8 +97,7 @@ class PolicyBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         planes, masks = self._planes_of(state)
         probabilities = self._probabilities(planes, masks)
         legal = np.flatnonzero(masks[0])
@@ -114,8 +106,7 @@ class PolicyBot(Bot):
 
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`. The line is that of the most probable actions."""
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         planes, masks = self._planes_of(state)
         probabilities = self._probabilities(planes, masks)
         legal = np.flatnonzero(masks[0])
@@ -131,8 +122,7 @@ class PolicyBot(Bot):
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
+        check_batch(self, batch, rows, self._game)
         if self._inputs is None:
             return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
         return self._choose(self._probabilities(*self._inputs.of_records(batch.states[rows])))

@@ -11,22 +11,15 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import (
-    LINE_ACTIONS,
-    Analysis,
-    Bot,
-    check_game_goes_on,
-    check_games_go_on,
-    check_same_game,
-)
+from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_position
 from stoneworks.models.bots.spec import BotSpec
-from stoneworks.models.checkpoint import Checkpoint, load_checkpoint
+from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
-from stoneworks.models.search.network_search import Evaluate, NetworkSearch, RootEdges, SearchResult, SearchSettings
+from stoneworks.models.search.network_search import Evaluate, NetworkSearch, SearchResult, SearchSettings
 
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
 MAX_GAMES = 128
@@ -121,36 +114,19 @@ class SearchBot(Bot):
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
+            MissingEvaluationError: its guide needs an evaluation and the game has none.
         """
         checkpoint = load_checkpoint(folder, game)
-        bot = cls.of_checkpoint(checkpoint, game, seed, simulations=simulations, seconds=seconds)
-        bot._name = name or f"{folder}@{bot.simulations if seconds is None else f'{seconds:g}s'}"
-        return bot
-
-    @classmethod
-    def of_checkpoint(
-        cls,
-        checkpoint: Checkpoint,
-        game: Game,
-        seed: int | None = None,
-        *,
-        simulations: int | None = None,
-        seconds: float | None = None,
-        name: str = "search",
-    ) -> SearchBot:
-        """Return a bot that searches with a loaded checkpoint's network, which plays as its description says.
-
-        Its arguments are those of the class. Raises ``ValueError`` if the guide needs an evaluation and the game has none.
-        """
-        return cls(
+        bot = cls(
             NetworkEvaluator(checkpoint.network),
             game,
             seed,
             simulations=simulations,
             seconds=seconds,
             settings=playing_settings(checkpoint.play, game, checkpoint.network.features),
-            name=name,
         )
+        bot._name = name or f"{folder}@{bot.simulations if seconds is None else f'{seconds:g}s'}"
+        return bot
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
@@ -172,7 +148,8 @@ class SearchBot(Bot):
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`."""
         result = self.search(state)
-        edges = self.root_edges()
+        assert self._last is not None
+        edges = self._last.root_edges()
         actions, chosen, value = edges.actions.astype(np.int64), int(result.actions[0]), float(result.values[0])
         return Analysis(
             state.current_player(),
@@ -185,33 +162,18 @@ class SearchBot(Bot):
             visits=edges.visits.astype(np.int64),
             action_values=edges.values.astype(np.float64),
             priors=edges.priors.astype(np.float64),
-            line=tuple(self.best_line(chosen, LINE_ACTIONS)),
+            line=tuple(self._last.best_line(chosen, max_actions=LINE_ACTIONS)),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
-        check_same_game(self, self._game, batch.game)
-        check_games_go_on(self, batch, rows)
+        check_batch(self, batch, rows, self._game)
         return self.search_all(batch.states[rows]).actions if len(rows) else np.zeros(0, np.int64)
 
     def search(self, state: State) -> SearchResult:
         """Return the full result of the search; its arrays have one row."""
-        check_same_game(self, self._game, state.get_game())
-        check_game_goes_on(self, state)
+        check_position(self, state, self._game)
         return self.search_all(state.record.reshape(1))
-
-    def root_edges(self) -> RootEdges:
-        """Return the statistics of each legal action of the last :meth:`search`. Raises ``ValueError`` before the first."""
-        return self._last_search().root_edges()
-
-    def best_line(self, first_action: int, max_actions: int = 12) -> list[int]:
-        """Return the most visited line of the last :meth:`search` after an action. Raises ``ValueError`` before the first."""
-        return self._last_search().best_line(first_action, max_actions=max_actions)
-
-    def _last_search(self) -> NetworkSearch:
-        if self._last is None:
-            raise ValueError(f"{self._name} has not searched a position yet")
-        return self._last
 
     def restart(self) -> None:
         """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network are discarded."""

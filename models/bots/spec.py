@@ -14,7 +14,15 @@ from stoneworks.models.bots.registry import BOTS, SECONDS, BotEntry, Parameter
 #: Kind of the bots that play a checkpoint.
 CHECKPOINT = "checkpoint"
 
-_CHECKPOINT_BUDGETS = (Parameter("simulations", int, 1, 999_999), SECONDS)
+#: The bots of a checkpoint: its policy, and a search with a budget. They are not registered: a path has no prefix.
+_POLICY = BotEntry(CHECKPOINT, "stoneworks.models.bots.policy_bot:PolicyBot", needs_torch=True, estimates_values=True)
+_SEARCH = BotEntry(
+    CHECKPOINT,
+    "stoneworks.models.bots.search_bot:SearchBot",
+    needs_torch=True,
+    estimates_values=True,
+    budgets=(Parameter("simulations", int, 1, 999_999), SECONDS),
+)
 _BUDGET = re.compile(r"([1-9][0-9]{0,17})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", re.ASCII)
 #: A parameter before the command of a program.
 _OPTION = re.compile(r"(\w+=[^\s,]*),")
@@ -79,14 +87,16 @@ class BotSpec:
             return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
         before, at, text = name.rpartition("@")
         if at and (folder := _folder_of(before)) is not None:
-            budget = _read_budget(f"{before}@", text, _CHECKPOINT_BUDGETS)
+            budget = _read_budget(f"{before}@", text, _SEARCH.budgets)
             return cls(name, CHECKPOINT, budget, checkpoint=folder, shipped=before if shipped.find(before) else "")
         raise _unknown(name)
 
     @property
-    def entry(self) -> BotEntry | None:
-        """Registry entry of the kind; None for a checkpoint."""
-        return BOTS[self.kind] if self.checkpoint is None else None
+    def entry(self) -> BotEntry:
+        """Entry of the kind, in the registry unless the bot is one of a checkpoint."""
+        if self.checkpoint is None:
+            return BOTS[self.kind]
+        return _POLICY if self.budget is None else _SEARCH
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -96,29 +106,14 @@ class BotSpec:
     @property
     def needs_evaluation(self) -> bool:
         """Whether the bot requires games with an evaluation."""
-        return (self.entry is not None and self.entry.needs_evaluation) or self.parameters.get("leaf") == "evaluation"
-
-    @property
-    def needs_torch(self) -> bool:
-        """Whether the bot requires PyTorch."""
-        return self.entry is None or self.entry.needs_torch
-
-    @property
-    def estimates_values(self) -> bool:
-        """Whether the bot's analysis has a value in [-1, 1]."""
-        return self.entry is None or self.entry.estimates_values
-
-    @property
-    def starts_programs(self) -> bool:
-        """Whether the bot starts a program."""
-        return self.entry is not None and self.entry.starts_programs
+        return self.entry.needs_evaluation or self.parameters.get("leaf") == "evaluation"
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """Files and folders that the bot reads; shipped checkpoints do not count."""
         if self.checkpoint is not None:
             return () if self.shipped else (self.checkpoint,)
-        return (Path(self.text),) if self.entry is not None and self.entry.reads_file else ()
+        return (Path(self.text),) if self.entry.reads_file else ()
 
 
 def check_name_in_file(name: str, source: str, folder: Path | None) -> None:

@@ -14,7 +14,6 @@ Proven wins and losses are therefore exact only with respect to the actions trie
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -279,30 +278,10 @@ def search_depths(
         actions[row] = draw_best(values[row], candidates[0], num_chosen[0], seeds, row)
 
 
-@dataclass(frozen=True)
-class WorkBuffers:
-    """Buffers of :func:`search_depths` that later searches use again. New ones would be cleared page by page.
+def work_buffers(depth: int, num_actions: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return ``table``, ``entries_in_use`` and ``candidates`` for searches of up to ``depth`` turns (see :func:`search_depths`).
 
-    Attributes:
-        table: the transposition table, empty.
-        entries_in_use: room for the places of its entries.
-        candidates: room for the candidates of each position on a path.
+    Later searches use them again, as new ones would be cleared page by page.
     """
-
-    table: npt.NDArray[Any]
-    entries_in_use: npt.NDArray[np.int32]
-    candidates: npt.NDArray[np.int32]
-
-    @classmethod
-    def allocate(cls, depth: int, num_actions: int) -> WorkBuffers:
-        """Return buffers for searches of up to ``depth`` turns."""
-        return cls(
-            np.zeros(TABLE_SIZE, TABLE_ENTRY),
-            np.empty(TABLE_SIZE, np.int32),
-            np.empty((ACTIONS_PER_TURN * depth + 1, num_actions), np.int32),
-        )
-
-    @property
-    def depth(self) -> int:
-        """Maximum search depth in turns."""
-        return len(self.candidates) // ACTIONS_PER_TURN
+    candidates = np.empty((ACTIONS_PER_TURN * depth + 1, num_actions), np.int32)
+    return np.zeros(TABLE_SIZE, TABLE_ENTRY), np.empty(TABLE_SIZE, np.int32), candidates

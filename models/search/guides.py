@@ -7,7 +7,8 @@ tree search, Nature 529, 2016). A guide is either a hand-written evaluation or t
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol, get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,16 @@ from stoneworks.models.search.turn_search import evaluate
 
 #: Names of the available guides.
 GUIDES: tuple[str, ...] = get_args(GuideName)
-#: The same, for error messages.
-GUIDES_IN_WORDS = f"{', '.join(GUIDES[:-1])} or {GUIDES[-1]}"
 
 
-class Guide(Protocol):
-    """Evaluates the leaves of a search."""
+class Guide:
+    """Evaluates the leaves of a search (see :func:`make_guide`)."""
+
+    def __init__(self, game: Game, evaluate: Callable[..., Any], parameter: float) -> None:
+        """Create a guide of a compiled template of this module, with the parameter that the template takes."""
+        self._board = game.board
+        self._evaluate = evaluate
+        self._parameter = parameter
 
     def evaluate(
         self,
@@ -47,51 +52,8 @@ class Guide(Protocol):
             num_asked: number of leaves.
             seeds: ``uint64[num_games]``, advanced in place if the guide is random.
         """
-
-
-class EvaluationGuide:
-    """Evaluates leaves with the game's hand-written evaluation: ``tanh(evaluation / scale)`` with its fitted scale."""
-
-    def __init__(self, game: Game) -> None:
-        """Compile the guide. Raises ``ValueError`` if the game has no evaluation."""
-        self._board = game.board
-        self._scale = evaluation_scale(game)
-        self._evaluate_leaves: Any = game.compiled(evaluate_leaves, evaluation_kernels(game))
-
-    def evaluate(
-        self,
-        states: npt.NDArray[np.void],
-        games: npt.NDArray[np.void],
-        asked: npt.NDArray[np.int64],
-        num_asked: int,
-        seeds: npt.NDArray[np.uint64],
-    ) -> npt.NDArray[np.float32]:
-        """See :meth:`Guide.evaluate`."""
         values = np.empty(num_asked, np.float32)
-        self._evaluate_leaves(self._board, states, games, asked, num_asked, self._scale, values)
-        return values
-
-
-class PlayoutGuide:
-    """Evaluates leaves by the mean result of random playouts."""
-
-    def __init__(self, game: Game, num_playouts: int) -> None:
-        """Compile the guide; it runs ``num_playouts`` >= 1 playouts from each leaf."""
-        self._board = game.board
-        self._num_playouts = check_integer("num_playouts", num_playouts, 1)
-        self._play_out_leaves: Any = game.compiled(play_out_leaves)
-
-    def evaluate(
-        self,
-        states: npt.NDArray[np.void],
-        games: npt.NDArray[np.void],
-        asked: npt.NDArray[np.int64],
-        num_asked: int,
-        seeds: npt.NDArray[np.uint64],
-    ) -> npt.NDArray[np.float32]:
-        """See :meth:`Guide.evaluate`."""
-        values = np.empty(num_asked, np.float32)
-        self._play_out_leaves(self._board, states, games, asked, num_asked, self._num_playouts, seeds, values)
+        self._evaluate(self._board, states, games, asked, num_asked, self._parameter, seeds, values)
         return values
 
 
@@ -99,18 +61,22 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
     """Return the guide called ``name``, or None for ``"none"``.
 
     Args:
-        name: one of ``GUIDES``.
+        name: ``"evaluation"`` for the game's hand-written evaluation, as ``tanh(evaluation / scale)`` with its fitted scale;
+            ``"playouts"`` for the mean result of random playouts; or ``"none"``.
         game: the game.
-        num_playouts: playouts from each leaf, used by ``"playouts"`` only.
+        num_playouts: playouts from each leaf, at least 1; used by ``"playouts"`` only.
 
     Raises:
-        ValueError: if the name is unknown or the game has no evaluation.
+        MissingEvaluationError: the guide needs an evaluation and the game has none.
+        ValueError: another argument is invalid.
     """
     if name not in GUIDES:
-        raise ValueError(f"guide must be {GUIDES_IN_WORDS}, got {name!r}")
+        raise ValueError(f"guide must be {', '.join(GUIDES[:-1])} or {GUIDES[-1]}, got {name!r}")
     if name == "evaluation":
-        return EvaluationGuide(game)
-    return PlayoutGuide(game, num_playouts) if name == "playouts" else None
+        return Guide(game, game.compiled(evaluate_leaves, evaluation_kernels(game)), evaluation_scale(game))
+    if name == "playouts":
+        return Guide(game, game.compiled(play_out_leaves), check_integer("num_playouts", num_playouts, 1))
+    return None
 
 
 def evaluate_leaves(
@@ -120,6 +86,7 @@ def evaluate_leaves(
     asked: Int64s,
     num_asked: int,
     scale: float,
+    seeds: UInt64s,
     results: Float32s,
 ) -> None:
     """Evaluate the pending leaves with the game's evaluation.
@@ -131,6 +98,7 @@ def evaluate_leaves(
         asked: ``int64[num_games]``, index of the game of each leaf.
         num_asked: number of leaves.
         scale: divisor of the evaluation.
+        seeds: not used.
         results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
     """
     for answer in range(num_asked):

@@ -20,7 +20,6 @@ from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.search.guides import PlayoutGuide
 from stoneworks.training.runs.run_folder import runs_before
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
@@ -180,17 +179,18 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
     play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
     description["play"] |= play
     file.write_text(json.dumps(description))
-    settings: list[tuple[float, object, float]] = []
+    settings: list[tuple[float, float, float]] = []
 
     class Recorded(SearchBot):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             found = self._settings
-            settings.append((found.discount, type(found.guide), found.guide_weight))
+            assert found.guide is not None
+            settings.append((found.discount, found.guide._parameter, found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
-    assert set(settings) == {(0.75, PlayoutGuide, 0.25)}
+    assert set(settings) == {(0.75, 3, 0.25)}
     assert load_checkpoint(place / "vadus").play == PlaySettings(deterministic_policy=True, **play)
 
 
@@ -279,7 +279,7 @@ def test_a_ppo_run_can_be_shipped(ppo_run: Path, place: Path) -> None:
     assert load_bot("vadus-ppo", GAME, seed=1).name == "vadus-ppo"
     assert not load_checkpoint(target).play.deterministic_policy
     card = (target / "README.md").read_text()
-    assert "PPO self-play from scratch: 256 frames (of 256 planned), in 4 updates" in card
+    assert "PPO self-play from scratch: 256 frames (of 256 planned), 4 updates, " in card
     assert "`policy` draws its action" in card
     assert "| frames | time | policy against random | policy against greedy |" in card
     assert "256 frames" in shipped_tables()
@@ -332,14 +332,14 @@ def test_the_pages_have_the_tables_of_the_shipped_checkpoints(repository: Path) 
 
 
 def test_the_page_on_alphazero_explains_every_figure(repository: Path) -> None:
-    from stoneworks.training.alphazero.metrics import METRICS
+    from stoneworks.training.alphazero.algorithm import METRICS
 
     text = (repository / "docs" / "alphazero.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `") and line.count("|") == 4]
     told = {row.split("|")[1].strip().strip("`"): row for row in rows}
-    for name, metric in METRICS.items():
-        tag = f"`{metric.tag}`" if metric.tag else ""
-        assert told[name] == f"| `{name}` | {tag} | {metric.meaning} |"
+    for group, names in METRICS.items():
+        for name in names:
+            assert told[name].startswith(f"| `{name}` | `{group}/{name}` | ")
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_checkpoints_elsewhere_cannot_be_played(runs: Path, name: str) -> None:
 def test_any_bot_can_be_given_a_name(runs: Path) -> None:
     agents = Agents(named={"mine": f"{runs.parent / 'elsewhere'}@8", "program": "exec:true"})
     assert agents.check("mine", GAME).checkpoint == runs.parent / "elsewhere"
-    assert agents.check("program", GAME).starts_programs
+    assert agents.check("program", GAME).entry.starts_programs
     assert {"mine", "program"} <= {bot["name"] for bot in agents.listed(GAME)}
     with pytest.raises(ValueError, match="'greedy' must have a name that no other bot has"):
         Agents(named={"greedy": "mcts:10"})

@@ -38,10 +38,7 @@ class Plane(IntEnum):
     BLACK_TO_ACT = auto()
 
 
-@kernel
-def reset(board: Record, state: Record) -> None:
-    """Start a game."""
-    clear_stones(board, state)
+reset = clear_stones
 
 
 @kernel

@@ -29,7 +29,7 @@ from stoneworks.envs.rules.kernels import (
     int64,
     kernel,
 )
-from stoneworks.envs.rules.kernels.bits import num_bits
+from stoneworks.envs.rules.kernels.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
@@ -45,7 +45,7 @@ from stoneworks.envs.rules.taugo.lines import (
     next_stone,
     search_first_stones,
 )
-from stoneworks.envs.rules.taugo.row_words import lowest_column, with_two_neighbors
+from stoneworks.envs.rules.taugo.row_words import with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text
@@ -395,7 +395,7 @@ def finish_at_random(board: Record, state: Record, mask: Int8s, seeds: UInt64s, 
                             draw -= num_ends_north + num_ends_east + num_ends_south
                         for _ in range(draw):
                             places &= places - 1
-                        along = lowest_column(places)
+                        along = lowest_bit(places)
                         end = side + along * board.width if heading & 1 else side * board.width + along
                     if state.stones[board.neighbors[end, heading ^ 2]] == 3 - color and cut_is_legal(
                         board, state, end, heading, color

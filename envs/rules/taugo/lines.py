@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from stoneworks.envs.rules.kernels import Int8s, Record, int64, kernel
+from stoneworks.envs.rules.kernels.bits import highest_bit, lowest_bit
 from stoneworks.envs.rules.stones import EMPTY
 from stoneworks.envs.rules.taugo.row_words import (
     after_runs,
     beside,
-    highest_column,
-    lowest_column,
     pairs,
     with_two_neighbors,
 )
@@ -131,10 +130,10 @@ def cut_on_line(
         before = ~enemy & ((1 << point) - 1)
         if before == 0:  # the run goes to the edge
             return False
-        friend = highest_column(before)
+        friend = highest_bit(before)
         low, high = friend, point
     else:
-        friend = point + 1 + lowest_column(~enemy >> (point + 1))
+        friend = point + 1 + lowest_bit(~enemy >> (point + 1))
         low, high = point, friend
     run = (1 << high) - (2 << low)  # low + 1 to high - 1
     left, right = enemy << 1, enemy >> 1
@@ -226,7 +225,7 @@ def mark_cut(board: Record, state: Record, point: int, heading: int, mask: Int8s
 def mark_cuts_to(board: Record, state: Record, row: int, points: int, heading: int, mask: Int8s) -> None:
     """Mark the cuts that end on the columns ``points`` of ``row``."""
     while points:
-        mark_cut(board, state, row * board.width + lowest_column(points), heading, mask)
+        mark_cut(board, state, row * board.width + lowest_bit(points), heading, mask)
         points &= points - 1
 
 
@@ -234,7 +233,7 @@ def mark_cuts_to(board: Record, state: Record, row: int, points: int, heading: i
 def mark_cuts_from(board: Record, state: Record, row: int, friends: int, heading: int, mask: Int8s) -> None:
     """Mark the cuts that start from friendly stones on the columns ``friends`` of ``row``."""
     while friends:
-        point = board.neighbors[row * board.width + lowest_column(friends), heading]
+        point = board.neighbors[row * board.width + lowest_bit(friends), heading]
         while state.stones[point] != EMPTY:
             point = board.neighbors[point, heading]
         mark_cut(board, state, point, heading, mask)
@@ -275,7 +274,7 @@ def search_first_stones(board: Record, state: Record, color: int, mask: Int8s) -
 
         knots = empty & (knot_east | knot_west)
         while knots:
-            mask[row * width + lowest_column(knots)] = 0
+            mask[row * width + lowest_bit(knots)] = 0
             knots &= knots - 1
 
         # A cut that goes up or right is found at its end point, one that goes down or left at its friendly stone.

@@ -6,19 +6,6 @@ One bitwise operation processes all columns of the row.
 from __future__ import annotations
 
 from stoneworks.envs.rules.kernels import kernel
-from stoneworks.envs.rules.kernels.bits import highest_bit, lowest_bit
-
-
-@kernel
-def lowest_column(word: int) -> int:
-    """Return the lowest column of a word that has one."""
-    return lowest_bit(word)
-
-
-@kernel
-def highest_column(word: int) -> int:
-    """Return the highest column of a word that has one."""
-    return highest_bit(word)
 
 
 @kernel

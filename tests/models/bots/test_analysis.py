@@ -85,7 +85,7 @@ def test_a_bot_says_what_it_thinks(name: str, tmp_path: Path) -> None:
     for action in found.line:
         ahead.apply_action(action)
     if name != "policy:<file>":
-        assert BotSpec.parse(name).estimates_values == (found.value is not None)
+        assert BotSpec.parse(name).entry.estimates_values == (found.value is not None)
 
 
 @pytest.mark.parametrize("name", bots(["mcts:200", "alphabeta:2", "vadus@32"]))

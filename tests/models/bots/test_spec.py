@@ -28,22 +28,22 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=evaluation")
     assert (spec.kind, spec.budget) == ("mcts", Budget("seconds", 0.5))
     assert spec.parameters == {"exploration": 1.2, "leaf": "evaluation"}
-    assert (spec.needs_evaluation, spec.estimates_values, spec.needs_torch) == (True, True, False)
+    assert (spec.needs_evaluation, spec.entry.estimates_values, spec.entry.needs_torch) == (True, True, False)
     spec = BotSpec.parse("alphabeta:3,candidates=5")
     assert spec.arguments == {"turns": 3, "num_candidates": 5}
-    assert (spec.needs_evaluation, spec.estimates_values, spec.paths) == (True, False, ())
+    assert (spec.needs_evaluation, spec.entry.estimates_values, spec.paths) == (True, False, ())
     spec = BotSpec.parse("exec:seconds=2,python -u player.py, --seed=3")
-    assert (spec.starts_programs, spec.text, spec.arguments) == (
+    assert (spec.entry.starts_programs, spec.text, spec.arguments) == (
         True,
         "python -u player.py, --seed=3",
         {"seconds": 2.0},
     )
     spec = BotSpec.parse("policy:some/file,c=2")
-    assert (spec.paths, spec.needs_torch, spec.needs_evaluation) == ((Path("some/file,c=2"),), True, False)
+    assert (spec.paths, spec.entry.needs_torch, spec.needs_evaluation) == ((Path("some/file,c=2"),), True, False)
     spec = BotSpec.parse("vadus@64")
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
     assert spec.checkpoint is not None
-    assert (spec.needs_torch, spec.estimates_values, spec.starts_programs) == (True, True, False)
+    assert (spec.entry.needs_torch, spec.entry.estimates_values, spec.entry.starts_programs) == (True, True, False)
     spec = BotSpec.parse(f"{tmp_path}@2s")
     assert (spec.shipped, spec.budget, spec.paths) == ("", Budget("seconds", 2.0), (tmp_path,))
 

@@ -16,7 +16,7 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
 from stoneworks.models.search import turn_wins
-from stoneworks.models.search.guides import EvaluationGuide, PlayoutGuide, make_guide
+from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchResult, SearchSettings
 from stoneworks.models.search.puct import PUCT
@@ -621,7 +621,12 @@ def test_with_weight_1_values_are_means_of_playouts() -> None:
     network.values = dict.fromkeys([(), *[(action,) for action in root.legal_actions()]], 0.9)  # which does not count
     network.logits[()] = {root.legal_actions()[0]: 9.0}
     result = search(
-        root, network, Gumbel(gumbel_scale=0), 1, guide=PlayoutGuide(root.get_game(), number), guide_weight=1.0
+        root,
+        network,
+        Gumbel(gumbel_scale=0),
+        1,
+        guide=make_guide("playouts", root.get_game(), number),
+        guide_weight=1.0,
     )
     sign = 1 - 2 * root.current_player()
     expected = sign * (mean_result(root) + mean_result(root.child(root.legal_actions()[0]))) / 2
@@ -641,7 +646,7 @@ def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> N
     network = TableNetwork(root)
     network.values = {(): 0.5, (root.legal_actions()[0],): 0.5}
     result = search(
-        root, network, Gumbel(gumbel_scale=0), 1, guide=PlayoutGuide(root.get_game(), 3), guide_weight=weight
+        root, network, Gumbel(gumbel_scale=0), 1, guide=make_guide("playouts", root.get_game(), 3), guide_weight=weight
     )
     below = 0.5 if root.child(root.legal_actions()[0]).current_player() == root.current_player() else -0.5
     expected = (1 - weight) * (0.5 + below) / 2 + weight * outcome
@@ -664,7 +669,7 @@ def test_evaluations_are_mixed_with_the_network_by_their_weight(name: str, weigh
         network = TableNetwork(root, depth=1)
         network.values = {(): 0.5, (first,): -0.25}
         network.logits[()] = {first: 9.0}
-        guide = EvaluationGuide(game)
+        guide = make_guide("evaluation", game)
         result = search(root, network, Gumbel(gumbel_scale=0), 1, guide=guide, guide_weight=weight)
         sign = 1 if child.current_player() == root.current_player() else -1
         of_root, of_child = (math.tanh(evaluation(state) / scale) for state in (root, child))
@@ -683,13 +688,13 @@ def evaluation(state: State) -> float:
 
 def test_there_are_three_guides() -> None:
     game = load_game("vadus(size=2)")
-    assert isinstance(make_guide("evaluation", game), EvaluationGuide)
-    assert isinstance(make_guide("playouts", game, 2), PlayoutGuide)
+    assert make_guide("evaluation", game) is not None
+    assert make_guide("playouts", game, 2) is not None
     assert make_guide("none", game) is None
     with pytest.raises(ValueError, match="guide must be evaluation, playouts or none, got 'greedy'"):
         make_guide("greedy", game)
     with pytest.raises(ValueError, match="num_playouts must be an integer >= 1, got 0"):
-        PlayoutGuide(game, 0)
+        make_guide("playouts", game, 0)
 
 
 # -- Solved positions --------------------------------------------------------------------------------------------------
