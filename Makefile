@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
-	$(PYTHON) -m stoneworks.training.demo
+	$(PYTHON) -m tools.demo
 
 test: lint types pytest  ## all checks, and the tests but slow ones
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,8 +171,12 @@ def rate(
     ladder = game if isinstance(game, Ladder) else load_ladder(game)
     settings = settings or RateSettings()
     ratings, players = ladder.ratings, dict(anchors or {})
-    _check_names(ladder, () if settings.trust_names else set(ratings.names) - players.keys())
-    name = _name_on(ladder, settings.name or _name_of(player))
+    for anchor in () if settings.trust_names else ratings.names:
+        if anchor not in players:
+            check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+    name = settings.name or _name_of(player)
+    if name in ratings.names:
+        name = f"{name} (rated)"
 
     def play(part: str, opponents: tuple[str, ...], num_pairs: int, seed: int) -> tuple[MatchResult, ...]:
         arena = ArenaSettings(
@@ -197,15 +201,6 @@ def rate(
     matches = tuple(join_matches([match for match in both if match.names[1] == anchor]) for anchor in order)
     elo, error = rate_against(ratings, name, matches)
     return RateResult(name, elo, error, matches, ladder)
-
-
-def _check_names(ladder: Ladder, anchors: Iterable[str]) -> None:
-    for anchor in anchors:
-        check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
-
-
-def _name_on(ladder: Ladder, name: str) -> str:
-    return f"{name} (rated)" if name in ladder.ratings.names else name
 
 
 def _name_of(player: Player) -> str:

@@ -295,13 +295,11 @@ def save_picture(path: str | os.PathLike[str], ratings: Ratings, matches: tuple[
         ValueError, MissingDependencyError: see :func:`check_picture_path`.
     """
     check_picture_path(path)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     order = ratings.order
     positions = np.arange(len(order))
     figure = Figure(figsize=(6 + 0.7 * len(order), 2 + 0.45 * len(order)), layout="constrained")
-    FigureCanvasAgg(figure)
     figure.suptitle(title)
     left, right = figure.subplots(1, 2)
 

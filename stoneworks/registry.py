@@ -237,11 +237,6 @@ def path_of(code: object) -> object:
     return path
 
 
-def registries() -> tuple[Registry[Any], ...]:
-    """Return all registries."""
-    return tuple(_REGISTRIES.values())
-
-
 def added_entries() -> tuple[Entry, ...]:
     """Return the entries added to all registries at run time, for use in another process (see :func:`add_entries`)."""
     return tuple(entry for registry in _REGISTRIES.values() for entry in registry._added.values())

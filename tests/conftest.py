@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoneworks.registry import registries
+from stoneworks.registry import _REGISTRIES
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -73,9 +73,9 @@ def interruptible() -> None:
 @pytest.fixture(autouse=True)
 def registrations_forgotten() -> Iterator[None]:
     """Take back what a test has registered."""
-    before = {registry: dict(registry._added) for registry in registries()}
+    before = {registry: dict(registry._added) for registry in _REGISTRIES.values()}
     yield
-    for registry in registries():
+    for registry in _REGISTRIES.values():
         registry._added = before.get(registry, {})
 
 

@@ -15,9 +15,9 @@ from stoneworks.files import write_whole
 from stoneworks.models import shipped
 from stoneworks.models.checkpoint import METADATA_FILE, WEIGHTS_FILE, CheckpointError
 from stoneworks.reading import read_json
-from stoneworks.text import replace_block
 from stoneworks.training.runs.run_folder import runs_before
 from tools.model_card import extent_in_words, pairings_of, score_table
+from tools.pages import replace_block
 
 _BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
 _END = "<!-- end of the shipped checkpoints -->"

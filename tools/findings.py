@@ -27,8 +27,9 @@ from stoneworks.evaluation.match import wilson_interval
 from stoneworks.files import write_whole
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.shipped import find
-from stoneworks.text import percent, replace_block
+from stoneworks.text import percent
 from stoneworks.training.runs.hardware import torch_threads
+from tools.pages import replace_block
 
 BEGIN = "<!-- what self-play found, by tools.findings -->"
 END = "<!-- end of what self-play found -->"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from stoneworks.evaluation.ladder import Ladder, shipped_ladders
 from stoneworks.files import write_whole
-from stoneworks.text import percent, replace_block
+from stoneworks.text import percent
+from tools.pages import replace_block
 
 _BEGIN = "<!-- the ladders, by `make ladder-tables` -->"
 _END = "<!-- end of the ladders -->"

@@ -42,10 +42,11 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     algorithm = algorithm_of(training, checkpoint.folder)
     unit, texts = algorithm.unit, algorithm.report_texts()
     total = training["config"][unit]
+    facts = "".join(f"{number} {name}, " for name, number in texts.facts(training).items())
     yield "## Training\n"
     yield (
         f"{texts.title} self-play {_beginning(training)}: {training[unit]:,} {unit} (of {total:,} planned), "
-        f"{texts.trained(training)}, {duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
+        f"{facts}{duration(training['seconds'])} on {hardware_in_words(training['hardware'])}. "
         f"The network has {network_in_words(checkpoint.network)}; the weights file has {size:,} bytes.\n"
     )
     yield "## Evaluation\n"

@@ -21,9 +21,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.cluster.local import local_cluster
 from benchmarks.speed.__main__ import WIDTH_OF_FILES
 from stoneworks.cli.main import run
-from stoneworks.cluster import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.files import check_output_file, write_whole
@@ -154,7 +154,7 @@ class _Sender:
 
     def send(self, num_bytes: int) -> PlayedBatch:
         positions = np.zeros(num_bytes, np.dtype([("state", np.uint8)]))
-        return PlayedBatch(0, [PlayedGame("", positions, (), 0, 0, False)])
+        return PlayedBatch(0, [PlayedGame("", positions, (), 0, 0)])
 
 
 def _measure_game(config: AlphaZeroConfig, transport: Transport) -> Capacity:
@@ -206,12 +206,11 @@ def _learner_per_core(config: AlphaZeroConfig) -> float:
     states[:] = game.new_initial_state().record
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
-    positions["result_counts"] = 1
     generator = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         buffers = ReplayBuffers(Path(folder), config, {})
         begin = time.process_time()
-        buffers.add([PlayedGame(str(game), positions, (), 0, 0, False)])
+        buffers.add([PlayedGame(str(game), positions, (), 0, 0)])
         adding = (time.process_time() - begin) / len(positions)
         learner.step(buffers.make_batch(generator), 0.0)
         begin = time.process_time()
@@ -224,7 +223,7 @@ def _bytes_per_position(config: AlphaZeroConfig, num_positions: int = 32) -> flo
     game = load_game(config.game)
     positions = np.zeros(num_positions, position_dtype(game))
     actions = tuple(range(int(num_positions / config.search.full_share)))
-    played = PlayedGame(str(game), positions, actions, 0, 0, False)
+    played = PlayedGame(str(game), positions, actions, 0, 0)
     return len(pickle.dumps(PlayedBatch(0, [played]), protocol=5)) / num_positions
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stoneworks.cluster import local_cluster
+from benchmarks.cluster.local import local_cluster
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network

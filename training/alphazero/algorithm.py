@@ -23,7 +23,6 @@ from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
-from stoneworks.training.alphazero.metrics import tensorboard_scalars
 from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
@@ -43,6 +42,15 @@ if TYPE_CHECKING:
     from stoneworks.training.alphazero.cluster.status import ClusterStatus
 
 POSITIONS_FOLDER = "positions"
+
+#: Names of the metrics by group; a group and a name are a tag in TensorBoard. docs/alphazero.md says what they mean.
+METRICS = {
+    "progress": ("games", "iterations"),
+    "speed": ("games_per_second", "simulations_per_second"),
+    "games": ("mean_length", "draw_share", "first_player_score"),
+    "time": ("network_share", "search_share", "learning_share", "search_share_of_self_play"),
+    "loss": ("policy", "policy_divergence", "value", "final_board", "gradient_norm"),
+}
 
 # Purposes of random numbers, besides the initial weights; each has its own sequence of seeds.
 _SELF_PLAY, _LEARNING, _MATCHES = range(1, 4)
@@ -101,14 +109,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     @property
     def play(self) -> PlaySettings:
         """See :attr:`Algorithm.play`."""
-        play, discount = self.config.play, self.config.search.discount
-        return PlaySettings(
-            deterministic_policy=True,
-            discount=discount,
-            guide=play.guide,
-            guide_weight=play.guide_weight,
-            guide_playouts=play.guide_playouts,
-        )
+        return PlaySettings(deterministic_policy=True, discount=self.config.search.discount, **dict(self.config.play))
 
     @property
     def progress(self) -> float:
@@ -230,7 +231,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def scalars(self, metrics: Row) -> Mapping[str, float]:
         """See :meth:`Algorithm.scalars`."""
-        scalars = tensorboard_scalars(metrics)
+        tags = {name: f"{group}/{name}" for group, names in METRICS.items() for name in names}
+        scalars = {tag: metrics[name] for name, tag in tags.items() if name in metrics}
         return scalars if self._cluster is None else scalars | self._cluster.scalars()
 
 

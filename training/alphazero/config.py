@@ -101,10 +101,6 @@ class SelfPlayConfig(Document):
             ``games``, that of the one with the largest share; the others have fewer.
         random_opening_share: share of games that start with random actions.
         random_opening_actions: maximum number of these actions; the number is uniform from 1.
-        weak_share: share of games with one weak player, which plays random actions with a probability drawn uniformly
-            from [0, 1] per game. They show the network the consequences of weak play. Search policies of such games are
-            used for training, results and final boards are not.
-        resignation_value: a player resigns if the value of its search is less than minus this; 0 disables resignation.
         sampled_actions: number of actions per game, after the opening, that a PUCT search samples by visits; later ones
             are the most visited. A Gumbel search does not need this, since its choice is random already.
     """
@@ -112,8 +108,6 @@ class SelfPlayConfig(Document):
     num_games: Int = Field(128, ge=1)
     random_opening_share: float = Field(0.8, ge=0, le=1)
     random_opening_actions: Int = Field(12, ge=1)
-    weak_share: float = Field(0.0, ge=0, le=1)
-    resignation_value: float = Field(0.0, ge=0, le=1)
     sampled_actions: Int = Field(16, ge=0)
 
 

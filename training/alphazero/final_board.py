@@ -15,8 +15,6 @@ with require_extra("train", "training runs"):
 
 #: Name of the auxiliary head and of the field of stored positions.
 FINAL_BOARD = "final_board"
-#: Marks cells of a batch whose final owner is not a training target.
-UNKNOWN_OWNER = 2
 
 
 def final_board(game: Game, record: np.void, player: int) -> npt.NDArray[np.int8]:
@@ -45,10 +43,8 @@ def final_board_loss(logits: Tensor, owners: Tensor, on_board: Tensor) -> Tensor
 
     Args:
         logits: ``float32[n, 3, num_cells]``, the output of :class:`FinalBoardHead`.
-        owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none; cells with
-            ``UNKNOWN_OWNER`` are excluded from the mean.
+        owners: ``int64[n, num_cells]``: 1 for the player to move, -1 for the opponent, 0 for none.
         on_board: ``float32[n, num_cells]``: 1 for cells of the board, 0 for those around it.
     """
-    per_cell = functional.cross_entropy(logits, 1 - owners, ignore_index=1 - UNKNOWN_OWNER, reduction="none")
-    known = on_board * (owners != UNKNOWN_OWNER)
-    return (per_cell * known).sum() / known.sum().clamp(min=1)
+    per_cell = functional.cross_entropy(logits, 1 - owners, reduction="none")
+    return (per_cell * on_board).sum() / on_board.sum()

@@ -25,14 +25,12 @@ class Clocks:
         search_seconds: time in the search, without the network.
         other_seconds: time in the rest of self-play.
         num_simulations: number of simulations.
-        num_actions: number of actions chosen by a search.
     """
 
     network_seconds: float = 0.0
     search_seconds: float = 0.0
     other_seconds: float = 0.0
     num_simulations: int = 0
-    num_actions: int = 0
 
     def add(self, other: Clocks) -> None:
         """Add the time and counts of ``other``."""
@@ -76,20 +74,10 @@ class MixedSelfPlay:
         """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
         _, self_play = min(self._parts, key=lambda part: part[1].num_positions / part[0])
         search = self_play.search
-        before = (
-            search.network_seconds,
-            search.search_seconds,
-            search.num_simulations_done,
-            self_play.num_actions_played,
-        )
+        before = search.network_seconds, search.search_seconds, search.num_simulations_done
         begin = time.perf_counter()
         played = self_play.step()
         seconds = time.perf_counter() - begin
         in_network, in_search = search.network_seconds - before[0], search.search_seconds - before[1]
-        return played, Clocks(
-            in_network,
-            in_search,
-            seconds - in_network - in_search,
-            search.num_simulations_done - before[2],
-            self_play.num_actions_played - before[3],
-        )
+        other, num_simulations = seconds - in_network - in_search, search.num_simulations_done - before[2]
+        return played, Clocks(in_network, in_search, other, num_simulations)

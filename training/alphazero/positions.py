@@ -12,7 +12,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.config import FINAL_BOARD_PLANES, has_final_board
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
+from stoneworks.training.alphazero.final_board import FINAL_BOARD
 
 with require_extra("train", "training runs"):
     import torch
@@ -28,9 +28,8 @@ def position_dtype(game: Game) -> np.dtype[Any]:
     Fields: ``state``, the state record; ``actions`` and ``probabilities``, the most probable actions of the search policy in
     descending order, padded with action 0 and probability 0; ``value``, the search value, and ``result``, the game result,
     both for the player to move and in [-1, 1]; ``actions_left``, the number of actions from the position to the end of the
-    game; ``result_counts``, 1 if the result is a training target, else 0; and, for games that have it, ``final_board``,
-    the owners of the cells at the end (see :func:`stoneworks.training.alphazero.final_board.final_board`), for the player to
-    move.
+    game; and, for games that have it, ``final_board``, the owners of the cells at the end (see
+    :func:`stoneworks.training.alphazero.final_board.final_board`), for the player to move.
     """
     entries = min(NUM_POLICY_ENTRIES, game.num_actions)
     of_final_board = [(FINAL_BOARD, np.int8, game.grid.num_cells)] if has_final_board(game) else []
@@ -42,7 +41,6 @@ def position_dtype(game: Game) -> np.dtype[Any]:
             ("value", np.float32),
             ("result", np.int8),
             ("actions_left", np.uint16),
-            ("result_counts", np.uint8),
             *of_final_board,
         ]
     )
@@ -62,7 +60,6 @@ def make_positions(
     positions = np.zeros(len(states), position_dtype(game))
     positions["state"] = states
     positions["value"] = values
-    positions["result_counts"] = 1
     entries = positions["actions"].shape[1]
     greatest = np.argpartition(policies, -entries, axis=1)[:, -entries:]
     probabilities = np.take_along_axis(policies, greatest, axis=1)
@@ -89,11 +86,7 @@ def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
         ("probabilities", (probabilities >= 0).all(axis=1) & (probabilities.sum(axis=1) <= 1.001)),
         ("value", np.abs(positions["value"]) <= 1.001),
         ("result", np.abs(positions["result"].astype(np.int64)) <= 1),
-        *(
-            [(FINAL_BOARD, np.isin(positions[FINAL_BOARD], (-1, 0, 1, UNKNOWN_OWNER)).all(axis=1))]
-            if has_final_board(game)
-            else []
-        ),
+        *([(FINAL_BOARD, np.isin(positions[FINAL_BOARD], (-1, 0, 1)).all(axis=1))] if has_final_board(game) else []),
     ):
         if not holds.all():
             raise ValueError(f"position {np.flatnonzero(~holds)[0]} is not valid: its {name} is out of range")
@@ -110,8 +103,8 @@ class TrainingBatch:
         probabilities: ``float32[n, entries]``, their probabilities.
         outcomes: ``float32[n, 3]``, target probabilities of a win, a draw and a loss for the player to move. The probability
             that the discount removes from a win or a loss is added to the draw.
-        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move;
-            ``UNKNOWN_OWNER`` where the result of the game does not count; None if the batch maker leaves them out.
+        final_boards: ``int64[n, num_cells]``, the owners of the cells at the end of the game, for the player to move; None
+            if the batch maker leaves them out.
     """
 
     observations: Tensor
@@ -182,17 +175,15 @@ class BatchMaker:
         owners = positions[FINAL_BOARD].astype(np.int64)
         if chosen is not None:
             owners = np.take_along_axis(owners, self._cell_origins[chosen], axis=1)
-        owners[positions["result_counts"] == 0] = UNKNOWN_OWNER
         return torch.from_numpy(owners)
 
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return the value targets: the discounted result mixed with the search value as win and loss probabilities."""
-        result, value = positions["result"], positions["value"]
-        share = np.where(positions["result_counts"], np.float32(self._search_value_share), np.float32(1))
+        result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
         decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
         outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
         outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
-        outcomes *= (1 - share)[:, None]
+        outcomes *= 1 - share
         outcomes[:, 0] += share * (1 + value) / 2
         outcomes[:, 2] += share * (1 - value) / 2
         return outcomes

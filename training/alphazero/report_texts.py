@@ -17,10 +17,6 @@ def _facts(training: Row) -> Mapping[str, str]:
     return {"games": f"{training['games']:,}", "gradient steps": f"{training['gradient_steps']:,}"}
 
 
-def _trained(training: Row) -> str:
-    return f"from {training['games']:,} games, {training['gradient_steps']:,} gradient steps"
-
-
 def _median(rows: Sequence[Mapping[str, Any]], name: str) -> float:
     return statistics.median(row[name] for row in rows)
 
@@ -34,50 +30,35 @@ def _speed(rows: Sequence[Row]) -> str:
     )
 
 
-_RESULTS = {"draw_share": "draws", "first_player_score": "score of player 0"}
-_TIMES = {"network_share": "network", "search_share": "search", "learning_share": "learning"}
+_LOSSES = {
+    "policy loss, nats": {"policy": "cross entropy", "policy_divergence": "without the search's entropy"},
+    "value loss, nats": {"value": "cross entropy"},
+}
+_LENGTHS = {"actions": {"mean_length": "mean length"}}
+_RESULTS = {"results": {"draw_share": "draws", "first_player_score": "score of player 0"}}
+_SPEEDS = {
+    "positions per second": {"positions_per_second": "positions"},
+    "simulations per second": {"simulations_per_second": "simulations"},
+}
+_TIMES = {
+    "time of all processes": {"network_share": "network", "search_share": "search", "learning_share": "learning"},
+}
 
 TEXTS = ReportTexts(
     title="AlphaZero",
     facts=_facts,
-    trained=_trained,
     sections=(
-        Section(
-            "Losses",
-            [
-                Plot(
-                    "losses.png",
-                    "Losses over positions",
-                    [
-                        (
-                            "policy loss, nats",
-                            {"policy": "cross entropy", "policy_divergence": "without the search's entropy"},
-                        ),
-                        ("value loss, nats", {"value": "cross entropy"}),
-                    ],
-                )
-            ],
-        ),
+        Section("Losses", [Plot("losses.png", "Losses over positions", _LOSSES)]),
         Section(
             "Games of self-play",
             [
-                Plot("lengths.png", "Lengths of games", [("actions", {"mean_length": "mean length"})]),
-                Plot("results.png", "Draws and scores of player 0", [("results", _RESULTS)], shares=True),
+                Plot("lengths.png", "Lengths of games", _LENGTHS),
+                Plot("results.png", "Draws and scores of player 0", _RESULTS, shares=True),
             ],
         ),
         Section(
             "Speed",
-            [
-                Plot(
-                    "speed.png",
-                    "Speed",
-                    [
-                        ("positions per second", {"positions_per_second": "positions"}),
-                        ("simulations per second", {"simulations_per_second": "simulations"}),
-                    ],
-                ),
-                Plot("time.png", "Shares of time", [("time of all processes", _TIMES)], shares=True),
-            ],
+            [Plot("speed.png", "Speed", _SPEEDS), Plot("time.png", "Shares of time", _TIMES, shares=True)],
             words=_speed,
         ),
     ),

@@ -10,8 +10,9 @@ import multiprocessing
 import queue
 import threading
 import traceback
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,20 +44,39 @@ class SelfPlayError(RuntimeError):
     """Raised when a self-play process or actor ends unexpectedly. The message contains its error; a note, the traceback."""
 
 
-class GameSource(Protocol):
-    """Source of the self-play games of a run."""
+class GameSource(ABC):
+    """Source of the self-play games of a run.
+
+    Attributes:
+        clocks: time and counts of the games that were collected, since the owner replaced it.
+    """
 
     clocks: Clocks
 
     def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
         """Return finished games with at least ``num_positions`` positions, or fewer if ``stop`` is set."""
+        played: list[PlayedGame] = []
+        missing = num_positions
+        while missing > 0 and not stop.is_set():
+            over, clocks = self._next_games(stop)
+            self.clocks.add(clocks)
+            played += over
+            missing -= sum(len(game.positions) for game in over)
+        return played
 
+    @abstractmethod
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+        """Return the next finished games, if there are any, with their time and counts; soon if ``stop`` is set."""
+
+    @abstractmethod
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """Set the weights of the acting network and ``progress``, the completed fraction of the run in [0, 1]."""
 
     def status(self) -> ClusterStatus | None:
         """Return the status since the previous call on a cluster; None on one machine."""
+        return None
 
+    @abstractmethod
     def close(self) -> None:
         """Stop self-play."""
 
@@ -91,7 +111,7 @@ class SelfPlayWorker:
         return self._self_play.step()
 
 
-class OwnSelfPlay:
+class OwnSelfPlay(GameSource):
     """Plays in this process, during :meth:`collect` only. Unfinished games continue in the next call."""
 
     def __init__(
@@ -102,30 +122,19 @@ class OwnSelfPlay:
         self._self_play = MixedSelfPlay(self._evaluator, config, seed)
         self._self_play.set_progress(progress)
 
-    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """See :meth:`GameSource.collect`."""
-        played: list[PlayedGame] = []
-        missing = num_positions
-        while missing > 0 and not stop.is_set():
-            over, clocks = self._self_play.step()
-            self.clocks.add(clocks)
-            played += over
-            missing -= sum(len(game.positions) for game in over)
-        return played
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+        return self._self_play.step()
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         self._evaluator.load_weights(weights)
         self._self_play.set_progress(progress)
 
-    def status(self) -> None:
-        """See :meth:`GameSource.status`."""
-
     def close(self) -> None:
         """Do nothing."""
 
 
-class SelfPlayProcesses:
+class SelfPlayProcesses(GameSource):
     """Plays continuously in separate processes.
 
     Each process starts with the weights of ``network`` and loads new weights between two actions. The processes end with
@@ -157,39 +166,30 @@ class SelfPlayProcesses:
             for process in self._processes:
                 process.start()
 
-    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """See :meth:`GameSource.collect`. Raises :class:`SelfPlayError` if a process has ended."""
-        played: list[PlayedGame] = []
-        missing = num_positions
-        while missing > 0 and not stop.is_set():
-            ended = [process.exitcode for process in self._processes if process.exitcode is not None]
-            if any(ended):
-                if stop.wait(_SECONDS_TO_STOP):
-                    break
-                raise SelfPlayError(f"a self-play process ended with exit code {max(ended, key=abs)}")
-            try:
-                over, clocks = self._games.get(timeout=0.2)
-            except queue.Empty:
-                if ended:
-                    raise SelfPlayError("a self-play process ended by itself") from None
-                continue
-            if isinstance(over, str):
-                error = SelfPlayError(f"a self-play process failed: {over.strip().splitlines()[-1]}")
-                error.add_note(over)
-                raise error
-            self.clocks.add(clocks)
-            played += over
-            missing -= sum(len(game.positions) for game in over)
-        return played
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+        """See :meth:`GameSource._next_games`. Raises :class:`SelfPlayError` if a process has ended."""
+        ended = [process.exitcode for process in self._processes if process.exitcode is not None]
+        if any(ended):
+            if stop.wait(_SECONDS_TO_STOP):
+                return (), Clocks()
+            raise SelfPlayError(f"a self-play process ended with exit code {max(ended, key=abs)}")
+        try:
+            over, clocks = self._games.get(timeout=0.2)
+        except queue.Empty:
+            if ended:
+                raise SelfPlayError("a self-play process ended by itself") from None
+            return (), Clocks()
+        if isinstance(over, str):
+            error = SelfPlayError(f"a self-play process failed: {over.strip().splitlines()[-1]}")
+            error.add_note(over)
+            raise error
+        return over, clocks
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`."""
         arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
         for waiting in self._weights:
             waiting.put((arrays, progress))
-
-    def status(self) -> None:
-        """See :meth:`GameSource.status`."""
 
     def close(self) -> None:
         """Stop the processes."""

@@ -15,54 +15,32 @@ def _facts(training: Row) -> Mapping[str, str]:
     return {"updates": f"{training['updates']:,}"}
 
 
-def _trained(training: Row) -> str:
-    return f"in {training['updates']:,} updates"
-
-
 def _speed(rows: Sequence[Row]) -> str:
     latest = [row["frames_per_second"] for row in rows[-_LATEST_UPDATES:]]
     return f"{statistics.median(latest):,.0f} frames per second, the median over the latest {len(latest)} updates."
 
 
+_SCORES = {"score by opponent": {"score/*": ""}}
+_LENGTHS = {"actions of the learner": {"rollout/ep_len_mean": "mean length"}}
+_LOSSES = {
+    "value loss": {"train/value_loss": "mean squared error"},
+    "negative entropy of the policy, nats": {"train/entropy_loss": "negative entropy"},
+    "divergence of an update, nats": {"train/approx_kl": "approximate KL divergence"},
+}
+_SPEEDS = {"frames per second": {"frames_per_second": "frames"}}
+
 TEXTS = ReportTexts(
     title="PPO",
     facts=_facts,
-    trained=_trained,
     sections=(
         Section(
             "Training games",
             [
-                Plot(
-                    "training-scores.png",
-                    "Scores in training games",
-                    [("score by opponent", {"score/*": ""})],
-                    shares=True,
-                ),
-                Plot(
-                    "lengths.png",
-                    "Lengths of games",
-                    [("actions of the learner", {"rollout/ep_len_mean": "mean length"})],
-                ),
+                Plot("training-scores.png", "Scores in training games", _SCORES, shares=True),
+                Plot("lengths.png", "Lengths of games", _LENGTHS),
             ],
         ),
-        Section(
-            "Losses",
-            [
-                Plot(
-                    "losses.png",
-                    "Losses over frames",
-                    [
-                        ("value loss", {"train/value_loss": "mean squared error"}),
-                        ("negative entropy of the policy, nats", {"train/entropy_loss": "negative entropy"}),
-                        ("divergence of an update, nats", {"train/approx_kl": "approximate KL divergence"}),
-                    ],
-                )
-            ],
-        ),
-        Section(
-            "Speed",
-            [Plot("speed.png", "Speed", [("frames per second", {"frames_per_second": "frames"})])],
-            words=_speed,
-        ),
+        Section("Losses", [Plot("losses.png", "Losses over frames", _LOSSES)]),
+        Section("Speed", [Plot("speed.png", "Speed", _SPEEDS)], words=_speed),
     ),
 )

@@ -89,13 +89,6 @@ class BoardPolicy(MaskableActorCriticPolicy):
             logits = logits.masked_fill(~legal, _ILLEGAL_LOGIT)
         return torch.log_softmax(logits, 1), values
 
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        parameters = super()._get_constructor_parameters()
-        return {
-            name: parameters[name]
-            for name in ("observation_space", "action_space", "lr_schedule", "optimizer_class", "optimizer_kwargs")
-        } | {"architecture": self._architecture}
-
 
 def _of_actions(log_probabilities: Tensor, actions: Tensor) -> Tensor:
     return log_probabilities.gather(1, actions.long().unsqueeze(1)).squeeze(1)

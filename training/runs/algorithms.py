@@ -268,14 +268,14 @@ class Plot:
     Attributes:
         file: file name of the picture.
         caption: alternative text of the picture.
-        panels: for each panel, its title and the line labels by metric name. A name that ends with ``*`` stands for all
-            metrics with that prefix; their labels are the rest of their names.
+        panels: line labels by metric name, for each panel by its title. A name that ends with ``*`` stands for all metrics
+            with that prefix; their labels are the rest of their names.
         shares: whether the axis shows percentages.
     """
 
     file: str
     caption: str
-    panels: Sequence[tuple[str, Mapping[str, str]]]
+    panels: Mapping[str, Mapping[str, str]]
     shares: bool = False
 
 
@@ -300,15 +300,13 @@ class ReportTexts:
 
     Attributes:
         title: display name of the algorithm.
-        facts: function that returns the table of the report, by row name, from the ``training`` part of a checkpoint.
-        trained: function that returns how the agent was trained, for the section "Training" of the model card, from the
-            same.
+        facts: function that returns numbers for the table of the report and the model card, by their units, from the
+            ``training`` part of a checkpoint.
         sections: the sections of the report that show metrics.
     """
 
     title: str
     facts: Callable[[Row], Mapping[str, str]] = lambda training: {}
-    trained: Callable[[Row], str] = lambda training: ""
     sections: Sequence[Section] = ()
 
 

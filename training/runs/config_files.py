@@ -6,6 +6,7 @@ the file, the key, the value and the allowed values.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -49,7 +50,7 @@ def load_config(
     """
     if name in config_names():
         text, source = resources.files("stoneworks.configs").joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name
-    elif _is_file(name):
+    elif isinstance(name, str | os.PathLike) and os.path.isfile(name):
         text, source = read_text(name, ConfigError, MAX_BYTES), name
     else:
         raise ConfigError(
@@ -62,13 +63,6 @@ def load_config(
     for key, value in given:
         _apply_override(values, key, value)
     return parse_config(values, source)
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError, TypeError):  # too long, with a null character, or not a path
-        return False
 
 
 def _check_names(values: Any, source: str, folder: Path, key: str = "") -> None:

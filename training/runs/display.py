@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -73,9 +72,7 @@ class TrainingBar:
     def __enter__(self) -> TrainingBar:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._progress.live.is_started:  # else stop() writes an empty line
             self._progress.stop()
 

@@ -12,7 +12,6 @@ from stoneworks.extras import require_extra
 
 with require_extra("train", "plots"):
     from matplotlib.axes import Axes
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
@@ -24,7 +23,8 @@ _MOST_POINTS = 400
 def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
     """Return a plot of scores with confidence intervals, one line per player and opponent (see ``Run.match_results``)."""
     figure, (axes,) = _figure(1)
-    for number, (player, opponent) in enumerate(pairings(match_results)):
+    pairings = dict.fromkeys((row["player"], row["opponent"]) for row in match_results)  # in order of first appearance
+    for number, (player, opponent) in enumerate(pairings):
         rows = [row for row in match_results if (row["player"], row["opponent"]) == (player, opponent)]
         color = _COLORS[number % len(_COLORS)]
         positions = [row[unit] for row in rows]
@@ -42,7 +42,7 @@ def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
 def metrics_plot(
     rows: Sequence[Mapping[str, Any]],
     unit: str,
-    panels: Sequence[tuple[str, Mapping[str, str]]],
+    panels: Mapping[str, Mapping[str, str]],
     *,
     shares: bool = False,
 ) -> bytes:
@@ -51,12 +51,12 @@ def metrics_plot(
     Args:
         rows: the metrics (see :func:`stoneworks.training.runs.run_folder.read_metrics`).
         unit: key in ``rows`` of the horizontal axis.
-        panels: for each panel, its title and the line labels by metric name (see
+        panels: line labels by metric name, for each panel by its title (see
             :class:`stoneworks.training.runs.algorithms.Plot`).
         shares: whether the vertical axis shows percentages, starting at 0.
     """
     figure, all_axes = _figure(len(panels))
-    for axes, (title, lines) in zip(all_axes, panels, strict=True):
+    for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
         for number, (name, label) in enumerate(_all_lines(lines, rows)):
             points = [(row[unit], row[name]) for row in rows if isinstance(row.get(name), (int, float))]
             if points:
@@ -72,11 +72,6 @@ def metrics_plot(
     return _png(figure)
 
 
-def pairings(match_results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the distinct pairs of player and opponent, in order of first appearance."""
-    return list(dict.fromkeys((row["player"], row["opponent"]) for row in match_results))
-
-
 def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the names and labels of the lines of a panel; names that end with ``*`` are replaced by those in ``rows``."""
     for name, label in lines.items():
@@ -90,7 +85,6 @@ def _all_lines(lines: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> I
 
 def _figure(num_panels: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(7.5, 3.4 * num_panels), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(num_panels, 1, number + 1) for number in range(num_panels)]
 
 

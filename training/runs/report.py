@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -124,24 +123,11 @@ def _metrics(run: FinishedRun) -> Iterator[str]:
             yield _picture(run, plot.file, content, plot.caption)
 
 
-@dataclass(frozen=True)
-class _MatchGame:
-    """A game of a match: its record, how it ended, and the seat of the trained player."""
+def _match_games(run: FinishedRun) -> list[tuple[GameRecord, int]]:
+    """Return a game of each of the latest matches with existing records, the first that was won or else the first.
 
-    record: GameRecord
-    end: State
-    seat: int
-
-    @classmethod
-    def of_match(cls, records: Sequence[GameRecord], player: str) -> _MatchGame:
-        """Return the first game that ``player`` won, or the first game if there is no win."""
-        won = [record for record in records if record.winner is not None and record.players[record.winner] == player]
-        record = (won or list(records))[0]
-        return cls(record, record.replay(), record.players.index(player))
-
-
-def _match_games(run: FinishedRun) -> list[_MatchGame]:
-    """Return one game of each of the latest matches with existing records."""
+    Each is the record with the seat of the trained player.
+    """
     games = []
     for row, file in zip(run.latest_matches(), run.match_files(), strict=False):
         records = [
@@ -150,7 +136,9 @@ def _match_games(run: FinishedRun) -> list[_MatchGame]:
             if row["player"] in record.players and record.game == str(run.checkpoint.game)
         ]
         if records:
-            games.append(_MatchGame.of_match(records, row["player"]))
+            won = [one for one in records if one.winner is not None and one.players[one.winner] == row["player"]]
+            game = (won or records)[0]
+            games.append((game, game.players.index(row["player"])))
     return games
 
 
@@ -159,11 +147,12 @@ def _games(run: FinishedRun) -> Iterator[str]:
     if not games:
         return
     yield "## Games\n\nThe end of one game of each of the latest matches: the first that was won, or else the first.\n"
-    for number, game in enumerate(games, start=1):
-        record, color = game.record, run.checkpoint.game.colors[game.end.color_of(0)]
+    for number, (record, _) in enumerate(games, start=1):
+        end = record.replay()
+        color = run.checkpoint.game.colors[end.color_of(0)]
         won = "a draw" if record.winner is None else f"won by {record.players[record.winner]}"
         caption = f"{record.players[0]} ({color}) against {record.players[1]}, {won} ({record.reason})"
-        yield _picture(run, f"game-{number}.png", draw(game.end).png(_PICTURE_PIXELS), caption)
+        yield _picture(run, f"game-{number}.png", draw(end).png(_PICTURE_PIXELS), caption)
         yield f"{caption}: `{' '.join(record.actions)}`\n"
 
 
@@ -196,8 +185,9 @@ def _positions_to_show(run: FinishedRun) -> list[State]:
         return [random_opening(game, 2 * number, np.random.default_rng(number)) for number in range(_NUM_POSITIONS)]
     state = game.new_initial_state()
     own: list[State] = []
-    for text in games[-1].record.actions:
-        if state.current_player() == games[-1].seat and len(state.legal_actions()) > 1:
+    record, seat = games[-1]
+    for text in record.actions:
+        if state.current_player() == seat and len(state.legal_actions()) > 1:
             own.append(state.clone())
         state.apply_action(game.string_to_action(text))
     chosen = sorted({int(share * len(own)) for share in (np.arange(_NUM_POSITIONS) + 0.5) / _NUM_POSITIONS})

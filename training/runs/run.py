@@ -190,7 +190,7 @@ class Run:
     def train(self, stop: threading.Event) -> TrainingResult:
         """Train until the run is complete or ``stop`` is set, then save a checkpoint."""
         algorithm, first, seconds = self.algorithm, self.algorithm.done, 0.0
-        with contextlib.closing(algorithm), self._open_board() as self._board:
+        with contextlib.closing(algorithm), SummaryWriter(str(self.folder / TENSORBOARD_FOLDER)) as self._board:
             if self.matches_due:
                 self._play_matches(stop)
                 self._save()
@@ -270,9 +270,6 @@ class Run:
         self._began = time.monotonic()
         # The first checkpoint of a run is written after its first iteration.
         self._saved = self._began if (self.checkpoint / METADATA_FILE).exists() else -float("inf")
-
-    def _open_board(self) -> SummaryWriter:
-        return SummaryWriter(str(self.folder / TENSORBOARD_FOLDER))
 
     # -- What follows an iteration ---------------------------------------------------------------------------------------
 

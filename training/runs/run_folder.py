@@ -213,25 +213,20 @@ def read_run(folder: str | os.PathLike[str]) -> FinishedRun:
 
 
 def read_metrics(file: Path, unit: str) -> list[dict[str, Any]]:
-    """Return the metrics in the order of ``unit``, such as ``"positions"``; an empty sequence if there is no file.
+    """Return the metrics that have the number ``unit``, such as ``"positions"``; an empty sequence if there is no file.
 
-    Incomplete lines, such as the last one of a killed run, and values that are not numbers are skipped. If several lines have
-    the same value, which runs of earlier versions may contain after a resume, the last one is used.
+    Incomplete lines, such as the last one of a killed run, and values that are not numbers are skipped.
 
     Raises:
         CheckpointError: the file cannot be read.
     """
     if not file.exists():
         return []
-    rows: list[dict[str, Any]] = []
-    for line in read_json_lines(file, CheckpointError):
-        row = {name: value for name, value in line.items() if isinstance(value, (int, float))}
-        if not isinstance(row.get(unit), int):
-            continue
-        while rows and rows[-1][unit] >= row[unit]:
-            rows.pop()
-        rows.append(row)
-    return rows
+    rows = (
+        {name: value for name, value in line.items() if isinstance(value, (int, float))}
+        for line in read_json_lines(file, CheckpointError)
+    )
+    return [row for row in rows if isinstance(row.get(unit), int)]
 
 
 def truncate_metrics(file: Path, unit: str, done: int) -> None:

@@ -20,7 +20,7 @@ from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig, has_final_board
-from stoneworks.training.alphazero.final_board import UNKNOWN_OWNER, final_board, final_board_loss
+from stoneworks.training.alphazero.final_board import final_board, final_board_loss
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
@@ -127,21 +127,6 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
     ]
     loss = final_board_loss(torch.from_numpy(logits), torch.from_numpy(owners), torch.from_numpy(on_board))
     assert loss.item() == pytest.approx(np.mean(terms))
-
-
-def test_games_whose_results_do_not_count_are_left_out() -> None:
-    game = load_game("vadus(size=3)")
-    positions = some_positions(game)[:8]
-    positions["result_counts"][::2] = 0
-    boards = BatchMaker(game, final_boards=True).make(positions, None).final_boards
-    assert boards is not None
-    assert (boards[::2] == UNKNOWN_OWNER).all()
-    assert torch.equal(boards[1::2], torch.from_numpy(positions["final_board"][1::2].astype(np.int64)))
-    generator = np.random.default_rng(0)
-    logits = torch.from_numpy(generator.normal(size=(8, 3, boards.shape[1])))
-    on_board = torch.from_numpy(generator.integers(0, 2, size=boards.shape))
-    assert final_board_loss(logits, boards, on_board) == final_board_loss(logits[1::2], boards[1::2], on_board[1::2])
-    assert final_board_loss(logits[::2], boards[::2], on_board[::2]) == 0
 
 
 def make_learner(game: Game, weight: float) -> Learner:

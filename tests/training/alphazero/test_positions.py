@@ -200,15 +200,3 @@ def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as
     np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
     shared = BatchMaker(game, 0.25, 0.9).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(shared, 0.75 * outcomes + 0.25 * np.array([0.75, 0, 0.25]), atol=1e-6)
-
-
-def test_where_the_result_does_not_count_the_search_has_the_whole_outcome() -> None:
-    game = load_game("vadus(size=2)")
-    states = random_states(game, 2)
-    positions = positions_of(game, states, random_policies(states))
-    assert positions["result_counts"].tolist() == [1, 1]
-    positions["result"] = 1
-    positions["value"] = -0.5
-    positions["result_counts"] = [1, 0]
-    outcomes = BatchMaker(game, 0.0).make(positions, None).outcomes.numpy()
-    np.testing.assert_allclose(outcomes, [[1, 0, 0], [0.25, 0, 0.75]], atol=1e-6)

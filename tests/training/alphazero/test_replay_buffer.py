@@ -224,5 +224,5 @@ def test_a_small_share_of_a_small_window_is_at_least_the_newest_position(tmp_pat
     buffers = ReplayBuffers(tmp_path, config, {})
     positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))
     positions["state"] = load_game("vadus(size=2)").new_initial_state().record
-    buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0, False)])
+    buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0)])
     assert len(buffers.make_batch(np.random.default_rng(0)).outcomes) == 4

@@ -13,10 +13,8 @@ pytest.importorskip("torch")
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.final_board import FINAL_BOARD, UNKNOWN_OWNER
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
-from stoneworks.training.alphazero.positions import check_positions
-from stoneworks.training.alphazero.self_play import NO_PLAYER, PlayedGame, SelfPlay
+from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config
 
@@ -71,7 +69,6 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
     for played in play(tiny(game_name, {"policy": policy}, {"random_opening_share": 0.5}), 30):
         states = replayed(game, played)
         assert states[-1].is_terminal()
-        assert not played.resigned
         outcome = states[-1].outcome()
         assert outcome is not None
         assert played.winner == (-1 if outcome.winner is None else outcome.winner)
@@ -134,7 +131,6 @@ def test_only_full_searches_are_stored() -> None:
     full = [state for state, number in zip(states, simulations, strict=False) if number == 9]
     for position, state in zip(first.positions, full, strict=False):
         assert State.from_record(game, position["state"]) == state
-    assert self_play.num_actions_played == 6 * len(simulations)
 
 
 def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
@@ -164,81 +160,11 @@ def test_positions_contain_the_number_of_actions_left(game_name: str) -> None:
             assert State.from_record(game, position["state"]) == states[-1 - int(position["actions_left"])]
 
 
-def test_one_player_of_some_games_is_weak_and_their_results_do_not_count() -> None:
-    game = load_game("vadus(size=3)")
-    config = tiny(str(game), {"simulations": 2}, {"weak_share": 0.5, "num_games": 100})
-    self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
-    weak_players = self_play._weak_players.copy()
-    assert 0.3 < np.mean(weak_players != NO_PLAYER) < 0.7
-    assert set(weak_players) == {NO_PLAYER, 0, 1}
-    num_left = np.zeros(
-        (3, 2), np.int64
-    )  # by whether the player is weak: actions that the search did not choose, and all
-    run = self_play.search.run
-    while (self_play._weak_players == weak_players).all():
-        found: list[npt.NDArray[np.int64]] = []
-
-        def watched(*arguments: Any, found: list[npt.NDArray[np.int64]] = found) -> Any:
-            result = run(*arguments)
-            found.append(result.actions.copy())
-            return result
-
-        players = self_play._states["current_player"].copy()
-        self_play.search.run = watched  # type: ignore[method-assign]
-        over = self_play.step()
-        if over:
-            break
-        played = np.array([actions[-1] for actions in self_play._actions])
-        kind = np.where(weak_players == NO_PLAYER, 0, 1 + (players == weak_players))
-        np.add.at(num_left, (kind, 0), played != found[0])
-        np.add.at(num_left, (kind, 1), 1)
-    shares = num_left[:, 0] / num_left[:, 1]
-    assert shares[:2].tolist() == [0, 0]
-    assert 0.3 < shares[2] < 0.7
-    counts = [set(played.positions["result_counts"].tolist()) for played in play(config, 60)]
-    assert {0} in counts
-    assert {1} in counts
-    assert {0, 1} not in counts
-
-
 def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
     with pytest.raises(ConfigError, match="guide must be playouts or none"):
         tiny("vadus(size=2)", {"guide": "evaluation"})
-
-
-def test_a_player_below_the_threshold_resigns_and_the_opponent_wins() -> None:
-    """All values are those of a player that is lost."""
-    game = load_game("taugo(size=3)")
-    lost = -0.9
-    games = play(tiny(str(game), {"simulations": 2}, {"resignation_value": 0.3, "num_games": 4}), 8, value=lost)
-    resigned = [played for played in games if played.resigned]
-    assert resigned
-    for played in resigned:
-        states = replayed(game, played)
-        loser = states[-2].current_player()
-        assert played.winner == 1 - loser
-        for position in played.positions:
-            assert position["result"] == (1 if position["state"]["current_player"] == played.winner else -1)
-        assert played.positions[-1]["value"] < -0.3
-
-
-def test_the_board_of_a_resigned_game_is_not_a_final_board() -> None:
-    config = tiny("vadus(size=3)", {"simulations": 2}, {"resignation_value": 0.3, "num_games": 4})
-    games = play(config, 8, value=-0.9)
-    resigned = [played for played in games if played.resigned]
-    assert resigned
-    for played in resigned:
-        assert (played.positions[FINAL_BOARD] == UNKNOWN_OWNER).all()
-        check_positions(load_game("vadus(size=3)"), played.positions)
-
-
-def test_players_do_not_resign_by_default_or_above_the_threshold() -> None:
-    assert AlphaZeroConfig(game="vadus", positions=1).self_play.resignation_value == 0
-    assert not any(played.resigned for played in play(tiny("taugo(size=3)"), 8, value=-1.0))
-    hopeful = tiny("vadus(size=2)", {"simulations": 2}, {"resignation_value": 1.0})
-    assert not any(played.resigned for played in play(hopeful, 8))
 
 
 def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_later() -> None:

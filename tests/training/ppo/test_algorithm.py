@@ -339,12 +339,12 @@ def test_a_bot_that_plays_one_game_at_a_time_is_rejected(
 
 
 def test_the_report_plots_the_score_against_every_kind_of_opponent() -> None:
-    (panel,) = TEXTS.sections[0].plots[0].panels
+    panels = TEXTS.sections[0].plots[0].panels
     rows = [{"frames": frames, "score/latest": 0.5} for frames in (64, 128)]
     with_bot = [{**row, "score/mcts:2": 0.3} for row in rows]
-    assert metrics_plot(rows, "frames", [panel]) != metrics_plot(with_bot, "frames", [panel])
+    assert metrics_plot(rows, "frames", panels) != metrics_plot(with_bot, "frames", panels)
     many = [{**row, **{f"score/{number}": 0.1 for number in range(20)}} for row in rows]
-    assert metrics_plot(many, "frames", [panel]).startswith(b"\x89PNG")
+    assert metrics_plot(many, "frames", panels).startswith(b"\x89PNG")
 
 
 # -- Features of the game -----------------------------------------------------------------------------------------------

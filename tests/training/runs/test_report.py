@@ -77,7 +77,7 @@ def test_the_games_are_those_of_the_latest_matches(alphazero_run: Path) -> None:
 
 def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = load_game("laido(size=3)").deserialize_state("b4\nswap\npass\npass")
-    game = reports._MatchGame.of_match([GameRecord.of_state(swapped, ("first", "second"))], "first")
+    game = GameRecord.of_state(swapped, ("first", "second")), 0
     write_report(alphazero_run)  # makes the folder of the pictures
     monkeypatch.setattr(reports, "_match_games", lambda run: [game])
     assert "first (White) against second" in "".join(reports._games(read_run(alphazero_run)))

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from stoneworks.training.alphazero.cluster.status import ClusterStatus
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.alphazero.sources import GameSource
 
 with require_extra("train", "training runs"):
     from torch import Tensor
@@ -27,8 +28,8 @@ with require_extra("cluster", "clusters"):
 _SECONDS_TO_WAIT = 0.2
 
 
-class ClusterSelfPlay:
-    """Plays continuously on the nodes of a Ray cluster (see :class:`GameSource`).
+class ClusterSelfPlay(GameSource):
+    """Plays continuously on the nodes of a Ray cluster .
 
     A thread hands out calls to the actors and queues their games, also during learning. It hands out no more calls while one
     iteration of positions is queued.
@@ -76,33 +77,26 @@ class ClusterSelfPlay:
         self._thread = threading.Thread(target=self._pump, name="self-play cluster", daemon=True)
         self._thread.start()
 
-    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """See :meth:`GameSource.collect`.
+    def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
+        """See :meth:`GameSource._next_games`.
 
         Raises:
             ClusterError: a node differs.
             SelfPlayError: an actor failed too often.
         """
-        played: list[PlayedGame] = []
-        missing = num_positions
-        while missing > 0 and not stop.is_set():
-            while self._messages:
-                self._report(self._messages.popleft())
-            with self._changed:
-                if not self._queue:
-                    if self._error is not None:
-                        raise self._error
-                    self._changed.wait(_SECONDS_TO_WAIT)
-                    continue
-                node, batch = self._queue.popleft()
-                num_new = sum(len(game.positions) for game in batch.games)
-                self._queued_positions -= num_new
-            self.clocks.add(batch.clocks)
-            self._games_by_node[node.name] += len(batch.games)
-            self._behind += [self._actors.weights.update - batch.update] * len(batch.games)
-            played += batch.games
-            missing -= num_new
-        return played
+        while self._messages:
+            self._report(self._messages.popleft())
+        with self._changed:
+            if not self._queue:
+                if self._error is not None:
+                    raise self._error
+                self._changed.wait(_SECONDS_TO_WAIT)
+                return (), Clocks()
+            node, batch = self._queue.popleft()
+            self._queued_positions -= sum(len(game.positions) for game in batch.games)
+        self._games_by_node[node.name] += len(batch.games)
+        self._behind += [self._actors.weights.update - batch.update] * len(batch.games)
+        return batch.games, batch.clocks
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`. The weights enter the object store once; each node fetches them once."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
-
-from stoneworks.training.alphazero.metrics import Metric
 
 #: Nodes that the display names.
 _NODES_SHOWN = 4
@@ -52,33 +50,11 @@ class ClusterStatus:
 
     def figures(self) -> dict[str, Any]:
         """Return the metrics by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self)} | {
-            "games_per_second_by_node": dict(self.games_per_second_by_node)
-        }
+        return asdict(self)
 
     def scalars(self) -> dict[str, float]:
         """Return the metrics shown in TensorBoard, by tag."""
-        found = {
-            CLUSTER_METRICS[name].tag: value for name, value in self.figures().items() if not isinstance(value, dict)
-        }
-        tag = CLUSTER_METRICS["games_per_second_by_node"].tag
-        return found | {f"{tag}/{name}": rate for name, rate in self.games_per_second_by_node.items()}
-
-
-#: Metrics of runs on a cluster by name in ``metrics.jsonl``.
-CLUSTER_METRICS = {
-    "nodes": Metric("cluster/nodes", "number of nodes with self-play actors"),
-    "actors": Metric("cluster/actors", "number of self-play actors"),
-    "queued_positions": Metric("cluster/queued_positions", "positions that wait for the learner"),
-    "outstanding_batches": Metric("cluster/outstanding_batches", "calls to actors that have not been answered"),
-    "weights_behind": Metric(
-        "cluster/weights_behind",
-        "mean number of updates between the weights that played a game and the latest weights",
-    ),
-    "max_weights_behind": Metric("cluster/max_weights_behind", "maximum of this number"),
-    "restarts": Metric("cluster/restarts", "actors that were started again so far in this session"),
-    "lost_batches": Metric(
-        "cluster/lost_batches", "batches that were lost with actors and nodes so far in this session"
-    ),
-    "games_per_second_by_node": Metric("cluster/games_per_second", "games per second by node; one tag per node"),
-}
+        figures = self.figures()
+        by_node = figures.pop("games_per_second_by_node")
+        figures |= {f"games_per_second/{name}": rate for name, rate in by_node.items()}
+        return {f"cluster/{name}": value for name, value in figures.items()}

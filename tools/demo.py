@@ -1,6 +1,6 @@
 """Demonstration: train an agent on Vadus from scratch, play it against bots, and save its checkpoint, a picture and records.
 
-Run it with ``make demo`` or ``python -m stoneworks.training.demo``. An interrupted demonstration is resumed by the next call.
+Run it with ``make demo`` or ``python -m tools.demo``. An interrupted demonstration is resumed by the next call.
 """
 
 from __future__ import annotations

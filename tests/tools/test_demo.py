@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from stoneworks.evaluation.records import read_records
 from stoneworks.models.checkpoint import load_checkpoint
-from stoneworks.training import demo
+from tools import demo
 
 
 def test_the_demonstration_leaves_an_agent_a_picture_and_records(
