@@ -41,7 +41,8 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     found = spec.entry.load("bot")
     if not (isinstance(found, type) and issubclass(found, Bot)):
         raise RegistrationError(f"{spec.kind}: bot must be a subclass of stoneworks.Bot, got {found!r}")
-    return found.from_spec(spec, loaded, seed)
+    bot_class: type[Bot] = found
+    return bot_class.from_spec(spec, loaded, seed)
 
 
 def default_bot(game: Game) -> str:

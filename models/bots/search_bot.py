@@ -149,19 +149,19 @@ class SearchBot(Bot):
         """See :meth:`Bot.analyze`."""
         result = self.search(state)
         assert self._last is not None
-        edges = self._last.root_edges()
-        actions, chosen, value = edges.actions.astype(np.int64), int(result.actions[0]), float(result.values[0])
+        actions, visits, values, priors = self._last.root_edges()
+        chosen, value = int(result.actions[0]), float(result.values[0])
         return Analysis(
             state.current_player(),
             chosen,
-            actions,
+            actions.astype(np.int64),
             result.policies[0, actions].astype(np.float64),
             value=value,
             proven=value if result.solved[0] else None,
-            simulations=int(edges.visits.sum()),
-            visits=edges.visits.astype(np.int64),
-            action_values=edges.values.astype(np.float64),
-            priors=edges.priors.astype(np.float64),
+            simulations=int(visits.sum()),
+            visits=visits.astype(np.int64),
+            action_values=values.astype(np.float64),
+            priors=priors.astype(np.float64),
             line=tuple(self._last.best_line(chosen, max_actions=LINE_ACTIONS)),
         )
 

@@ -88,23 +88,6 @@ class SearchResult:
     solved: npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class RootEdges:
-    """Statistics of the legal actions at a root, from the perspective of the player to move.
-
-    Attributes:
-        actions: ``int32[num_legal]``, legal actions in ascending order.
-        priors: ``float32[num_legal]``, prior probabilities from the network.
-        visits: ``int32[num_legal]``, visit counts.
-        values: ``float32[num_legal]``, mean values in [-1, 1]; NaN for unvisited actions.
-    """
-
-    actions: npt.NDArray[np.int32]
-    priors: npt.NDArray[np.float32]
-    visits: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
-
-
 class NetworkSearch:
     """Runs searches on batches of up to ``max_games`` games; the tree buffers are reused between searches.
 
@@ -211,8 +194,14 @@ class NetworkSearch:
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
         return SearchResult(actions, values, policies, visits, self._nodes["solved"][:num_games, 0] != 0)
 
-    def root_edges(self, game: int = 0) -> RootEdges:
-        """Return the root statistics of one game of the last search."""
+    def root_edges(self, game: int = 0) -> tuple[npt.NDArray[Any], ...]:
+        """Return statistics of the legal actions at the root of one game of the last search, for the player to move.
+
+        Returns:
+            The actions in ascending order, ``int32[num_legal]``; their visit counts, ``int32[num_legal]``; their mean values
+            in [-1, 1], ``float32[num_legal]``, NaN for unvisited actions; and their prior probabilities from the network,
+            ``float32[num_legal]``.
+        """
         nodes, edges = self._nodes[game], self._edges[game]
         root = nodes[0]
         block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
@@ -223,7 +212,7 @@ class NetworkSearch:
         visits = np.where(taken, children["visits"], 0)
         means = children["total_value"] / np.maximum(children["visits"], 1)
         values = np.where(taken, sign * np.where(children["solved"] != 0, children["network_value"], means), np.nan)
-        return RootEdges(block["action"].copy(), block["prior"].copy(), visits, values)
+        return block["action"].copy(), visits, values, block["prior"].copy()
 
     def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
         """Return the principal variation of the last search that starts with ``first_action`` at the root."""
