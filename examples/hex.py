@@ -7,7 +7,7 @@ explains this file step by step.
 
 from __future__ import annotations
 
-from enum import IntEnum, auto
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +25,17 @@ EMPTY, BLACK, WHITE, COLOR = 0, 1, 2, 3
 FIRST_EDGE, LAST_EDGE, BOTH_EDGES = 4, 8, 12
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    OWN_STONES = stones.OWN_STONES
-    OPPONENT_STONES = stones.OPPONENT_STONES
-    BOARD = stones.BOARD
-    SWAP_LEGAL = auto()
-    PLAYS_BLACK = auto()
+    OWN_STONES: int = stones.OWN_STONES
+    OPPONENT_STONES: int = stones.OPPONENT_STONES
+    BOARD: int = stones.BOARD
+    SWAP_LEGAL: int = 3
+    PLAYS_BLACK: int = 4
+
+
+Plane = _Planes()
 
 
 @kernel

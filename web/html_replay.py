@@ -41,8 +41,7 @@ class Replay:
         """
         if isinstance(games, (str, os.PathLike)):
             games = read_records(games)
-        is_one = isinstance(games, GameRecord) or not isinstance(games, Iterable)
-        chosen = [games] if is_one else [*games]
+        chosen = [*games] if isinstance(games, Iterable) and not isinstance(games, GameRecord) else [games]
         if not chosen:
             raise ValueError("games must contain at least one game, got none")
         self._games = [_frames_of(_record_of(game)) for game in chosen]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,9 +63,19 @@ def end_game(state: Record, winner: int, ending: int) -> None:
     state.ending = ending
 
 
-def plane_names(planes: type[IntEnum]) -> tuple[str, ...]:
-    """Return the names of the planes of a game for ``Game.observation_planes``."""
-    return tuple(plane.name.lower() for plane in planes)
+def plane_names(planes: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the names of the planes of a game, for ``Game.observation_planes``.
+
+    Args:
+        planes: a named tuple with the number of each plane, whose fields are indices in kernels. The older versions of numba
+            do not take the members of an ``IntEnum`` for indices.
+
+    Raises:
+        ValueError: the numbers are not 0, 1, 2, ...
+    """
+    if planes != tuple(range(len(planes))):
+        raise ValueError(f"planes must be numbered 0, 1, 2, ..., got {planes}")
+    return tuple(name.lower() for name in type(planes)._fields)  # type: ignore[attr-defined]
 
 
 @kernel

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from enum import IntEnum, auto
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,18 +51,21 @@ HOLE = 6
 BLOCK = 32
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    OWN_HEXES = 0
-    OPPONENT_HEXES = auto()
-    HOLES_TO_FILL = auto()
-    WINDOW = auto()
-    OWN_CONES_LEFT = auto()
-    OPPONENT_CONES_LEFT = auto()
-    TILES_LEFT = auto()
-    CONE_TO_PLACE = auto()
-    DARK_TO_ACT = auto()
+    OWN_HEXES: int = 0
+    OPPONENT_HEXES: int = 1
+    HOLES_TO_FILL: int = 2
+    WINDOW: int = 3
+    OWN_CONES_LEFT: int = 4
+    OPPONENT_CONES_LEFT: int = 5
+    TILES_LEFT: int = 6
+    CONE_TO_PLACE: int = 7
+    DARK_TO_ACT: int = 8
+
+
+Plane = _Planes()
 
 
 def kind_of(code: Any) -> Any:

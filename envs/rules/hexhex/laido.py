@@ -6,8 +6,7 @@ Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The ruli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum, auto
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,15 +26,18 @@ if TYPE_CHECKING:
 BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    OWN_STONES = stones.OWN_STONES
-    OPPONENT_STONES = stones.OPPONENT_STONES
-    BOARD = stones.BOARD
-    SWAP_LEGAL = auto()
-    PASSED = auto()
-    BLACK_TO_ACT = auto()
+    OWN_STONES: int = stones.OWN_STONES
+    OPPONENT_STONES: int = stones.OPPONENT_STONES
+    BOARD: int = stones.BOARD
+    SWAP_LEGAL: int = 3
+    PASSED: int = 4
+    BLACK_TO_ACT: int = 5
+
+
+Plane = _Planes()
 
 
 reset = clear_stones

@@ -7,8 +7,7 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import IntEnum, auto
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,15 +25,18 @@ from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, ru
 BY_GROUPS, DRAWN = 1, 2
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    OWN_STONES = stones.OWN_STONES
-    OPPONENT_STONES = stones.OPPONENT_STONES
-    BOARD = stones.BOARD
-    SECOND_STONE = auto()
-    PASSED = auto()
-    BLACK_TO_ACT = auto()
+    OWN_STONES: int = stones.OWN_STONES
+    OPPONENT_STONES: int = stones.OPPONENT_STONES
+    BOARD: int = stones.BOARD
+    SECOND_STONE: int = 3
+    PASSED: int = 4
+    BLACK_TO_ACT: int = 5
+
+
+Plane = _Planes()
 
 
 reset = clear_stones

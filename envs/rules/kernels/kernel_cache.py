@@ -21,7 +21,6 @@ import tempfile
 import time
 import types
 from collections.abc import Callable
-from enum import EnumType
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -186,12 +185,11 @@ def _add_value(add: Callable[[bytes], None], value: Any, seen: set[int]) -> None
     elif isinstance(value, np.ndarray):
         add(str((value.dtype, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
     elif isinstance(value, (tuple, frozenset)):
+        add(repr(getattr(value, "_fields", "")).encode())
         for item in sorted(value, key=repr) if isinstance(value, frozenset) else value:
             _add_value(add, item, seen)
     elif isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)):
         add(repr(value).encode())
-    elif isinstance(value, EnumType):
-        add(repr(list(value)).encode())
     elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)):
         add(value.__name__.encode())
     else:  # an intrinsic or similar: represented by its source file

@@ -8,8 +8,7 @@ listed in docs/taugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import IntEnum, auto
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,22 +58,25 @@ NUM_ROW_WORDS = 28
 BY_SCORE, DRAWN = 1, 2
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    OWN_STONES = stones.OWN_STONES
-    OPPONENT_STONES = stones.OPPONENT_STONES
-    BOARD = stones.BOARD
-    PERIMETER = auto()
-    EDGE_POINTS = auto()
-    LAST_STONE_OF_LINE = auto()
-    LINE_NORTH = auto()
-    LINE_EAST = auto()
-    LINE_SOUTH = auto()
-    LINE_WEST = auto()
-    LINE_IN_PROGRESS = auto()
-    PASSED = auto()
-    BLACK_TO_ACT = auto()
+    OWN_STONES: int = stones.OWN_STONES
+    OPPONENT_STONES: int = stones.OPPONENT_STONES
+    BOARD: int = stones.BOARD
+    PERIMETER: int = 3
+    EDGE_POINTS: int = 4
+    LAST_STONE_OF_LINE: int = 5
+    LINE_NORTH: int = 6
+    LINE_EAST: int = 7
+    LINE_SOUTH: int = 8
+    LINE_WEST: int = 9
+    LINE_IN_PROGRESS: int = 10
+    PASSED: int = 11
+    BLACK_TO_ACT: int = 12
+
+
+Plane = _Planes()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:

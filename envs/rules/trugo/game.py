@@ -8,9 +8,8 @@ as in Go. The rulings R1 to R10 are listed in docs/trugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import IntEnum, auto
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,32 +69,35 @@ BY_PIECES, TOO_LONG = 1, 2
 NOTHING_PICKED = -1
 
 
-class Plane(IntEnum):
+class _Planes(NamedTuple):
     """The planes of an observation."""
 
-    BOARD = 0
-    TILES_ROTATION_0 = auto()
-    TILES_ROTATION_1 = auto()
-    TILES_ROTATION_2 = auto()
-    OWN_TOP_PIECES_ON_TOP_CORNERS = auto()
-    OWN_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
-    OPPONENT_TOP_PIECES_ON_TOP_CORNERS = auto()
-    OPPONENT_TOP_PIECES_ON_BOTTOM_CORNERS = auto()
-    OWN_PINNED_PIECES_ON_TOP_CORNERS = auto()
-    OWN_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
-    OPPONENT_PINNED_PIECES_ON_TOP_CORNERS = auto()
-    OPPONENT_PINNED_PIECES_ON_BOTTOM_CORNERS = auto()
-    JUNCTIONS_ON_TOP_CORNERS = auto()
-    JUNCTIONS_ON_BOTTOM_CORNERS = auto()
-    PICKED_ON_TOP_CORNERS = auto()
-    PICKED_ON_BOTTOM_CORNERS = auto()
-    DESTINATION_TO_CHOOSE = auto()
-    WANING = auto()
-    POOL = auto()
-    OWN_RESERVE = auto()
-    OPPONENT_RESERVE = auto()
-    TURNS_PLAYED = auto()
-    WHITE_TO_ACT = auto()
+    BOARD: int = 0
+    TILES_ROTATION_0: int = 1
+    TILES_ROTATION_1: int = 2
+    TILES_ROTATION_2: int = 3
+    OWN_TOP_PIECES_ON_TOP_CORNERS: int = 4
+    OWN_TOP_PIECES_ON_BOTTOM_CORNERS: int = 5
+    OPPONENT_TOP_PIECES_ON_TOP_CORNERS: int = 6
+    OPPONENT_TOP_PIECES_ON_BOTTOM_CORNERS: int = 7
+    OWN_PINNED_PIECES_ON_TOP_CORNERS: int = 8
+    OWN_PINNED_PIECES_ON_BOTTOM_CORNERS: int = 9
+    OPPONENT_PINNED_PIECES_ON_TOP_CORNERS: int = 10
+    OPPONENT_PINNED_PIECES_ON_BOTTOM_CORNERS: int = 11
+    JUNCTIONS_ON_TOP_CORNERS: int = 12
+    JUNCTIONS_ON_BOTTOM_CORNERS: int = 13
+    PICKED_ON_TOP_CORNERS: int = 14
+    PICKED_ON_BOTTOM_CORNERS: int = 15
+    DESTINATION_TO_CHOOSE: int = 16
+    WANING: int = 17
+    POOL: int = 18
+    OWN_RESERVE: int = 19
+    OPPONENT_RESERVE: int = 20
+    TURNS_PLAYED: int = 21
+    WHITE_TO_ACT: int = 22
+
+
+Plane = _Planes()
 
 
 def board_dtype(room: int) -> np.dtype[Any]:

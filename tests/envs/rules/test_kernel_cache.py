@@ -8,8 +8,8 @@ import resource
 import subprocess
 import sys
 import types
+from collections import namedtuple
 from collections.abc import Callable, Iterator
-from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -176,10 +176,11 @@ def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path, mon
     assert thesis.read_text() == "of somebody"
 
 
-def test_the_digest_depends_on_the_numbers_of_an_enumeration() -> None:
+def test_the_digest_depends_on_the_numbers_of_planes() -> None:
     def digest(**numbers: int) -> str:
-        names = {"Plane": IntEnum("Plane", numbers)}
+        names = {"Plane": namedtuple("Planes", numbers)(**numbers)}
         function = types.FunctionType((lambda: Plane.BOARD).__code__, names)  # type: ignore[name-defined]  # noqa: F821
         return KernelCache("board", function, ()).name
 
     assert digest(BOARD=1) == digest(BOARD=1) != digest(BOARD=2)
+    assert digest(BOARD=1, PASSED=2) != digest(PASSED=1, BOARD=2)
