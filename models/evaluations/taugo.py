@@ -32,7 +32,7 @@ from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, place_stone, scores
 from stoneworks.envs.rules.taugo.lines import CORNER, NONE, cut_from, next_stone, search_first_stones
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings
 from stoneworks.envs.rules.templates import NO_ACTION
-from stoneworks.models.search.turn_search import insert_best
+from stoneworks.models.evaluations.ranking import insert_best
 
 #: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 310.0

@@ -33,6 +33,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.templates import NO_ACTION, apply_action, legal_actions
+from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.transposition_table import (
     AT_LEAST,
     AT_MOST,
@@ -44,7 +45,7 @@ from stoneworks.models.search.transposition_table import (
     slot_of,
     store,
 )
-from stoneworks.models.search.turn_search import WIN_VALUE, draw_best, evaluate, insert_best, rate_actions, value_of_end
+from stoneworks.models.search.turn_search import WIN_VALUE, draw_best, evaluate, rate_actions, value_of_end
 
 #: Maximum search depth in turns.
 MAX_DEPTH = 32

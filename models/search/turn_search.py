@@ -26,6 +26,7 @@ from stoneworks.envs.rules.kernels import (
 from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
+from stoneworks.models.evaluations.ranking import insert_best
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
 WIN_VALUE = 1e6
@@ -55,28 +56,6 @@ def value_of_end(state: Record, player: int, num_actions: int) -> float:
 
 
 # -- Selection of actions: the best by rating, and a random one of those with the highest value -----------------------
-
-
-@kernel
-def insert_best(best: Int64s, num_best: int, limit: int, ratings: Record, action: int) -> int:
-    """Insert ``action`` into the sorted list of the best actions and return the new length of the list.
-
-    Args:
-        best: the best actions so far, in descending order of rating; ties in order of insertion. Updated in place.
-        num_best: number of actions in ``best``.
-        limit: maximum number of actions to keep.
-        ratings: rating of each action, indexed by action.
-        action: the action to insert.
-    """
-    place = num_best
-    while place > 0 and ratings[best[place - 1]] < ratings[action]:
-        place -= 1
-    if place >= limit:
-        return num_best
-    for later in range(min(num_best, limit - 1), place, -1):
-        best[later] = best[later - 1]
-    best[place] = action
-    return min(num_best + 1, limit)
 
 
 @kernel

@@ -15,9 +15,10 @@ from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.evaluations import evaluation_kernels
+from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, relative_to
 from stoneworks.models.search.transposition_table import hash_bytes
-from stoneworks.models.search.turn_search import WIN_VALUE, evaluate, insert_best
+from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
 
 WIDE = 10**6
 #: Boards on which a plain minimax sees a lot, and how many turns it can look ahead near the end of a game.

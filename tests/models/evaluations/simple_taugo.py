@@ -10,6 +10,7 @@ from stoneworks.envs.rules.taugo.game import NUM_ROW_WORDS, apply_action
 from stoneworks.envs.rules.taugo.lines import next_stone
 from stoneworks.envs.rules.taugo.strings import NO_STRING
 from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.evaluations.taugo import (
     NUM_TURNS_TRIED,
     PRICE_OF_STRING,
@@ -19,7 +20,6 @@ from stoneworks.models.evaluations.taugo import (
     lead_of,
     rate_turns,
 )
-from stoneworks.models.search.turn_search import insert_best
 
 
 @kernel

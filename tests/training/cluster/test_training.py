@@ -121,8 +121,7 @@ def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
     counts = [status.metrics["nodes"] for status in seen if status.metrics]
     assert 1 in counts
     assert counts[-1] == 2
-    assert seen[-1].cluster is not None
-    assert seen[-1].cluster.lost_batches > 0
+    assert seen[-1].metrics["lost_batches"] > 0
     assert all_cores_free(cluster.address)
 
 
@@ -196,7 +195,7 @@ from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.config_files import load_config
 
 def report(status):
-    if status.iterations == 3:
+    if status.metrics.get("iterations") == 3:
         os.kill(os.getpid(), signal.SIGKILL)
 
 train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report)
