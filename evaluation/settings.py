@@ -83,7 +83,7 @@ class ArenaSettings(Document):
         Annotated[
             Sprt,
             BeforeValidator(lambda value: Sprt.from_text(value) if isinstance(value, str) else value),
-            PlainSerializer(str),
+            PlainSerializer(lambda sprt: str(sprt)),
         ]
         | None
     ) = None
