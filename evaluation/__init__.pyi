@@ -12,7 +12,7 @@ from .ladder import (
     shipped_ladders as shipped_ladders,
 )
 from .match import play_match as play_match
-from .rate import RateResult as RateResult, RateSettings as RateSettings, rate as rate
+from .player_rating import RateResult as RateResult, RateSettings as RateSettings, rate as rate
 from .ratings import (
     DisconnectedPlayersError as DisconnectedPlayersError,
     Pairing as Pairing,

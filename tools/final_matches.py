@@ -18,7 +18,7 @@ from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.rate import MatchSummary, rate_summaries
+from stoneworks.evaluation.player_rating import MatchSummary, rate_summaries
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots

@@ -15,7 +15,7 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.rate import AgentMatches, rate_summaries
+from stoneworks.evaluation.player_rating import AgentMatches, rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file

@@ -18,7 +18,7 @@ from stoneworks.evaluation import (
     rate_players,
 )
 from stoneworks.evaluation.match import MatchResult
-from stoneworks.evaluation.rate import AgentMatches, MatchSummary, rate_summaries
+from stoneworks.evaluation.player_rating import AgentMatches, MatchSummary, rate_summaries
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
 
 choix = pytest.importorskip("choix")
