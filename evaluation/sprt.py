@@ -70,6 +70,8 @@ class Sprt(Document):
         Raises:
             ValueError: a name is unknown or given twice, or a value is invalid.
         """
+        if not isinstance(text, str):
+            raise ValueError(f"sprt must be a string such as 'elo0=0,elo1=30', got {text!r}")
         values: dict[str, float] = {}
         for part in text.split(",") if text else ():
             name, _, value = part.partition("=")
