@@ -119,13 +119,19 @@ def assert_nothing_changes() -> Callable[[Iterable[Any]], None]:
     return check
 
 
-@pytest.fixture(scope="session")
-def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _train(folder: Path, config: dict[str, Any]) -> Path:
+    """Train a tiny run to its end, and return its folder."""
     from stoneworks.training.runs.config_files import parse_config
     from stoneworks.training.runs.run import train_run
 
-    folder = tmp_path_factory.mktemp("alphazero") / "run"
-    config = parse_config(
+    train_run(parse_config(config, "test"), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _train(
+        tmp_path_factory.mktemp("alphazero") / "run",
         {
             "algorithm": "alphazero",
             "game": "vadus(size=2)",
@@ -145,10 +151,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "simulations": 4,
             },
         },
-        "test",
     )
-    train_run(config, folder)  # type: ignore[arg-type]
-    return folder
 
 
 @pytest.fixture
@@ -159,11 +162,8 @@ def alphazero_run(finished_run: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from stoneworks.training.runs.config_files import parse_config
-    from stoneworks.training.runs.run import train_run
-
-    folder = tmp_path_factory.mktemp("ppo") / "run"
-    config = parse_config(
+    return _train(
+        tmp_path_factory.mktemp("ppo") / "run",
         {
             "algorithm": "ppo",
             "game": "vadus(size=2)",
@@ -174,10 +174,7 @@ def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "network": {"channels": 4, "blocks": 1},
             "matches": {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]},
         },
-        "test",
     )
-    train_run(config, folder)  # type: ignore[arg-type]
-    return folder
 
 
 @pytest.fixture
