@@ -1,0 +1,156 @@
+"""Samples of solved positions, stored as data in the package ``stoneworks.evaluation.samples``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib import resources
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from stoneworks.checks import check_integer
+from stoneworks.documents import Document, DocumentError, Tuple
+from stoneworks.envs.rules import Game, State
+from stoneworks.evaluation.folder import file_stem
+from stoneworks.models.bots.loading import load_bot
+from stoneworks.models.solver import Solver, UnsolvedError
+from stoneworks.reading import parse_json
+
+_PACKAGE = "stoneworks.evaluation.samples"
+
+
+class SolvedPosition(Document):
+    """A position in which some action loses the exact result.
+
+    Attributes:
+        actions: texts of the actions that lead to it.
+        phase: share of its game that has been played, from 0 to 1.
+        result: exact result for the player to move.
+        keeping: texts of the actions that keep it.
+    """
+
+    actions: Tuple[str]
+    phase: Annotated[float, Field(ge=0, le=1)]
+    result: Annotated[int, Field(ge=-1, le=1)]
+    keeping: Tuple[str]
+
+
+class Sample(Document):
+    """Solved positions of a game.
+
+    Attributes:
+        game: the game string.
+        version: version of the game.
+        sources: the bots whose games against themselves the positions are from.
+        last_actions: the positions are from the last so many actions of each game; None for all.
+        num_unsolved: positions that were drawn and not solved within ``max_positions``.
+        max_positions: maximum number of positions that the solver visited for each.
+        seed: seed of the games.
+        positions: the positions, all different.
+    """
+
+    game: str
+    version: int
+    sources: Tuple[str]
+    last_actions: int | None
+    num_unsolved: int
+    max_positions: int
+    seed: int
+    positions: Tuple[SolvedPosition]
+
+
+def load_sample(game: Game, path: str | os.PathLike[str] | None = None) -> Sample:
+    """Return the sample in a file, or the stored one of ``game``. Raises ``DocumentError`` if there is none or it is invalid."""
+    if path is not None:
+        sample = Sample.from_file(path)
+    else:
+        file = resources.files(_PACKAGE) / f"{file_stem(game)}.json"
+        if not file.is_file():
+            raise DocumentError(f"no sample of solved positions for {game}; make one with `stoneworks accuracy --make`")
+        sample = Sample.parse(parse_json(file.read_text(encoding="utf-8"), DocumentError, file.name), file.name)
+    if sample.game != str(game) or sample.version != game.version:
+        raise DocumentError(
+            f"the sample is of {sample.game} version {sample.version}, expected {game} version {game.version}"
+        )
+    return sample
+
+
+def make_sample(
+    game: Game,
+    num_positions: int,
+    *,
+    sources: tuple[str, ...] = ("random", "greedy"),
+    last_actions: int | None = None,
+    max_positions: int = 1_000_000,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sample:
+    """Return a sample of solved positions from games of bots against themselves, one position per game.
+
+    The first actions of each game are random, 0 to 3 of them. At most 100 games are played per position of the sample.
+
+    Args:
+        game: the game.
+        num_positions: number of positions, fewer if not enough are found.
+        sources: the bots, in turn.
+        last_actions: draw positions only from the last so many actions of each game.
+        max_positions: maximum number of positions that the solver visits for each.
+        seed: seed of the games.
+        progress: called with the number of positions found and wanted.
+    """
+    check_integer("num_positions", num_positions, 1)
+    solver, rng = Solver(game), np.random.default_rng(seed)
+    found: dict[bytes, SolvedPosition] = {}
+    unsolved: set[bytes] = set()
+    for state, length in _positions(game, sources, last_actions, rng, 100 * num_positions):
+        if progress is not None:
+            progress(len(found), num_positions)
+        if len(found) == num_positions:
+            break
+        key = state.record.tobytes()
+        if key in found or key in unsolved:
+            continue
+        try:
+            solution = solver.solve(state, max_positions=max_positions)
+        except UnsolvedError:
+            unsolved.add(key)
+            continue
+        if len(solution.actions) < len(state.legal_actions()):
+            found[key] = SolvedPosition(
+                actions=tuple(map(game.action_to_string, state.history())),
+                phase=round(state.move_number() / length, 3),
+                result=solution.result,
+                keeping=tuple(map(game.action_to_string, solution.actions)),
+            )
+    return Sample(
+        game=str(game),
+        version=game.version,
+        sources=sources,
+        last_actions=last_actions,
+        num_unsolved=len(unsolved),
+        max_positions=max_positions,
+        seed=seed,
+        positions=tuple(found.values()),
+    )
+
+
+def _positions(
+    game: Game, sources: tuple[str, ...], last_actions: int | None, rng: np.random.Generator, num_games: int
+) -> Iterator[tuple[State, int]]:
+    """Yield a position of each of ``num_games`` games, with the length of its game."""
+    bots = [load_bot(name, game, int(rng.integers(2**31))) for name in sources]
+    for number in range(num_games):
+        bot, num_random = bots[number % len(bots)], int(rng.integers(4))
+        bot.restart()
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            at_random = state.move_number() < num_random
+            state.apply_action(int(rng.choice(state.legal_actions())) if at_random else bot.step(state))
+        history = state.history()
+        first = 0 if last_actions is None else max(0, len(history) - last_actions)
+        before = game.new_initial_state()
+        for action in history[: int(rng.integers(first, len(history)))]:
+            before.apply_action(action)
+        yield before, len(history)

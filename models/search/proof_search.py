@@ -1,0 +1,304 @@
+"""Proof search: exact results by alpha-beta search with null windows, a transposition table in memory and symmetries.
+
+A template over a game's kernels, like all searches. It decides whether the result of a position is at least a threshold for
+one player. With a threshold, each position has two possible outcomes, so no values are carried along the path: the player to
+move succeeds if any action leads to a position in which the same player succeeds or the opponent fails. Nothing
+assumes that players alternate.
+
+Each position is identified by a hash of its observation for the player to move, which must determine the result of the
+game. The hash is the sum over the entries of the observation of a random key times the entry, for each symmetry of the
+game; positions are merged by taking the symmetry with the least sum. Before a position is searched, all its successors are looked
+up in the table.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+from stoneworks.envs.rules.kernels import (
+    BoardArray,
+    Float32s,
+    Float32Table,
+    Int8s,
+    Int32Table,
+    Int64s,
+    Record,
+    StateArray,
+    UInt64s,
+    int64,
+    kernel,
+)
+from stoneworks.envs.rules.kernels.bits import highest_bit, list_legal
+from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe, result_bounds
+from stoneworks.models.search.turn_search import rate_actions
+
+#: Number of entries that a position may be in: a cache line.
+BUCKET = 8
+#: The bits of an entry that hold the key; the rest are the bounds (two bits each) and the effort (six bits).
+KEY_BITS = 54
+
+FRAME = np.dtype(
+    [
+        ("key", "u8"),
+        ("bucket", "i8"),
+        ("num_chosen", "i4"),
+        ("num_done", "i4"),
+        ("need", "i4"),  # the result that the player to move needs to succeed
+        ("entered", "i4"),
+        ("start", "i8"),  # the number of positions visited before
+    ],
+    align=True,
+)
+FrameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(FRAME)[::1]]
+UInt64Table: TypeAlias = Annotated[npt.NDArray[np.uint64], numba.uint64[:, ::1]]
+
+# Indices of ``progress``.
+PLY, POSITIONS, LIMIT, SUCCESS, NUM_PROGRESS = 0, 1, 2, 3, 4
+
+#: How much the latest outcome of an action counts for its history.
+RATE_OF_HISTORY = np.float32(0.02)
+
+_KEY_MASK = np.uint64((1 << KEY_BITS) - 1)
+_BOUNDS_SHIFT, _EFFORT_SHIFT = np.uint64(KEY_BITS), np.uint64(KEY_BITS + 4)
+_ONE = np.uint64(1)
+_EXPONENT, _SIGNIFICAND, _FLOAT = np.uint64(23), np.uint64(9), np.uint64(0xFFFFFFFF)
+#: Bounds as stored: lower bound + 1, and four times the upper bound + 1.
+_UNKNOWN = 8
+
+
+def hash_keys(game: Game) -> npt.NDArray[np.uint64]:
+    """Return the keys of the entries of observations, followed by those of planes of a single value.
+
+    Returns:
+        ``uint64[num_planes * (num_cells + 1), 2 * num_symmetries + 1]``: two keys per symmetry, those of the entry's image, and
+        the factor of the value that adds nothing to the hash: that of the initial position, or 0 in planes that a symmetry changes.
+    """
+    num_planes, num_cells = game.flat_observation_shape
+    num_entries = num_planes * num_cells
+    random = np.random.default_rng(0).integers(0, 2**64, (num_entries + num_planes, 2), np.uint64)
+    images = [np.concatenate([symmetry.observation, num_entries + symmetry.planes]) for symmetry in game.symmetries]
+    first = game.new_initial_state().observation_tensor(0)
+    changed = np.zeros(num_planes, np.bool_)
+    for symmetry in game.symmetries:
+        changed |= (symmetry.of_observation(first) != first).any(axis=(1, 2))
+    first[changed] = 0
+    keys = np.zeros((num_entries + num_planes, 2 * len(images) + 1), np.uint64)
+    for index, image in enumerate(images):
+        keys[:, 2 * index : 2 * index + 2] = random[image]
+    keys[:num_entries, -1] = [factor_of(value) for value in first.ravel().view(np.uint32).tolist()]
+    return keys
+
+
+@kernel
+def factor_of(bits: int) -> int:
+    """Return the bits of a float32 rotated, so that the factor of 1.0 is odd and no bits of a key are lost."""
+    word = np.uint64(bits)
+    return word >> _EXPONENT | (word << _SIGNIFICAND & _FLOAT)  # type: ignore[return-value]
+
+
+@kernel
+def hash_observation(bits: Record, keys: UInt64Table, sums: UInt64s) -> int:
+    """Write the hash of an observation, and return the index of the least of the first words in ``sums``.
+
+    Args:
+        bits: ``uint32[num_planes, num_cells]``, the bits of the observation.
+        keys: see :func:`hash_keys`.
+        sums: output, ``uint64[2 * num_symmetries]``: two words per symmetry.
+    """
+    num_planes, num_cells = bits.shape
+    num_sums = sums.shape[0]
+    sums[:] = 0
+    for plane in range(num_planes):
+        first = bits[plane, 0]
+        cell = 1
+        while cell < num_cells and bits[plane, cell] == first:
+            cell += 1
+        if cell == num_cells:
+            factor = factor_of(first)
+            if factor:
+                row = keys[num_planes * num_cells + plane]
+                for index in range(num_sums):
+                    sums[index] += factor * row[index]
+            continue
+        for cell in range(num_cells):
+            row = keys[plane * num_cells + cell]
+            factor = factor_of(bits[plane, cell]) - row[num_sums]
+            if factor:
+                for index in range(num_sums):
+                    sums[index] += factor * row[index]
+    least = 0
+    for index in range(2, num_sums, 2):
+        if sums[index] < sums[least]:
+            least = index
+    return least
+
+
+@kernel
+def find(table: UInt64s, bucket: int, key: int) -> int:
+    """Return the index of the entry with ``key`` in a bucket of ``table[num_buckets * BUCKET]``, or -1."""
+    for index in range(bucket, bucket + BUCKET):
+        if table[index] & _KEY_MASK == key:
+            return index
+    return -1
+
+
+@kernel
+def known_bounds(table: UInt64s, bucket: int, key: int) -> tuple[int, int]:
+    """Return bounds of the result of a position for the player to move, from ``table[num_buckets * BUCKET]``."""
+    index = find(table, bucket, key)
+    if index < 0:
+        return -1, 1
+    bounds = int64(table[index] >> _BOUNDS_SHIFT & np.uint64(15))
+    return (bounds & 3) - 1, (bounds >> 2) - 1
+
+
+@kernel
+def store(table: UInt64s, bucket: int, key: int, need: int, success: bool, positions: int) -> None:
+    """Store that the player to move of a position gets at least ``need``, or less.
+
+    It replaces the entry of least effort of the bucket of ``table[num_buckets * BUCKET]``.
+    """
+    index = find(table, bucket, key)
+    effort = np.uint64(highest_bit(positions + 1))
+    bounds = _UNKNOWN
+    if index >= 0:
+        bounds = int64((table[index] >> _BOUNDS_SHIFT) & np.uint64(15))
+        effort = max(effort, table[index] >> _EFFORT_SHIFT)
+    else:
+        index = bucket
+        for other in range(bucket + 1, bucket + BUCKET):
+            if table[other] >> _EFFORT_SHIFT < table[index] >> _EFFORT_SHIFT:
+                index = other
+    low, high = bounds & 3, bounds >> 2
+    if success:
+        low = max(low, need + 1)
+    else:
+        high = min(high, need)
+    table[index] = key | np.uint64(low + 4 * high) << _BOUNDS_SHIFT | effort << _EFFORT_SHIFT
+
+
+@kernel
+def rate_equally(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
+    """Replace ``rate_actions`` for games without an evaluation."""
+    ratings[:] = 0
+
+
+# Long: recursion is unrolled into a stack of arrays that all parts of the loop read and write.
+def search_proof(
+    board: BoardArray,
+    path: StateArray,
+    frames: FrameArray,
+    candidates: Int32Table,
+    table: UInt64s,
+    keys: UInt64Table,
+    history: Float32Table,
+    progress: Int64s,
+) -> None:
+    """Continue a search until it is decided or ``progress[LIMIT]`` positions have been visited.
+
+    Args:
+        board: the board constants.
+        path: ``[depth]``, the positions from the root to the current one. ``depth`` is more than the actions left in the game.
+        frames: ``[depth]``, the remaining work at each of them. To start, ``entered`` of the first is 0 and ``need`` is set.
+        candidates: ``int32[depth, num_actions]``, the actions to try at each of them.
+        table: ``[num_buckets * BUCKET]``, the transposition table; 0 is an empty entry.
+        keys: see :func:`hash_keys`.
+        history: ``float32[2, num_actions]``, how often each action of each player succeeded, to order actions.
+        progress: ``int64[NUM_PROGRESS]``: the current ply (0 to start, -1 when decided), the number of positions visited,
+            its limit, and, when decided, whether the player to move at the root succeeds.
+    """
+    num_actions = board[0].num_actions
+    mask = np.empty(num_actions, np.int8)
+    legal = np.empty(num_actions, np.int64)
+    ratings = np.empty(num_actions, np.float32)
+    planes = np.empty((keys.shape[0] // (board[0].num_cells + 1), board[0].num_cells), np.float32)
+    bits = planes.view(np.uint32)
+    sums = np.empty(keys.shape[1] - 1, np.uint64)
+    child_room = np.empty(1, path.dtype)
+    child = child_room[0]
+    bucket_mask = np.uint64(table.shape[0] // BUCKET - 1)
+
+    ply = progress[PLY]
+    positions = progress[POSITIONS]
+    success = progress[SUCCESS] != 0
+    while ply >= 0 and positions < progress[LIMIT]:
+        state = path[ply]
+        frame = frames[ply]
+        player = int64(state.current_player)
+        if not frame.entered:
+            frame.entered = 1
+            frame.start = positions
+            frame.num_done = 0
+            frame.num_chosen = 0
+            observe(board[0], state, player, planes)
+            least = hash_observation(bits, keys, sums)
+            frame.bucket = int64(sums[least] & bucket_mask) * BUCKET
+            frame.key = sums[least + 1] & _KEY_MASK | _ONE
+            low, high = known_bounds(table, frame.bucket, frame.key)
+            success = low >= frame.need
+            if success or high < frame.need:
+                ply -= 1
+                continue
+            legal_actions(board[0], state, mask)
+            num_legal = list_legal(mask, legal)
+            rate_actions(board[0], state, mask, ratings)
+            num_chosen = 0
+            for place in range(num_legal):
+                action = legal[place]
+                positions += 1
+                child_room[0] = path[ply]
+                apply_action(board[0], child, action)
+                if child.ending:
+                    low = 0 if child.winner == NO_WINNER else 1 if child.winner == player else -1
+                    high = low
+                else:
+                    observe(board[0], child, int64(child.current_player), planes)
+                    least = hash_observation(bits, keys, sums)
+                    bucket = int64(sums[least] & bucket_mask) * BUCKET
+                    low, high = known_bounds(table, bucket, sums[least + 1] & _KEY_MASK | _ONE)
+                    if child.current_player != player:
+                        low, high = -high, -low
+                    if low < frame.need and high >= frame.need:
+                        floor, ceiling = result_bounds(board[0], child)
+                        if player == 1:
+                            floor, ceiling = -ceiling, -floor
+                        low, high = max(low, floor), min(high, ceiling)
+                success = low >= frame.need
+                if success:
+                    break
+                if high < frame.need:
+                    continue
+                rating = ratings[action] + history[player, action]
+                after = num_chosen
+                while after > 0 and ratings[candidates[ply, after - 1]] < rating:
+                    candidates[ply, after] = candidates[ply, after - 1]
+                    after -= 1
+                ratings[action] = rating
+                candidates[ply, after] = action
+                num_chosen += 1
+            if not success:
+                frame.num_chosen = num_chosen
+        else:  # the last candidate has been searched
+            action = candidates[ply, frame.num_done - 1]
+            success = success == (path[ply + 1].current_player == player)
+            if success:
+                frame.num_chosen = 0
+            history[player, action] += RATE_OF_HISTORY * (np.float32(success) - history[player, action])
+        if frame.num_done < frame.num_chosen:
+            path[ply + 1] = path[ply]
+            apply_action(board[0], path[ply + 1], candidates[ply, frame.num_done])
+            frame.num_done += 1
+            frames[ply + 1].need = frame.need if path[ply + 1].current_player == player else 1 - frame.need
+            frames[ply + 1].entered = 0
+            ply += 1
+            continue
+        store(table, frame.bucket, frame.key, frame.need, success, positions - frame.start)
+        ply -= 1
+    progress[PLY] = ply
+    progress[POSITIONS] = positions
+    progress[SUCCESS] = success

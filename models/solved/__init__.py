@@ -1,0 +1,1 @@
+"""The solved games that come with stoneworks: one JSON file per game."""

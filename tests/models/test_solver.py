@@ -1,0 +1,247 @@
+"""The solver against a second program: a plain minimax over the naive implementations of the rules."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.models import load_bot
+from stoneworks.models.search.proof_search import hash_keys, hash_observation
+from stoneworks.models.solved.solved_game import shipped_solutions
+from stoneworks.models.solver import Solution, Solver, SolverMemoryError, TableError, UnsolvedError
+
+SMALL = ("vadus(size=2)", "laido(size=2)", "taugo(size=3)", "taigo(radius=1)", "trugo(max_turns=7,radius=1,tiles=4)")
+
+
+# -- The second program --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def naive_games(repository: Path, load_module: Callable[[str, Path], ModuleType]) -> dict[str, Callable[..., Any]]:
+    folder = repository / "tests" / "envs" / "rules"
+    return {
+        name: make
+        for path in sorted(folder.glob("naive_*.py"))
+        for name, make in load_module(path.stem, path).NAIVE_GAMES.items()
+    }
+
+
+def played(naive: Any, text: str) -> Any:
+    def copied(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: list(one) if isinstance(one, list) else one for key, one in value.items()}
+        return copy.copy(value) if isinstance(value, (list, set)) else value
+
+    after = copy.copy(naive)
+    after.__dict__ = {name: copied(value) for name, value in vars(naive).items()}
+    after.play(text)
+    return after
+
+
+class Minimax:
+    """Results for player 0. The library's records are only the keys of the memory."""
+
+    def __init__(self) -> None:
+        self.memory: dict[bytes, int] = {}
+
+    def value(self, state: State, naive: Any) -> int:
+        if naive.result is not None:
+            return {"draw": 0, 0: 1, 1: -1}.get(naive.result, 0)
+        key = state.record.tobytes()
+        if key not in self.memory:
+            sign = 1 - 2 * naive.to_act
+            best = -1
+            for text in sorted(naive.legal_texts()):
+                child = state.child(state.string_to_action(text))
+                best = max(best, sign * self.value(child, played(naive, text)))
+                if best == 1:
+                    break
+            self.memory[key] = sign * best
+        return self.memory[key]
+
+
+def positions_of(game: Game, naive: Any, rng: np.random.Generator) -> Iterator[tuple[State, Any]]:
+    """The positions of a random game."""
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        yield state.clone(), naive
+        text = str(rng.choice(sorted(naive.legal_texts())))
+        state.apply_action(state.string_to_action(text))
+        naive = played(naive, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "num_games", "last_actions"),
+    [
+        ("vadus(size=2)", 10, 5),
+        ("laido(size=2)", 20, 5),
+        ("laido(pie_rule=False,size=2)", 10, 5),
+        ("taugo(size=3)", 5, 5),
+        ("taigo(radius=1)", 5, 9),
+        ("taigo(cones=1,radius=2,tiles=8)", 3, 2),
+        ("trugo(max_turns=6,radius=1,tiles=4)", 2, 3),
+    ],
+)
+def test_results_and_actions_are_those_of_a_plain_minimax(
+    naive_games: dict[str, Callable[..., Any]], name: str, num_games: int, last_actions: int
+) -> None:
+    game = load_game(name)
+    solver, minimax, rng = Solver(game, memory_mib=1), Minimax(), np.random.default_rng(1)
+    results = set()
+    for _ in range(num_games):
+        start = naive_games[game.name](**game.options)
+        for state, naive in list(positions_of(game, start, rng))[-last_actions:]:
+            solution = solver.solve(state)
+            sign = 1 - 2 * state.current_player()
+            assert solution.result == sign * minimax.value(state, naive), state
+            keeping = tuple(
+                action
+                for action in state.legal_actions()
+                if sign * minimax.value(state.child(action), played(naive, state.action_to_string(action)))
+                == solution.result
+            )
+            assert solution.actions == keeping, state
+            assert solver.value(state) == sign * solution.result
+            results.add((solution.result, len(keeping) < len(state.legal_actions())))
+    assert len(results) > 1 or game.name == "taigo"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)", "taugo(size=3)"])
+def test_whole_games_have_the_results_of_a_plain_minimax(naive_games: dict[str, Callable[..., Any]], name: str) -> None:
+    game = load_game(name)
+    expected = Minimax().value(game.new_initial_state(), naive_games[game.name](**game.options))
+    assert Solver(game, memory_mib=1).solve(game.new_initial_state()).result == expected
+
+
+# -- Known results -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "result"), [("vadus(size=2)", 0), ("laido(size=2)", -1), ("taugo(size=3)", 0)])
+def test_known_results(name: str, result: int) -> None:
+    game = load_game(name)
+    assert Solver(game, memory_mib=1).solve(game.new_initial_state()).result == result
+
+
+def test_stored_results_are_well_formed() -> None:
+    for name, solved in shipped_solutions().items():
+        game = load_game(name)
+        state = game.new_initial_state()
+        assert str(game) == name
+        assert solved.version == game.version
+        assert solved.num_actions == len(state.legal_actions())
+        assert {state.string_to_action(text) for text in solved.actions} <= set(state.legal_actions())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["laido(size=3)", "laido(pie_rule=False,size=3)", "taigo(radius=2)"])
+def test_stored_results_are_found_again(name: str) -> None:
+    game, stored = load_game(name), shipped_solutions()[name]
+    solution = Solver(game, memory_mib=64).solve(game.new_initial_state())
+    assert solution.result_of(0) == stored.result
+    assert tuple(map(game.action_to_string, solution.actions)) == stored.actions
+
+
+# -- Positions -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_hashes_are_equal_for_images_and_differ_for_other_positions(name: str) -> None:
+    game, rng = load_game(name), np.random.default_rng(0)
+    keys = hash_keys(game)
+    seen: dict[tuple[int, int], set[bytes]] = {}
+
+    def hash_of(planes: Any) -> tuple[int, int]:
+        sums = np.empty(keys.shape[1] - 1, np.uint64)
+        least = hash_observation(planes.reshape(game.flat_observation_shape).view(np.uint32), keys, sums)
+        return int(sums[least]), int(sums[least + 1])
+
+    for _ in range(30):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            images = [symmetry.of_observation(state.observation_tensor()) for symmetry in game.symmetries]
+            hashes = {hash_of(np.ascontiguousarray(image)) for image in images}
+            assert len(hashes) == 1
+            seen.setdefault(hashes.pop(), set()).add(min(image.tobytes() for image in images))
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert all(len(classes) == 1 for classes in seen.values())
+    assert len(seen) > 2
+
+
+# -- Limits, interrupts, the table ---------------------------------------------------------------------------------------
+
+
+def test_a_search_that_was_interrupted_goes_on_from_its_table(tmp_path: Path) -> None:
+    game = load_game("taugo(size=3)")
+    state, file = game.new_initial_state(), tmp_path / "table.npz"
+    whole = Solver(game, memory_mib=1).solve(state)
+
+    def interrupt(visited: int, known: str) -> None:
+        if visited >= whole.num_positions // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Solver(game, memory_mib=1, table=file).solve(state, progress=interrupt)
+    rest = Solver(game, memory_mib=1, table=file).solve(state)
+    assert (rest.result, rest.actions) == (whole.result, whole.actions)
+    assert rest.num_positions < whole.num_positions
+    assert [path.name for path in tmp_path.iterdir()] == ["table.npz"]
+    for other, memory in (("taugo(size=4)", 1), ("taugo(size=3)", 2)):
+        with pytest.raises(TableError, match=r"table\.npz"):
+            Solver(load_game(other), memory_mib=memory, table=file)
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(TableError, match=r"table\.npz"):
+        Solver(game, memory_mib=1, table=file)
+
+
+def test_limits_are_errors_that_say_what_is_known() -> None:
+    game = load_game("vadus(size=5)")
+    with pytest.raises(UnsolvedError, match=r"vadus\(size=5\) is not solved after \d+ positions"):
+        Solver(game, memory_mib=1).solve(game.new_initial_state(), max_positions=5000)
+    with pytest.raises(UnsolvedError):
+        Solver(game, memory_mib=1).solve(game.new_initial_state(), seconds=0.01)
+    with pytest.raises(SolverMemoryError, match="needs 1073741824 MiB"):
+        Solver(game, memory_mib=2**30)
+    solver = Solver(load_game("laido(size=2)"), memory_mib=1)
+    with pytest.raises(ValueError, match="laido"):
+        solver.solve(game.new_initial_state())
+
+
+def test_a_small_table_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = load_game("taugo(size=3)")
+    monkeypatch.setattr("stoneworks.models.solver._BYTES_PER_MIB", 1024)  # 16 places for positions
+    small: Solution = Solver(game, memory_mib=1).solve(game.new_initial_state())
+    monkeypatch.undo()
+    large = Solver(game, memory_mib=1).solve(game.new_initial_state())
+    assert (small.result, small.actions) == (large.result, large.actions)
+    assert small.num_positions > large.num_positions
+
+
+# -- The bot -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)"])
+def test_the_perfect_bot_never_gets_less_than_the_result(name: str) -> None:
+    game, rng = load_game(name), np.random.default_rng(3)
+    bot = load_bot("perfect:memory=1", game, 0)
+    result = Solver(game, memory_mib=1).value(game.new_initial_state())
+    for seat in (0, 1) * 10:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            mine = state.current_player() == seat
+            state.apply_action(bot.step(state) if mine else int(rng.choice(state.legal_actions())))
+        assert state.returns()[seat] >= (1 - 2 * seat) * result
+    analysis = bot.analyze(game.new_initial_state())
+    assert analysis.proven == analysis.value == result
+    assert analysis.policy.sum() == pytest.approx(1)
+    with pytest.raises(UnsolvedError):
+        load_bot("perfect:seconds=0.01,memory=1", load_game("vadus(size=9)"), 0).step(
+            load_game("vadus(size=9)").new_initial_state()
+        )
