@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
 from stoneworks.models.features import features_of
-from stoneworks.registry import Entry, RegistrationError, Registry, path_of
+from stoneworks.registry import Entry, Reference, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
 
@@ -81,17 +81,16 @@ class NetworkEntry(Entry):
         RegistrationError: if an attribute is invalid.
     """
 
-    network: str
-    hyperparameters: str
+    network: Reference
+    hyperparameters: Reference
     win_draw_loss: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.require_path("network")
-        self.require_path("hyperparameters")
-
     def config_class(self) -> type[NetworkConfig]:
-        """Import and return the hyperparameter class. Raises :class:`RegistrationError` if it is not a valid one."""
+        """Import and return the hyperparameter class.
+
+        Raises:
+            RegistrationError: it is not a valid one.
+        """
         found = self.load("hyperparameters")
         if not (isinstance(found, type) and issubclass(found, NetworkConfig)):
             raise RegistrationError(f"{self.name}: hyperparameters must be a subclass of NetworkConfig, got {found!r}")
@@ -147,7 +146,11 @@ def network_names() -> tuple[str, ...]:
 
 
 def network_entry(kind: object) -> NetworkEntry:
-    """Return the registry entry of ``kind``. Raises ``ValueError``, listing the valid kinds, if it is unknown."""
+    """Return the registry entry of ``kind``.
+
+    Raises:
+        ValueError: it is unknown (listing the valid kinds).
+    """
     if kind not in NETWORKS:
         raise ValueError(f"kind must be one of {', '.join(network_names())}, got {kind!r}")
     return NETWORKS[kind]  # type: ignore[index]

@@ -213,7 +213,11 @@ def _old(target: Path) -> Path:
 
 
 def replace_folder(new: Path, target: Path) -> None:
-    """Replace ``target`` by ``new``; after a crash between the two renames, :func:`recover` restores the old folder."""
+    """Replace ``target`` by ``new``; after a crash between the two renames, :func:`recover` restores the old folder.
+
+    Raises:
+        OSError: a folder cannot be renamed; ``target`` is as before.
+    """
     old = _old(target)
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
@@ -287,7 +291,11 @@ def _check_weights(problem: str, weights: Mapping[str, Tensor], expected: Mappin
 
 
 def _check_numbers(problem: str, network: BoardNetwork, game: Game) -> None:
-    """Check that the network's output is finite; large finite weights can overflow."""
+    """Check that the network's output is finite; large finite weights can overflow.
+
+    Raises:
+        CheckpointError: it is not.
+    """
     random = np.random.default_rng(0)
     shape = (2, network.architecture.input_planes, *game.observation_shape[1:])
     planes = random.integers(2, size=shape).astype(np.float32)

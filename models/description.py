@@ -109,7 +109,11 @@ class CheckpointDescription(Document):
 
 
 def read_description(folder: str | os.PathLike[str]) -> CheckpointDescription:
-    """Return the description of the checkpoint in ``folder``. Raises :class:`CheckpointError` if it is missing or invalid."""
+    """Return the description of the checkpoint in ``folder``.
+
+    Raises:
+        CheckpointError: it is missing or invalid.
+    """
     path = Path(folder)
     file = path / METADATA_FILE
     if not file.is_file():

@@ -1,16 +1,18 @@
-"""``NetworkEvaluator``: batched network evaluation for searches, on the fastest device and dtype by default."""
+"""Batched network evaluation for searches, on the fastest device and dtype by default: ``make_evaluator``."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.extras import require_extra
 from stoneworks.models.machine import keep_freed_memory
-from stoneworks.models.network import BoardNetwork
+from stoneworks.models.network import BoardNetwork, ScalarValueNetwork, WinDrawLossNetwork
+from stoneworks.models.winograd import WinogradEvaluator
 
 with require_extra("train", "networks"):
     import torch
@@ -42,8 +44,34 @@ def _multiplies_bfloat16() -> bool:
     return bool(check()) if check is not None else False
 
 
-class NetworkEvaluator:
+class Evaluator(Protocol):
     """Evaluates observations with a copy of a network (see :data:`stoneworks.models.search.network_search.Evaluate`)."""
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Load the weights of a network with the same architecture."""
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``."""
+
+
+def make_evaluator(
+    network: BoardNetwork, *, device: torch.device | None = None, dtype: torch.dtype | None = None
+) -> Evaluator:
+    """Return the fastest evaluator of a network on a device; without one, of the fastest device.
+
+    On CPUs, the residual networks of this package are evaluated in float32 by
+    :class:`stoneworks.models.winograd.WinogradEvaluator` unless ``dtype`` is another one. All others are evaluated by PyTorch.
+    """
+    device = fastest_device() if device is None else device
+    compiled = type(network) in (WinDrawLossNetwork, ScalarValueNetwork)
+    if compiled and device.type == "cpu" and dtype in (None, torch.float32):
+        keep_freed_memory()
+        return WinogradEvaluator(network.architecture, network.playing_state_dict())
+    return NetworkEvaluator(network, device=device, dtype=dtype)
+
+
+class NetworkEvaluator:
+    """Evaluates observations by PyTorch (see :class:`Evaluator`)."""
 
     def __init__(
         self, network: BoardNetwork, *, device: torch.device | None = None, dtype: torch.dtype | None = None
@@ -60,7 +88,7 @@ class NetworkEvaluator:
         self._network.load_playing_state_dict(weights)
 
     def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return logits ``float32[n, num_actions]`` and expected results ``float32[n]`` for ``n`` observations."""
+        """Return logits ``[n, num_actions]`` and expected results ``[n]`` for ``planes[n, input planes, height, width]``."""
         with torch.inference_mode():
             logits, values = self._network(torch.from_numpy(planes).to(self.device, self.dtype))
             return logits.float().cpu().numpy(), values.float().cpu().numpy()

@@ -11,21 +11,22 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors, save as save_tensors
 from torch import Tensor, nn
 
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.files import write_whole
 from stoneworks.reading import parse_json, read_bytes
 
-FORMAT_VERSION = 1
 #: How to select a legal action: sample from the softmax of the scores, or take the greatest score.
-SELECTIONS = ("sample", "argmax")
+Selection = Literal["sample", "argmax"]
 
 #: Maximum number of layers of a file.
 MAX_LAYERS = 1000
@@ -49,17 +50,39 @@ class ExportedPolicyError(ValueError):
     """Raised when a policy cannot be exported or loaded. The message names the problem and what is allowed."""
 
 
+class PolicyDescription(Document):
+    """The description of a policy in the metadata of its file.
+
+    Attributes:
+        format_version: version of the format.
+        game: game string of the game that the policy was trained on.
+        environment_version: version of its rules.
+        observation_planes: names of its observation planes.
+        selection: how to select a legal action.
+        layers: the layers in order, each with its ``kind`` and the arguments of its constructor.
+    """
+
+    error: ClassVar[type[ValueError]] = ExportedPolicyError
+
+    format_version: Literal[1]
+    game: str
+    environment_version: int
+    observation_planes: Tuple[str]
+    selection: Selection
+    layers: Annotated[Tuple[dict[str, Any]], Field(min_length=1, max_length=MAX_LAYERS)]
+
+
 class ExportedPolicy(nn.Module):
     """Policy module: maps observations ``float32[batch, planes, height, width]`` to ``float32[batch, num_actions]``.
 
     Attributes:
         game: the game that the policy was trained on.
-        selection: one of ``SELECTIONS``.
+        selection: see :data:`Selection`.
     """
 
     features = False
 
-    def __init__(self, layers: nn.Sequential, game: Game, selection: str) -> None:
+    def __init__(self, layers: nn.Sequential, game: Game, selection: Selection) -> None:
         super().__init__()
         self.layers = layers
         self.game = game
@@ -67,11 +90,11 @@ class ExportedPolicy(nn.Module):
         self._flat = not isinstance(layers[0], nn.Conv2d | nn.Flatten)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, None]:
-        """Return the action scores, and None instead of values."""
+        """Return scores ``[batch, num_actions]`` for ``observations[batch, planes, height, width]``, and None for the values."""
         return self.layers(observations.flatten(1) if self._flat else observations), None
 
 
-def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game: Game, *, selection: str) -> None:
+def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game: Game, *, selection: Selection) -> None:
     """Save a policy, to be loaded with ``load_bot("policy:<path>", game)``.
 
     Args:
@@ -85,28 +108,23 @@ def save_policy(path: str | os.PathLike[str], layers: Iterable[nn.Module], game:
     Raises:
         ExportedPolicyError: if a layer is not supported or the layers do not fit the game.
     """
-    if selection not in SELECTIONS:
-        raise ExportedPolicyError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
     chain = list(_chain(layers))
-    policy = ExportedPolicy(nn.Sequential(*chain), game, selection) if chain else None
-    if policy is None:
-        raise ExportedPolicyError("layers must contain at least one layer, got none")
-    _check_shapes(policy, "the layers")
-    description = {
-        "format_version": FORMAT_VERSION,
-        "game": str(game),
-        "environment_version": game.version,
-        "observation_planes": list(game.observation_planes),
-        "selection": selection,
-        "layers": [_description(layer) for layer in chain],
-    }
+    description = PolicyDescription(
+        format_version=1,
+        game=str(game),
+        environment_version=game.version,
+        observation_planes=game.observation_planes,
+        selection=selection,
+        layers=tuple(map(_description, chain)),
+    )
+    _check_shapes(ExportedPolicy(nn.Sequential(*chain), game, selection), "the layers")
     tensors = {
         f"{index}.{name}": tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
         for index, layer in enumerate(chain)
         for name in ("weight", "bias")  # some libraries replace parameters by tensors, which state_dict() leaves out
         if (tensor := getattr(layer, name, None)) is not None
     }
-    content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description)})
+    content = save_tensors(tensors, {_METADATA_KEY: json.dumps(description.to_fields())})
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, content)
@@ -124,47 +142,36 @@ def load_policy(path: str | os.PathLike[str], game: Game | None = None) -> Expor
     """
     content = read_bytes(path, ExportedPolicyError)
     try:
-        description = _read_description(content, str(path))
+        description = PolicyDescription.parse(_metadata(content, str(path)), str(path))
         tensors = load_tensors(content)
-        version = description["format_version"]
-        if version != FORMAT_VERSION:
-            raise ExportedPolicyError(f"{path}: format_version must be {FORMAT_VERSION}, got {version!r}")
-        trained_on = load_game(description["game"])
+        trained_on = load_game(description.game)
         if game is not None and game != trained_on:
             raise ExportedPolicyError(
                 f"{path}: the game must be {trained_on}, which the policy was trained on, got {game}"
             )
-        for key, present in (
-            ("environment_version", trained_on.version),
-            ("observation_planes", list(trained_on.observation_planes)),
-        ):
-            if description[key] != present:
+        present = {"environment_version": trained_on.version, "observation_planes": trained_on.observation_planes}
+        for key, value in present.items():
+            if getattr(description, key) != value:
                 raise ExportedPolicyError(
-                    f"{path}: {key} of {trained_on} must be {present!r}, got {description[key]!r}"
+                    f"{path}: {key} of {trained_on} must be {value!r}, got {getattr(description, key)!r}"
                 )
-        if description["selection"] not in SELECTIONS:
-            raise ExportedPolicyError(
-                f"{path}: selection must be one of {', '.join(SELECTIONS)}, got {description['selection']!r}"
-            )
-        if len(description["layers"]) > MAX_LAYERS:
-            raise ExportedPolicyError(f"{path}: layers must be at most {MAX_LAYERS}, got {len(description['layers'])}")
         with torch.device("meta"):  # allocates nothing, whatever sizes the file gives
-            layers = nn.Sequential(*map(_layer, description["layers"]))
+            layers = nn.Sequential(*map(_layer, description.layers))
         for name, tensor in tensors.items():
             if tensor.dtype != torch.float32 or not torch.isfinite(tensor).all():
                 raise ExportedPolicyError(f"{path}: {name} must be finite numbers of float32")
         layers.load_state_dict(tensors, assign=True)
-        policy = ExportedPolicy(layers, trained_on, description["selection"])
+        policy = ExportedPolicy(layers, trained_on, description.selection)
     except ExportedPolicyError:
         raise
-    except (SafetensorError, KeyError, IndexError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ExportedPolicyError(f"{path}: a file written by save_policy is needed ({error!r})") from error
     _check_shapes(policy, str(path))
     policy.eval()
     return policy
 
 
-def _read_description(content: bytes, source: str) -> dict[str, Any]:
+def _metadata(content: bytes, source: str) -> dict[str, Any]:
     """Return the description in the header of a safetensors file."""
     header = content[8 : 8 + int.from_bytes(content[:8], "little")].decode("utf-8")
     metadata = parse_json(header, ValueError, source)["__metadata__"]

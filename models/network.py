@@ -73,11 +73,14 @@ class BoardNetwork(nn.Module):
         raise NotImplementedError
 
     def logits_and_value(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the policy logits and the output of the value head, ``float32[batch, num_value_outputs]``."""
+        """Return the outputs of the policy and value heads for the ``observations`` of :meth:`forward`.
+
+        They are logits ``float32[batch, num_actions]`` and ``float32[batch, num_value_outputs]``.
+        """
         raise NotImplementedError
 
     def logits_value_and_auxiliary(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Return the outputs of ``logits_and_value`` and the outputs of the auxiliary heads by name."""
+        """Return the outputs of :meth:`logits_and_value`, and those of the auxiliary heads by name, ``[batch, ...]``."""
         return *self.logits_and_value(observations), {}
 
     def playing_state_dict(self) -> dict[str, Tensor]:
@@ -205,7 +208,11 @@ class ResidualBlock(nn.Module):
         self.pooled_bias = nn.Linear(2 * channels, channels, bias=False)
 
     def forward(self, features: Tensor, on_board: Tensor, inverse_num_cells: Tensor) -> Tensor:
-        """Return the output features; input and output are >= 0, and 0 on off-board cells."""
+        """Return the output features; input and output are >= 0, and 0 on off-board cells.
+
+        Both are ``float32[batch, channels, height, width]``; ``on_board`` is ``float32[batch, 1, height, width]``, and
+        ``inverse_num_cells`` is ``float32[batch, 1]``.
+        """
         pooled = mean_and_greatest(features, inverse_num_cells)
         inner = self.first(features) + self.pooled_bias(pooled)[:, :, None, None]
         inner = self.second(functional.relu(inner) * on_board)
@@ -213,7 +220,10 @@ class ResidualBlock(nn.Module):
 
 
 def mean_and_greatest(features: Tensor, inverse_num_cells: Tensor) -> Tensor:
-    """Return the mean and the maximum of each channel over the board, ``[batch, 2 * channels]``; ``features`` are >= 0."""
+    """Return the mean and the maximum of each channel over the board, ``[batch, 2 * channels]``.
+
+    ``features[batch, channels, height, width]`` are >= 0; ``inverse_num_cells`` is ``[batch, 1]``.
+    """
     # On CPUs, adaptive_max_pool2d is ten times as fast as amax.
     return torch.cat(
         [features.sum((2, 3)) * inverse_num_cells, functional.adaptive_max_pool2d(features, 1).flatten(1)], 1

@@ -38,7 +38,11 @@ class NetworkInputs:
     """
 
     def __init__(self, game: Game, features: bool) -> None:
-        """Create the inputs. Raises ``ValueError`` if ``features`` is true and the game has none."""
+        """Create the inputs.
+
+        Raises:
+            ValueError: ``features`` is true and the game has none.
+        """
         self.game = game
         if features and not has_features(game):
             raise ValueError(
@@ -60,7 +64,7 @@ class NetworkInputs:
         return self.of_records(state.record.reshape(1))[0]
 
     def of_records(self, records: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Return planes ``float32[n, planes, height, width]`` for the players to move, and masks ``int8[n, num_actions]``."""
+        """Return planes ``[n, planes, height, width]`` for the players to move of ``records[n]`` and masks ``[n, num_actions]``."""
         number = len(records)
         planes = np.empty((number, *self.flat_shape), np.float32)
         masks = np.empty((number, self.game.num_actions), np.int8)

@@ -41,6 +41,8 @@ class BotForfeit(ValueError):  # noqa: N818 - what it is called in matches
 
 #: Length of the best lines of analyses, in actions; half of it where each action costs a search of its own.
 LINE_ACTIONS = 10
+#: Number of actions with a line in an analysis.
+NUM_LINES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ class Analysis:
         action_evaluations: ``float64[num_legal]``, value of each action on the bot's own scale; minus infinity for actions
             that were not tried.
         line: the best line; empty if it is not known.
+        lines: the best lines of the most visited actions, that of the first one first; empty if they are not known.
     """
 
     player: int
@@ -80,6 +83,7 @@ class Analysis:
     priors: npt.NDArray[np.float64] | None = None
     action_evaluations: npt.NDArray[np.float64] | None = None
     line: tuple[int, ...] = ()
+    lines: tuple[tuple[int, ...], ...] = ()
 
     @property
     def values(self) -> tuple[float, float] | None:
@@ -140,6 +144,13 @@ class Bot(ABC):
         shares = np.array([probabilities.get(one, 0.0) for one in legal.tolist()])
         return Analysis(state.current_player(), action, legal, shares)
 
+    def analyze_until(self, state: State, stop: Callable[[Analysis], bool]) -> None:
+        """Analyze a position without a limit; call ``stop`` with each analysis, several per second, until it returns true.
+
+        Bots whose search cannot continue call it once.
+        """
+        stop(self.analyze(state))
+
     def step(self, state: State) -> int:
         """Return the chosen action. Raises ``ValueError`` if the game is over."""
         return self.step_with_policy(state)[1]
@@ -174,14 +185,22 @@ def line_of(choose: Callable[[State], int], state: State) -> tuple[int, ...]:
 
 
 def check_position(bot: Bot, state: State, game: Game | None = None) -> None:
-    """Raise ``ValueError`` if the game is over, or if it is not ``game``, the game of the bot; None if it plays any."""
+    """Raise ``ValueError`` if the game is over, or if it is not ``game``, the game of the bot; None if it plays any.
+
+    Raises:
+        ValueError: the game is over or is another one.
+    """
     _check_same_game(bot, game, state.get_game())
     if state.is_terminal():
         raise ValueError(f"{bot.name} cannot choose an action: the game is over; the position is\n{state}")
 
 
 def check_batch(bot: Bot, batch: Batch, rows: npt.NDArray[np.int64], game: Game | None = None) -> None:
-    """Raise ``ValueError`` as :func:`check_position` does for one of the games ``rows``."""
+    """Raise ``ValueError`` as :func:`check_position` does for one of the games ``rows[n]``.
+
+    Raises:
+        ValueError: a game is over, or the batch is of another game.
+    """
     _check_same_game(bot, game, batch.game)
     over = rows[batch.states["ending"][rows] != 0]
     if over.size:

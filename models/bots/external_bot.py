@@ -94,6 +94,9 @@ class ExternalBot(Bot):
         """Create the bot of ``<command>``, optionally after ``seconds=<number>,`` and ``start=<number>,``.
 
         Any leading ``key=value,`` is an option; the rest is the command. See :meth:`Bot.from_spec`.
+
+        Raises:
+            UnknownBotError: the name is invalid for this bot.
         """
         try:
             return cls(spec.text, game, seed, **spec.arguments)
@@ -144,7 +147,11 @@ class ExternalBot(Bot):
         self._end(at_once=False)
 
     def _ready_program(self) -> _Program:
-        """Return the program, started if necessary, and ready for the game."""
+        """Return the program, started if necessary, and ready for the game.
+
+        Raises:
+            _Problem: the program has ended, or answers something else.
+        """
         if self._new_game and self._program is not None and self._program.has_ended():
             self._end(at_once=True)
         if self._program is None:
@@ -204,7 +211,11 @@ class _Program:
     """A running program. Threads write to it and read from it, so that it cannot block the referee."""
 
     def __init__(self, words: list[str]) -> None:
-        """Start the program. Raises ``_Problem`` if that fails."""
+        """Start the program.
+
+        Raises:
+            _Problem: that fails.
+        """
         try:
             self._process = subprocess.Popen(
                 words,
@@ -233,7 +244,11 @@ class _Program:
         self._to_write.put(line)
 
     def read(self, seconds: float, wanted: str) -> str:
-        """Return the next line that is not a comment, without line end. Raises ``_Problem`` if none arrives in time."""
+        """Return the next line that is not a comment, without line end.
+
+        Raises:
+            _Problem: none arrives in time.
+        """
         deadline = time.monotonic() + seconds
         while True:
             try:

@@ -106,6 +106,9 @@ class MCTSBot(Bot):
         """Create the bot of a name (see :meth:`Bot.from_spec`), such as ``mcts:2s,c=1.2,leaf=evaluation,parallel=root,threads=2``.
 
         Without ``threads``, ``parallel=root`` uses one thread per processor.
+
+        Raises:
+            UnknownBotError: the name is invalid for this bot.
         """
         arguments = spec.arguments
         if arguments.pop("parallel", "none") == "root":

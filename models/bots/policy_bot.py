@@ -163,7 +163,11 @@ class ExportedPolicyBot(PolicyBot):
 
     @classmethod
     def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> ExportedPolicyBot:
-        """See :meth:`Bot.from_spec`; the text of the name is the path of the file."""
+        """See :meth:`Bot.from_spec`; the text of the name is the path of the file.
+
+        Raises:
+            UnknownBotError: the name is invalid for this bot.
+        """
         try:
             policy = load_policy(spec.text, game)
         except ExportedPolicyError as error:

@@ -13,7 +13,7 @@ from typing import Any
 from stoneworks.models import shipped
 from stoneworks.models.search.alphabeta import MAX_DEPTH
 from stoneworks.models.search.uct import MAX_VISITS
-from stoneworks.registry import Entry, RegistrationError, Registry, path_of
+from stoneworks.registry import Entry, Reference, RegistrationError, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.bots"
 
@@ -48,7 +48,11 @@ class Parameter:
         return f"{number} from {self.minimum:g} to {self.maximum}" if bounded else f"{number} >= {self.minimum:g}"
 
     def parse(self, text: str) -> int | float | str:
-        """Return the value of ``text``. Raises ``ValueError`` if it is not allowed."""
+        """Return the value of ``text``.
+
+        Raises:
+            ValueError: it is not allowed.
+        """
         if self.words:
             if text not in self.words:
                 raise ValueError
@@ -86,7 +90,7 @@ class BotEntry(Entry):
         RegistrationError: if an attribute is invalid.
     """
 
-    bot: str
+    bot: Reference
     usage: str = ""
     needs_evaluation: bool = False
     starts_programs: bool = False
@@ -98,12 +102,6 @@ class BotEntry(Entry):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_path("bot")
-        if not isinstance(self.usage, str):
-            raise RegistrationError(f"{self.name}: usage must be a string, got {self.usage!r}")
-        for flag in ("needs_evaluation", "starts_programs", "reads_file", "needs_torch", "estimates_values"):
-            if not isinstance(getattr(self, flag), bool):
-                raise RegistrationError(f"{self.name}: {flag} must be True or False, got {getattr(self, flag)!r}")
         for name in ("budgets", "parameters"):
             value = getattr(self, name)
             if not (isinstance(value, tuple) and all(isinstance(one, Parameter) for one in value)):
@@ -141,6 +139,12 @@ _BUILT_IN = (
         needs_evaluation=True,
         budgets=(Parameter("turns", int, 1, MAX_DEPTH), SECONDS),
         parameters=(Parameter("candidates", int, 1, argument="num_candidates"),),
+    ),
+    BotEntry(
+        "perfect",
+        "stoneworks.models.bots.perfect_bot:PerfectBot",
+        estimates_values=True,
+        parameters=(SECONDS, Parameter("memory", int, 1, 2**20, argument="memory_mib")),
     ),
     BotEntry(
         "exec",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
@@ -11,11 +12,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_positive, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_position
+from stoneworks.models.bots.bot import LINE_ACTIONS, NUM_LINES, Analysis, Bot, check_batch, check_position
 from stoneworks.models.bots.spec import BotSpec
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.evaluator import NetworkEvaluator
+from stoneworks.models.evaluator import make_evaluator
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
@@ -24,21 +25,26 @@ from stoneworks.models.search.network_search import Evaluate, NetworkSearch, Sea
 #: Maximum number of games searched at once, and of the edges of their trees; other games are searched afterwards.
 MAX_GAMES = 128
 MAX_EDGES = 1 << 26
-#: Simulations of the first search within a time limit, and the maximum of any.
-FIRST_SIMULATIONS = 16
-MAX_SIMULATIONS = 1 << 14
+#: Maximum size of the tree of a search within a time limit, in simulations and edges.
+MAX_SIMULATIONS, MAX_EDGES_IN_TIME = 1 << 18, 1 << 24
+#: Batch of a search within a time limit, and the seconds between the analyses of one without a limit.
+BATCH_IN_TIME, SECONDS_PER_REPORT = 8, 0.2
 #: The search policy of play: deterministic, with the value scale of the paper (1 for values in [0, 1]).
 PLAYING_POLICY = Gumbel(gumbel_scale=0, value_scale=0.5)
-PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY)
+PLAYING_SETTINGS = SearchSettings(PLAYING_POLICY, batch=None)
 
 
-def playing_settings(play: PlaySettings, game: Game, features: bool) -> SearchSettings:
+def playing_settings(
+    play: PlaySettings, game: Game, features: bool, *, batch: int | None = None, threads: int = 1
+) -> SearchSettings:
     """Return how an agent searches at play.
 
     Args:
         play: how the agent plays.
         game: the game.
         features: whether its network sees the features of the game.
+        batch: see :class:`~stoneworks.models.search.network_search.SearchSettings`.
+        threads: likewise.
 
     Raises:
         MissingEvaluationError: the guide needs an evaluation and the game has none.
@@ -49,15 +55,17 @@ def playing_settings(play: PlaySettings, game: Game, features: bool) -> SearchSe
         guide=make_guide(play.guide, game, play.guide_playouts),
         guide_weight=play.guide_weight,
         features=features,
+        batch=batch,
+        threads=threads,
     )
 
 
 class SearchBot(Bot):
     """Plays the result of a search with a fixed number of simulations, or within a time limit.
 
-    With a time limit, searches with increasing numbers of simulations are run; the last one counts. Answers of the
-    network for positions of one game are cached across searches and moves, so a new search repeats the earlier ones at
-    almost no cost.
+    With a time limit, the search continues in the tree of the last one if that has the position, and what it leaves of its
+    time is used for the next action of the same turn. Answers of the network for positions of one game are cached across
+    searches and moves.
     """
 
     def __init__(
@@ -74,13 +82,16 @@ class SearchBot(Bot):
         """Create the bot, with 64 simulations if neither ``simulations`` nor ``seconds`` is given.
 
         Args:
-            evaluate: the network, such as a :class:`stoneworks.models.evaluator.NetworkEvaluator`.
+            evaluate: the network, see :func:`stoneworks.models.evaluator.make_evaluator`.
             game: the game.
             seed: seed of the search; None draws a random one.
             simulations: simulations per search, at least 1.
             seconds: approximate time per step, more than 0; in a batch, per game.
             settings: how the search runs; the default is a Gumbel search without noise, with ``PLAYING_POLICY``.
             name: name of the bot in results.
+
+        Raises:
+            ValueError: arguments contradict each other or the game.
         """
         if simulations is not None and seconds is not None:
             raise ValueError(
@@ -106,11 +117,13 @@ class SearchBot(Bot):
         *,
         simulations: int | None = None,
         seconds: float | None = None,
+        batch: int | None = None,
+        threads: int = 1,
         name: str | None = None,
     ) -> SearchBot:
         """Return a bot that searches with a checkpoint's network, on the fastest device.
 
-        Its arguments are those of the class.
+        Its arguments are those of the class, and ``batch`` and ``threads`` those of the settings of its search.
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
@@ -118,14 +131,23 @@ class SearchBot(Bot):
         """
         checkpoint = load_checkpoint(folder, game)
         bot = cls(
-            NetworkEvaluator(checkpoint.network),
+            make_evaluator(checkpoint.network),
             game,
             seed,
             simulations=simulations,
             seconds=seconds,
-            settings=playing_settings(checkpoint.play, game, checkpoint.network.features),
+            settings=playing_settings(
+                checkpoint.play,
+                game,
+                checkpoint.network.features,
+                batch=BATCH_IN_TIME if batch is None and seconds is not None else batch,
+                threads=threads,
+            ),
         )
-        bot._name = name or f"{folder}@{bot.simulations if seconds is None else f'{seconds:g}s'}"
+        parts = [str(bot.simulations) if seconds is None else f"{seconds:g}s"]
+        parts += [f"batch={batch}"] if batch is not None else []
+        parts += [f"threads={threads}"] if threads > 1 else []
+        bot._name = name or f"{folder}@{','.join(parts)}"
         return bot
 
     @classmethod
@@ -147,15 +169,40 @@ class SearchBot(Bot):
 
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`."""
-        result = self.search(state)
+        return self._analysis(state, self.search(state))
+
+    def analyze_until(self, state: State, stop: Callable[[Analysis], bool]) -> None:
+        """See :meth:`Bot.analyze_until`. The search ends early if the result is proven or the tree is full."""
+        check_position(self, state, self._game)
+        search = self._last = self._search_in_time()
+        root = state.record.reshape(1)
+        seconds, reported, stopped = SECONDS_PER_REPORT, time.perf_counter(), False
+
+        def report() -> bool:
+            nonlocal reported, stopped
+            if not stopped and time.perf_counter() - reported >= SECONDS_PER_REPORT:
+                stopped = stop(self._analysis(state, search.result()))
+                reported = time.perf_counter()
+            return stopped
+
+        while not stopped:
+            before = search.num_simulations_done
+            result = search.run_in_time(root, seconds, self._generator, stop=report)
+            seconds *= 2
+            if result.solved[0] or search.num_simulations_done == before:
+                stop(self._analysis(state, result))
+                return
+
+    def _analysis(self, state: State, result: SearchResult) -> Analysis:
         assert self._last is not None
         actions, visits, values, priors = self._last.root_edges()
         chosen, value = int(result.actions[0]), float(result.values[0])
+        policy = result.policies[0, actions].astype(np.float64)
         return Analysis(
             state.current_player(),
             chosen,
             actions.astype(np.int64),
-            result.policies[0, actions].astype(np.float64),
+            policy,
             value=value,
             proven=value if result.solved[0] else None,
             simulations=int(visits.sum()),
@@ -163,6 +210,11 @@ class SearchBot(Bot):
             action_values=values.astype(np.float64),
             priors=priors.astype(np.float64),
             line=tuple(self._last.best_line(chosen, max_actions=LINE_ACTIONS)),
+            lines=tuple(
+                tuple(self._last.best_line(int(actions[edge]), max_actions=LINE_ACTIONS))
+                for edge in np.lexsort((-policy, -visits))[:NUM_LINES]
+                if visits[edge]
+            ),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -176,8 +228,10 @@ class SearchBot(Bot):
         return self.search_all(state.record.reshape(1))
 
     def restart(self) -> None:
-        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network are discarded."""
+        """Prepare for a new game (see :meth:`Bot.restart`). The cached answers of the network and the trees are discarded."""
         self._cache.clear()
+        for search in self._searches.values():
+            search.restart()
 
     def search_all(self, roots: npt.NDArray[np.void]) -> SearchResult:
         """Search from several positions, as many at once as ``MAX_GAMES`` and ``MAX_EDGES`` allow.
@@ -185,9 +239,9 @@ class SearchBot(Bot):
         Args:
             roots: ``[num_games]`` records of positions that are not terminal, at least one.
         """
-        at_once = MAX_GAMES
-        if self.seconds is None:
-            at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
+        at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
+        if self.seconds is not None:
+            at_once = 1
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         if len(results) == 1:
             return results[0]
@@ -196,37 +250,32 @@ class SearchBot(Bot):
         )
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
-        if self.seconds is None:
-            return self._run_simulations(roots, self.simulations)
-        most = min(MAX_SIMULATIONS, max(FIRST_SIMULATIONS, MAX_EDGES // (len(roots) * self._game.num_actions)))
-        begin = time.perf_counter()
-        deadline = begin + self.seconds * len(roots)
-        simulations = FIRST_SIMULATIONS
-        while True:
-            result = self._run_simulations(roots, simulations)
-            now = time.perf_counter()
-            more = min(2 * simulations, int(simulations * (deadline - now) / max(now - begin, 1e-9)), most)
-            more = _few_significant_bits(more)
-            if more <= simulations or result.solved.all():
-                return result
-            begin, simulations = now, more
-
-    def _run_simulations(self, roots: npt.NDArray[np.void], simulations: int) -> SearchResult:
+        if self.seconds is not None:
+            self._last = self._search_in_time()
+            return self._last.run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
-        room = 1 << (len(roots) - 1).bit_length(), 1 << (simulations - 1).bit_length()
+        room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
         if room not in self._searches:
             self._searches[room] = NetworkSearch(
                 self._game,
-                self._cache if room[0] == 1 or self.seconds is not None else self._evaluate,
+                self._cache if room[0] == 1 else self._evaluate,
                 self._settings,
                 max_games=room[0],
                 max_simulations=room[1],
             )
         self._last = self._searches[room]
-        return self._last.run(roots, simulations, self._generator)
+        return self._last.run(roots, self.simulations, self._generator)
 
-
-def _few_significant_bits(number: int) -> int:
-    """Return ``number`` rounded toward 0 to three binary digits; each number of simulations has a schedule of its own."""
-    shift = max(0, number.bit_length() - 3)
-    return number >> shift << shift
+    def _search_in_time(self) -> NetworkSearch:
+        """Return the search of one position without a limit of simulations."""
+        room = 1, MAX_SIMULATIONS
+        if room not in self._searches:
+            self._searches[room] = NetworkSearch(
+                self._game,
+                self._cache,
+                self._settings,
+                max_games=1,
+                max_simulations=MAX_SIMULATIONS,
+                max_edges=max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions),
+            )
+        return self._searches[room]

@@ -22,6 +22,7 @@ _SEARCH = BotEntry(
     needs_torch=True,
     estimates_values=True,
     budgets=(Parameter("simulations", int, 1, 999_999), SECONDS),
+    parameters=(Parameter("batch", int, 1, 1024), Parameter("threads", int, 1, 256)),
 )
 _BUDGET = re.compile(r"([1-9][0-9]{0,17})|([0-9]{1,18}(?:\.[0-9]{1,18})?)s", re.ASCII)
 #: A parameter before the command of a program.
@@ -73,7 +74,11 @@ class BotSpec:
 
     @classmethod
     def parse(cls, name: str) -> BotSpec:
-        """Return what a name says. Raises :class:`UnknownBotError` if it is not the name of a bot."""
+        """Return what a name says.
+
+        Raises:
+            UnknownBotError: it is not the name of a bot.
+        """  # noqa: DOC501 - made by a function
         if not isinstance(name, str):
             raise _unknown(name)
         kind, colon, argument = name.partition(":")
@@ -87,8 +92,11 @@ class BotSpec:
             return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
         before, at, text = name.rpartition("@")
         if at and (folder := _folder_of(before)) is not None:
+            text, *texts = text.split(",")
             budget = _read_budget(f"{before}@", text, _SEARCH.budgets)
-            return cls(name, CHECKPOINT, budget, checkpoint=folder, shipped=before if shipped.find(before) else "")
+            parameters = _read_parameters(_SEARCH, texts)
+            found = before if shipped.find(before) else ""
+            return cls(name, CHECKPOINT, budget, parameters, checkpoint=folder, shipped=found)
         raise _unknown(name)
 
     @property
@@ -154,7 +162,7 @@ def _unknown(name: object) -> UnknownBotError:
         f"unknown bot {name!r}; valid names: {', '.join(repr(entry.usage) for entry in BOTS.loadable())}, a shipped "
         f"checkpoint ({', '.join(map(repr, names)) if names else 'there is none'}), and the path of a checkpoint folder; a "
         "checkpoint may be followed by @ and the number of simulations of a search, from @1 to @999999, or its seconds, as "
-        "in @2s"
+        "in @2s, and these by batch= and threads="
     )
 
 
@@ -168,7 +176,11 @@ def _folder_of(name: str) -> Path | None:
 
 
 def _read_argument(entry: BotEntry, argument: str) -> dict[str, Any]:
-    """Return what follows the colon in a name as fields of a :class:`BotSpec`."""
+    """Return what follows the colon in a name as fields of a :class:`BotSpec`.
+
+    Raises:
+        UnknownBotError: the kind of bot takes no such argument.
+    """
     if entry.starts_programs:
         texts = []
         while option := _OPTION.match(argument):
@@ -205,7 +217,11 @@ def _read_budget(prefix: str, text: str, budgets: Sequence[Parameter]) -> Budget
 
 
 def _read_parameters(entry: BotEntry, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the parameters given as ``key=value`` in ``texts``, by argument of the bot's constructor."""
+    """Return the values of the parameters given as ``key=value`` in ``texts``, by argument of the bot's constructor.
+
+    Raises:
+        UnknownBotError: a parameter is unknown, given twice, or has a value that is not allowed.
+    """
     parameters = {parameter.name: parameter for parameter in entry.parameters}
     values: dict[str, Any] = {}
     for text in texts:

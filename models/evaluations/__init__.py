@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoneworks.envs.rules import Game, RegistrationError
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.games import game_entry
 
 
@@ -24,7 +24,11 @@ def has_evaluation(game: Game) -> bool:
 
 
 def require_evaluation(game: Game, what: str) -> None:
-    """Raise ``MissingEvaluationError`` if ``game`` has no evaluation, which ``what`` needs."""
+    """Raise ``MissingEvaluationError`` if ``game`` has no evaluation, which ``what`` needs.
+
+    Raises:
+        MissingEvaluationError: the game has none.
+    """
     if not has_evaluation(game):
         raise MissingEvaluationError(
             f"{game.name} has no evaluation, and {what} needs one; a game gets one with register_game(..., evaluation=...)"
@@ -61,8 +65,4 @@ def evaluation_scale(game: Game) -> float:
 def _attribute(game: Game, name: str) -> Any:
     """Return attribute ``name`` of the evaluation of ``game``."""
     require_evaluation(game, "this bot or search")
-    entry = game_entry(game.name)
-    try:
-        return getattr(entry.load("evaluation"), name)
-    except AttributeError:
-        raise RegistrationError(f"{game.name}: evaluation {entry.evaluation!r} must define {name}") from None
+    return game_entry(game.name).attribute("evaluation", name)

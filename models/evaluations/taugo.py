@@ -540,7 +540,7 @@ def best_of_cut(
 
 @kernel
 def weighted_sum(gains: npt.NDArray[np.float64]) -> float:
-    """Sort the gains and return their weighted sum: weight 1 for the greatest, less for each smaller one."""
+    """Sort ``gains[n]`` and return their weighted sum: weight 1 for the greatest, less for each smaller one."""
     for place in range(1, len(gains)):  # less to compile than NumPy's function
         gain = gains[place]
         while place > 0 and gains[place - 1] > gain:

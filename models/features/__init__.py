@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from stoneworks.envs.rules import Game, RegistrationError
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.games import game_entry
 from stoneworks.envs.rules.kernels import Float32Table, Record
 
@@ -45,7 +45,7 @@ def features_of(game: Game) -> tuple[Feature, ...]:
     Raises:
         RegistrationError: the feature module of a game from another package is invalid.
     """
-    return tuple(_attribute(game, "FEATURES")) if has_features(game) else ()
+    return tuple(game_entry(game.name).attribute("features", "FEATURES")) if has_features(game) else ()
 
 
 def features_kernel(game: Game) -> Any:
@@ -54,12 +54,4 @@ def features_kernel(game: Game) -> Any:
     Raises:
         RegistrationError: the feature module of a game from another package is invalid.
     """
-    return _attribute(game, "fill_features")
-
-
-def _attribute(game: Game, name: str) -> Any:
-    entry = game_entry(game.name)
-    try:
-        return getattr(entry.load("features"), name)
-    except AttributeError:
-        raise RegistrationError(f"{game.name}: features {entry.features!r} must define {name}") from None
+    return game_entry(game.name).attribute("features", "fill_features")

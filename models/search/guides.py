@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Float32s, Int64s, StateTable, UInt64s
+from stoneworks.envs.rules.kernels import BoardArray, Float32s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
-from stoneworks.models.search.tree import GameArray
+from stoneworks.models.search.tree import LeafArray
 from stoneworks.models.search.turn_search import evaluate
 
 #: Names of the available guides.
@@ -38,8 +38,8 @@ class Guide:
     def evaluate(
         self,
         states: npt.NDArray[np.void],
-        games: npt.NDArray[np.void],
-        asked: npt.NDArray[np.int64],
+        leaves: npt.NDArray[np.void],
+        num_leaves: int,
         num_asked: int,
         seeds: npt.NDArray[np.uint64],
     ) -> npt.NDArray[np.float32]:
@@ -47,13 +47,13 @@ class Guide:
 
         Args:
             states: ``[num_games, max_nodes]``, positions of the nodes.
-            games: ``[num_games]``, dtype ``GAME``.
-            asked: ``int64[num_games]``, index of the game of each leaf; the first ``num_asked`` entries are used.
-            num_asked: number of leaves.
+            leaves: dtype ``LEAF``; the first ``num_leaves`` entries are used.
+            num_leaves: number of leaves.
+            num_asked: number of the leaves that are evaluated.
             seeds: ``uint64[num_games]``, advanced in place if the guide is random.
         """
         values = np.empty(num_asked, np.float32)
-        self._evaluate(self._board, states, games, asked, num_asked, self._parameter, seeds, values)
+        self._evaluate(self._board, states, leaves, num_leaves, self._parameter, seeds, values)
         return values
 
 
@@ -82,9 +82,8 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
 def evaluate_leaves(
     board: BoardArray,
     states: StateTable,
-    games: GameArray,
-    asked: Int64s,
-    num_asked: int,
+    leaves: LeafArray,
+    num_leaves: int,
     scale: float,
     seeds: UInt64s,
     results: Float32s,
@@ -94,16 +93,16 @@ def evaluate_leaves(
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
-        games: ``[num_games]``.
-        asked: ``int64[num_games]``, index of the game of each leaf.
-        num_asked: number of leaves.
+        leaves: dtype ``LEAF``; those without an answer of the network are skipped.
+        num_leaves: number of leaves.
         scale: divisor of the evaluation.
         seeds: not used.
         results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
     """
-    for answer in range(num_asked):
-        row = asked[answer]
-        leaf = games[row].leaf
+    for number in range(num_leaves):
+        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
+        if answer < 0:
+            continue
         advantage = evaluate(board[0], states[row, leaf], states[row, leaf].current_player)
         results[answer] = math.tanh(advantage / scale)
 
@@ -111,9 +110,8 @@ def evaluate_leaves(
 def play_out_leaves(
     board: BoardArray,
     states: StateTable,
-    games: GameArray,
-    asked: Int64s,
-    num_asked: int,
+    leaves: LeafArray,
+    num_leaves: int,
     num_playouts: int,
     seeds: UInt64s,
     results: Float32s,
@@ -123,9 +121,8 @@ def play_out_leaves(
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
-        games: ``[num_games]``.
-        asked: ``int64[num_games]``, index of the game of each leaf.
-        num_asked: number of leaves.
+        leaves: dtype ``LEAF``; those without an answer of the network are skipped.
+        num_leaves: number of leaves.
         num_playouts: random playouts from each leaf, at least 1.
         seeds: ``uint64[num_games]``, advanced in place.
         results: output, ``float32[num_asked]``, mean results for the player to move in [-1, 1].
@@ -133,9 +130,10 @@ def play_out_leaves(
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)
     played = room[0]
-    for answer in range(num_asked):
-        row = asked[answer]
-        leaf = games[row].leaf
+    for number in range(num_leaves):
+        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
+        if answer < 0:
+            continue
         player = states[row, leaf].current_player
         total_result = 0
         for _ in range(num_playouts):

@@ -61,7 +61,12 @@ class Gumbel:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "conclude": conclude}
+
+    @property
+    def round_size(self) -> int:
+        """Maximum number of simulations of a round, which do not depend on each other."""
+        return self.max_considered
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
@@ -159,7 +164,13 @@ def choose_edge(
     """Return the edge to follow from ``node``."""
     sign = sign_of(nodes[node].player)
     if node == 0:
-        wanted_visits = schedule[game.num_considered, game.simulations]
+        if schedule.shape[1] > 0:
+            wanted_visits = schedule[game.num_considered, game.simulations]
+        else:
+            wanted_visits = fewest_visits(nodes, edges, game)
+            if wanted_visits < 0:
+                narrow(nodes, edges, game, parameters, True)
+                wanted_visits = fewest_visits(nodes, edges, game)
         return best_considered(nodes, edges, game, parameters, wanted_visits)
 
     value, prior_taken, total_visits, most_visits = mixed_value(nodes, edges, node, sign)
@@ -195,16 +206,22 @@ def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parame
 
     Implements algorithm 1, lines 4 and 7; sigma is equation 8. Proven losses rank below all other edges.
     """
+    return best_edge(nodes, edges, 0, game.num_considered, parameters, wanted_visits)
+
+
+@kernel
+def best_edge(nodes: Nodes, edges: Edges, first: int, stop: int, parameters: Parameters, wanted_visits: int) -> int:
+    """Return the best of the root edges from ``first`` to ``stop`` that are visited ``wanted_visits`` times, -1 for any."""
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
     best = -1
     best_score = -np.inf
     best_is_lost = True
-    for edge in range(game.num_considered):
+    for edge in range(first, stop):
         child = edges[edge].child
         visits = 0 if child == NO_NODE else nodes[child].visits
-        if visits != wanted_visits:
+        if wanted_visits >= 0 and visits != wanted_visits:
             continue
         score = edges[edge].noise + scale * (value if child == NO_NODE else mean_value(nodes, child, sign))
         lost = is_lost(nodes, child, sign)
@@ -218,19 +235,49 @@ def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parame
 
 
 @kernel
+def fewest_visits(nodes: Nodes, edges: Edges, game: Record) -> int:
+    """Return the least number of visits of the considered edges that are not proven losses, -1 if there are none."""
+    sign = sign_of(nodes[0].player)
+    fewest = -1
+    for edge in range(game.num_considered):
+        child = edges[edge].child
+        visits = 0 if child == NO_NODE else nodes[child].visits
+        if not is_lost(nodes, child, sign) and (fewest < 0 or visits < fewest):
+            fewest = visits
+    return fewest
+
+
+@kernel
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Move the best of all root edges to the front, or the better half, at least two, of those considered."""
+    num_edges = nodes[0].num_edges
+    nodes[0].num_ordered = num_edges  # visited edges may be anywhere
+    if again:
+        num_candidates, num_kept = num_edges, int(parameters[_MAX_CONSIDERED])
+    else:
+        num_candidates, num_kept = game.num_considered, max(2, game.num_considered // 2)
+    num_kept = min(num_kept, num_candidates)
+    for place in range(num_kept):
+        swap_edges(edges, place, best_edge(nodes, edges, place, num_candidates, parameters, -1))
+    game.num_considered = num_kept
+
+
+@kernel
 def best_not_lost(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> int:
     """Return the root edge to play: the best of the most visited edges that are not proven losses.
 
-    If all considered edges are proven losses, return the other edge of greatest prior. One exists, as the root is not solved.
+    If all considered edges are proven losses, return the best of the other visited ones, or else the other edge of greatest
+    prior. One exists, as the root is not solved.
     """
     sign = sign_of(nodes[0].player)
-    most_visits = 0
-    for edge in range(game.num_considered):
-        child = edges[edge].child
-        if child != NO_NODE and not is_lost(nodes, child, sign):
-            most_visits = max(most_visits, nodes[child].visits)
-    if most_visits > 0:
-        return best_considered(nodes, edges, game, parameters, most_visits)
+    for stop in (game.num_considered, nodes[0].num_edges):
+        most_visits = 0
+        for edge in range(stop):
+            child = edges[edge].child
+            if child != NO_NODE and not is_lost(nodes, child, sign):
+                most_visits = max(most_visits, nodes[child].visits)
+        if most_visits > 0:
+            return best_edge(nodes, edges, 0, stop, parameters, most_visits)
     best = -1
     for edge in range(nodes[0].num_edges):
         if edges[edge].child == NO_NODE and (best < 0 or edges[edge].prior > edges[best].prior):
@@ -245,7 +292,7 @@ def conclude(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, p
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
     greatest = value
-    for edge in range(game.num_considered):
+    for edge in range(nodes[0].num_edges):
         if edges[edge].child != NO_NODE:
             greatest = max(greatest, mean_value(nodes, edges[edge].child, sign))
     total_weight = 0.0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -22,12 +26,26 @@ from stoneworks.models.search.turn_wins import winning_turn_kernel
 Evaluate: TypeAlias = Callable[[npt.NDArray[np.float32]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
+#: Limit and schedule of searches whose number of simulations is not known.
+_NO_LIMIT, _NO_SCHEDULE = np.iinfo(np.int32).max, np.empty((0, 0), np.int32)
+
+#: Where a position is that a tree is kept for: in the turn of the last search, not at its start, or elsewhere.
+_SAME_TURN, _OTHER_TURN = 1, 2
+
+#: Maximum batch of one tree, and number of threads.
+MAX_BATCH, MAX_THREADS = 1024, 256
+
+
 class SearchPolicy(Protocol):
     """Selection rule: :class:`stoneworks.models.search.gumbel.Gumbel` or :class:`stoneworks.models.search.puct.PUCT`."""
 
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
+
+    @property
+    def round_size(self) -> int:
+        """Maximum number of simulations of one tree that do not depend on each other."""
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
@@ -51,6 +69,9 @@ class SearchSettings:
         guide: additional leaf evaluation, mixed with the network's (see :mod:`stoneworks.models.search.guides`).
         guide_weight: weight of the guide in leaf values, in [0, 1]; the network has the rest.
         features: whether the network sees the features of the game (see :mod:`stoneworks.models.features`).
+        batch: maximum number of leaves of one tree that are evaluated together, at least 1; those after the first are chosen
+            with virtual losses. None for the leaves of a round of sequential halving, which gives the results of 1.
+        threads: number of threads that search the same trees, at least 1; with more than 1, results vary from run to run.
 
     Raises:
         ValueError: a setting is out of bounds.
@@ -62,9 +83,14 @@ class SearchSettings:
     guide: Guide | None = None
     guide_weight: float = 0.0
     features: bool = False
+    batch: int | None = 1
+    threads: int = 1
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        if self.batch is not None:
+            check_integer("batch", self.batch, 1, MAX_BATCH)
+        check_integer("threads", self.threads, 1, MAX_THREADS)
         check_number("discount", self.discount, 0, 1, above_minimum=True)
         check_number("guide_weight", self.guide_weight, 0, 1)
 
@@ -88,13 +114,41 @@ class SearchResult:
     solved: npt.NDArray[np.bool_]
 
 
+class _Deadline:
+    """Says whether another batch of simulations would end after ``time``; the first call always returns False."""
+
+    def __init__(self, clock: Callable[[], float], stop: Callable[[], bool]) -> None:
+        self.begin = self._last = clock()
+        self.time = math.inf
+        self._clock, self._stop = clock, stop
+        self._seconds_per_batch = 0.0
+        self._is_first = True
+
+    def __call__(self) -> bool:
+        now = self._clock()
+        self._seconds_per_batch = max(0.9 * self._seconds_per_batch, now - self._last)
+        self._last = now
+        is_first, self._is_first = self._is_first, False
+        return not is_first and (self._stop() or now + self._seconds_per_batch / 2 >= self.time)
+
+
+class _Batch:
+    """The work buffers of a thread: the pending leaves and their observations."""
+
+    def __init__(self, inputs: NetworkInputs, size: int) -> None:
+        self.planes = np.empty((size, *inputs.flat_shape), np.float32)
+        self.leaves: npt.NDArray[np.void] = np.empty(size, tree.LEAF)
+        self.seeds = np.empty(0, np.uint64)
+        self.num_leaves = self.num_asked = 0
+
+
 class NetworkSearch:
     """Runs searches on batches of up to ``max_games`` games; the tree buffers are reused between searches.
 
     Attributes:
         guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
         num_leaves_guided: total number of leaves evaluated by the guide.
-        network_seconds: total time spent in ``evaluate``, in seconds.
+        network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
         search_seconds: total time spent in the rest of the search, in seconds.
         num_simulations_done: total number of simulations over all games.
     """
@@ -107,15 +161,18 @@ class NetworkSearch:
         *,
         max_games: int,
         max_simulations: int,
+        max_edges: int | None = None,
     ) -> None:
         """Allocate the tree buffers.
 
         Args:
             game: the game.
-            evaluate: the network.
+            evaluate: the network; called by all threads if there are several.
             settings: how the search runs; the weight of the guide is its initial one.
             max_games: maximum batch size in games, at least 1.
             max_simulations: maximum number of simulations per search, at least 1.
+            max_edges: maximum number of edges of a tree, at least the number of actions; None for what
+                ``max_simulations`` can need. A tree without room for another node is not searched further.
         """
         for name, value in (("max_games", max_games), ("max_simulations", max_simulations)):
             check_integer(name, value, 1)
@@ -129,21 +186,29 @@ class NetworkSearch:
         self.num_simulations_done = 0
         self._game = game
         self._guide = settings.guide
-        self._rules = float(settings.discount), bool(settings.solve)
+        self._discount, self._solve = float(settings.discount), bool(settings.solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
         self._states: npt.NDArray[np.void] = np.empty((max_games, max_nodes), game.state_dtype)
         self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
-        self._edges = np.empty((max_games, max_nodes * game.num_actions), tree.EDGE)
+        self._edges = np.empty((max_games, max_edges or max_nodes * game.num_actions), tree.EDGE)
         self._games = np.empty(max_games, tree.GAME)
         self._inputs = NetworkInputs(game, settings.features)
-        self._planes = np.empty((max_games, *self._inputs.flat_shape), np.float32)
-        self._asked = np.empty(max_games, np.int64)
+        per_tree = policy.round_size if settings.batch is None else settings.batch
+        size = max_games * per_tree
+        self._batches = [_Batch(self._inputs, size) for _ in range(settings.threads)]
+        self._limits = np.array([0, per_tree, settings.batch is None])
+        self._changed = threading.Condition()
+        self._num_games = 0
+        self._num_searching = 0
+        self._left_seconds = 0.0
         self._plant = game.compiled(tree.plant, self._inputs.kernels)
         self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(game)})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
+        self._narrow_all = game.compiled(tree.narrow_all, policy.kernels)
         self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})
+        self._keep_subtree = game.compiled(tree.keep_subtree)
         self._conclude_all = game.compiled(tree.conclude_all, policy.kernels)
 
     def run(self, roots: npt.NDArray[np.void], num_simulations: int, generator: np.random.Generator) -> SearchResult:
@@ -164,34 +229,71 @@ class NetworkSearch:
                 f"got {num_games} games with {num_simulations} simulations, expected 1 to {len(self._games)} games "
                 f"with 1 to {self._max_simulations} simulations"
             )
-        begin = time.perf_counter()
-        in_network = self.network_seconds
-        board = self._game.board
-        states, nodes, edges, games, asked = (
-            array[:num_games] for array in (self._states, self._nodes, self._edges, self._games, self._asked)
-        )
-        policy = self.policy
-        parameters, schedule = policy.parameters, policy.schedule(num_simulations)
+        with self._timed():
+            self._start(roots, generator)
+            self._simulate(num_simulations, self.policy.schedule(num_simulations), lambda: False)
+            self.num_simulations_done += num_games * num_simulations
+            return self.result()
 
-        num_asked = self._plant(board, roots, states, nodes, games, self._planes, asked)
-        seeds = generator.integers(0, 2**64, num_games, np.uint64)
-        arrays = board, states, nodes, edges, games, asked
-        self._answer(num_asked, arrays, seeds)
-        noise = policy.noise((num_games, self._game.num_actions), generator)
-        self._prepare_roots(nodes, edges, games, parameters, noise)
-        for _ in range(num_simulations):
-            num_asked = self._descend(
-                board, states, nodes, edges, games, parameters, schedule, self._planes, asked, *self._rules
-            )
-            if num_asked:
-                self._answer(num_asked, arrays, seeds)
+    def run_in_time(
+        self,
+        root: npt.NDArray[np.void],
+        seconds: float,
+        generator: np.random.Generator,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> SearchResult:
+        """Search one position until a time limit, in the tree of the last search if it has the position.
 
+        A Gumbel search gives each phase of sequential halving the same time, in rounds of one simulation of each action. What
+        the last search in the same turn left of its time is added.
+
+        Args:
+            root: ``[1]`` record of a non-terminal position.
+            seconds: time limit, more than 0.
+            generator: random generator of the root noise.
+            stop: called between batches; the search ends once it returns true.
+            clock: returns the time in seconds.
+
+        Raises:
+            ValueError: the network's output has non-finite values or the wrong shape.
+        """
+        deadline = _Deadline(clock, stop)
+        with self._timed():
+            kept = self._keep(root[0])
+            if kept:
+                self._prepare(1, generator)
+            else:
+                self._start(root, generator)
+            begin = deadline.begin
+            seconds += self._left_seconds if kept == _SAME_TURN else 0.0
+            num_before = int(self._nodes[0, 0]["visits"])
+            num_considered = min(self.policy.round_size, int(self._nodes[0, 0]["num_edges"]))
+            num_phases = math.ceil(math.log2(max(2, num_considered)))
+            if self._nodes[0, 0]["num_edges"] == 1:
+                self._simulate(1, _NO_SCHEDULE, deadline)
+                num_phases = 0
+            for phase in range(num_phases):
+                self._narrow_all(self._nodes[:1], self._edges[:1], self._games[:1], self.policy.parameters, phase == 0)
+                deadline.time = begin + seconds * (phase + 1) / num_phases
+                self._simulate(_NO_LIMIT, _NO_SCHEDULE, deadline)
+            self.num_simulations_done += int(self._nodes[0, 0]["visits"]) - num_before
+            self._left_seconds = max(0.0, begin + seconds - clock())
+            return self.result()
+
+    def restart(self) -> None:
+        """Discard the tree of the last search."""
+        self._num_games, self._left_seconds = 0, 0.0
+
+    def result(self) -> SearchResult:
+        """Return the results of the last search, or of the present one."""
+        num_games = self._num_games
         actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
         policies = np.empty((num_games, self._game.num_actions), np.float32)
         visits = np.empty((num_games, self._game.num_actions), np.int32)
-        self._conclude_all(nodes, edges, games, parameters, actions, values, policies, visits)
-        self.num_simulations_done += num_games * num_simulations
-        self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
+        arrays = self._nodes[:num_games], self._edges[:num_games], self._games[:num_games], self.policy.parameters
+        self._conclude_all(*arrays, actions, values, policies, visits)
         return SearchResult(actions, values, policies, visits, self._nodes["solved"][:num_games, 0] != 0)
 
     def root_edges(self, game: int = 0) -> tuple[npt.NDArray[Any], ...]:
@@ -210,7 +312,7 @@ class NetworkSearch:
         children = nodes[np.where(taken, block["child"], 0)]
         sign = 1 - 2 * int(root["player"])
         visits = np.where(taken, children["visits"], 0)
-        means = children["total_value"] / np.maximum(children["visits"], 1)
+        means = children["total_value"] / np.maximum(children["visits"] - children["pending"], 1)
         values = np.where(taken, sign * np.where(children["solved"] != 0, children["network_value"], means), np.nan)
         return block["action"].copy(), visits, values, block["prior"].copy()
 
@@ -234,21 +336,125 @@ class NetworkSearch:
             node = int(best["child"])
         return line or [first_action]
 
-    def _answer(self, num_asked: int, arrays: tuple[Any, ...], seeds: npt.NDArray[np.uint64]) -> None:
-        """Evaluate the pending leaves and expand them."""
-        logits, values = self._ask(num_asked)
-        if self._guide is not None and self.guide_weight > 0:
-            _, states, _, _, games, asked = arrays
-            guided = self._guide.evaluate(states, games, asked, num_asked, seeds)
-            self.num_leaves_guided += num_asked
-            values = values + np.float32(self.guide_weight) * (guided - values)
-        if self._expand(*arrays, num_asked, logits, values, *self._rules):
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Measure the time of a search."""
+        begin, in_network = time.perf_counter(), self.network_seconds
+        try:
+            yield
+        except BaseException:
+            self._num_games = 0  # its tree is not finished
+            raise
+        self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
+
+    def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
+        """Start a tree at each root."""
+        self._num_games = num_games = len(roots)
+        board, batch = self._game.board, self._batches[0]
+        self._plant(
+            board,
+            roots,
+            self._states[:num_games],
+            self._nodes[:num_games],
+            self._games[:num_games],
+            batch.planes,
+            batch.leaves,
+        )
+        batch.num_leaves = batch.num_asked = num_games
+        for one in self._batches:
+            one.seeds = generator.integers(0, 2**64, num_games, np.uint64)
+        self._finish(batch, *self._answers(batch))
+        self._prepare(num_games, generator)
+
+    def _prepare(self, num_games: int, generator: np.random.Generator) -> None:
+        noise = self.policy.noise((num_games, self._game.num_actions), generator)
+        arrays = self._nodes[:num_games], self._edges[:num_games], self._games[:num_games]
+        self._prepare_roots(*arrays, self.policy.parameters, noise)
+
+    def _keep(self, root: np.void) -> int:
+        """Keep the subtree of the last search at a position; return 0 if it has none, or else in which turn the position is."""
+        if self._num_games != 1:
+            return 0
+        number = int(self._games[0]["num_nodes"])
+        known = self._states[0, :number]
+        as_bytes = np.dtype((np.void, known.dtype.itemsize))
+        nodes = np.flatnonzero(known.view(as_bytes) == np.asarray(root).view(as_bytes))
+        nodes = nodes[self._nodes["num_edges"][0, nodes] > 0]
+        if not len(nodes):
+            return 0
+        node = above = int(nodes[self._nodes["visits"][0, nodes].argmax()])
+        if self._nodes[0, node]["solved"] and not self._nodes[0, node]["num_visited"]:
+            return 0  # how it is won was not kept
+        if node == 0:
+            return _OTHER_TURN
+        turn = _SAME_TURN
+        while above > 0:
+            above = int(self._nodes[0, above]["parent"])
+            if self._nodes[0, above]["player"] != root["current_player"]:
+                turn = _OTHER_TURN
+        self._keep_subtree(self._states, self._nodes, self._edges, self._games, node)
+        return turn
+
+    def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
+        """Run batches of simulations in all threads until there are none left, or until ``is_over()``."""
+        self._limits[0] = num_simulations
+        if len(self._batches) == 1:
+            return self._work(self._batches[0], schedule, is_over)
+        with ThreadPoolExecutor(len(self._batches)) as pool:
+            for done in [pool.submit(self._work, batch, schedule, is_over) for batch in self._batches]:
+                done.result()
+
+    def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
+        """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
+        games = self._games[: self._num_games]
+        states, nodes, edges = (array[: self._num_games] for array in (self._states, self._nodes, self._edges))
+        trees = self._game.board, states, nodes, edges, games
+        parameters = self.policy.parameters
+        with self._changed:
+            while not is_over():
+                batch.num_leaves, batch.num_asked = self._descend(
+                    *trees, parameters, schedule, batch.planes, batch.leaves, self._limits, self._solve
+                )
+                if batch.num_leaves == 0:
+                    if self._num_searching == 0:
+                        return
+                    self._changed.wait()  # for the leaves of another thread
+                    continue
+                self._num_searching += 1
+                self._changed.release()
+                try:
+                    logits, values = self._answers(batch)
+                finally:
+                    self._changed.acquire()
+                    self._num_searching -= 1
+                    self._changed.notify_all()
+                self._finish(batch, logits, values)
+
+    def _finish(self, batch: _Batch, logits: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> None:
+        """Expand the leaves of a batch.
+
+        Raises:
+            ValueError: the network's output is not finite.
+        """
+        games = self._games[: self._num_games]
+        states, nodes, edges = (array[: self._num_games] for array in (self._states, self._nodes, self._edges))
+        leaves = batch.leaves, batch.num_leaves
+        if self._expand(
+            self._game.board, states, nodes, edges, games, *leaves, logits, values, self._discount, self._solve
+        ):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
-    def _ask(self, num_asked: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _answers(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the evaluations of the leaves of a batch, by the network and the guide.
+
+        Raises:
+            ValueError: the network's output has other shapes.
+        """
+        num_asked = batch.num_asked
+        if num_asked == 0:
+            return np.empty((0, self._game.num_actions), np.float32), np.empty(0, np.float32)
         begin = time.perf_counter()
-        planes = self._planes[:num_asked].reshape(num_asked, *self._inputs.shape)
-        logits, values = self.evaluate(planes)
+        logits, values = self.evaluate(batch.planes[:num_asked].reshape(num_asked, *self._inputs.shape))
         self.network_seconds += time.perf_counter() - begin
         shapes = (num_asked, self._game.num_actions), (num_asked,)
         if (logits.shape, values.shape) != shapes:
@@ -256,4 +462,8 @@ class NetworkSearch:
                 f"the network's logits and values for {num_asked} positions of {self._game} must have the shapes {shapes[0]} "
                 f"and {shapes[1]}, got {logits.shape} and {values.shape}"
             )
+        if self._guide is not None and self.guide_weight > 0:
+            guided = self._guide.evaluate(self._states, batch.leaves, batch.num_leaves, num_asked, batch.seeds)
+            self.num_leaves_guided += num_asked
+            values = values + np.float32(self.guide_weight) * (guided - values)
         return logits, values

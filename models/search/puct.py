@@ -59,7 +59,12 @@ class PUCT:
     @property
     def kernels(self) -> Mapping[str, Callable[..., Any]]:
         """Search kernels by name (see :mod:`stoneworks.models.search.tree`)."""
-        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "conclude": conclude}
+        return {"prepare_root": prepare_root, "choose_edge": choose_edge, "narrow": narrow, "conclude": conclude}
+
+    @property
+    def round_size(self) -> int:
+        """1: each simulation depends on the one before it."""
+        return 1
 
     @property
     def parameters(self) -> npt.NDArray[np.float64]:
@@ -67,7 +72,7 @@ class PUCT:
         return np.array([self.noise_fraction, self.exploration_base, self.exploration], np.float64)
 
     def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
-        """Return an empty table; PUCT has no schedule."""
+        """Return an empty table, ``int32[0, 0]``; PUCT has no schedule."""
         return np.zeros((0, 0), np.int32)
 
     def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
@@ -115,6 +120,11 @@ def choose_edge(
             best = edge
             best_score = score
     return best
+
+
+@kernel
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Do nothing; PUCT considers all edges at any time."""
 
 
 @kernel

@@ -1,14 +1,18 @@
 """Search trees for network-guided MCTS: memory layout and the operations that all searches share.
 
-A search runs on many games at once and evaluates one leaf per game in each network batch. A simulation therefore has two
-halves, each a template: :func:`descend` selects a leaf in each tree and writes its observation to the batch, and
-:func:`expand` adds the leaf's edges from the network's output and backs up the values. The selection rules are the three
+A search runs on many games at once and evaluates one or more leaves per game in each network batch. A simulation therefore has
+two halves, each a template: :func:`descend` selects leaves in each tree and writes their observations to the batch, and
+:func:`expand` adds the edges of the leaves from the network's output and backs up the values. The selection rules are the four
 kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
 All templates work on the same arrays: the board constants, ``states[num_games, max_nodes]``, the positions of the nodes,
-``nodes[num_games, max_nodes]``, ``edges[num_games, max_edges]`` and ``games[num_games]``; ``asked[num_games]`` holds in its first
-entries the index of the game of each position that the network evaluates, ``parameters`` those of the search, ``discount``
-the discount factor per action, and ``solve`` says whether proven results are propagated.
+``nodes[num_games, max_nodes]``, ``edges[num_games, max_edges]`` and ``games[num_games]``; ``leaves`` holds in its first entries
+the leaves of the batch, ``parameters`` the parameters of the search, ``discount`` is the discount factor per action, and
+``solve`` says whether proven results are propagated.
+
+Between the two halves, the leaves are pending: their visits count, and a node whose visits are all pending counts as a loss
+for the player who chooses it (virtual loss; Chaslot, Winands and van den Herik: Parallel Monte-Carlo tree search, 2008). The
+values of other nodes are means over the visits that are not pending (Liu et al.: Watch the unobserved, ICLR 2020).
 
 Values in a tree are from player 0's perspective, in [-1, 1]; the sign is flipped at nodes where player 1 is to move. Players
 need not alternate.
@@ -48,10 +52,11 @@ from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, 
 from stoneworks.models.search.turn_wins import MAX_TURN_ACTIONS, winning_turn
 
 #: A node of a tree. ``first_edge`` and ``num_edges`` delimit its block of edges, one for each legal action; ``num_visited``
-#: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``total_value`` is the sum of the
-#: values backed up through the node, ``network_value`` the first of them. ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if
-#: ``network_value`` is the exact value of the position. ``num_unsolved`` is the number of edges that do not lead to a proven
-#: node; ``solved_value`` is the greatest value of the other edges for the player to move.
+#: of them have been visited, and the first ``num_ordered`` are sorted by descending prior. ``pending`` of the visits are not
+#: backed up yet. ``total_value`` is the sum of the values backed up through the node, ``network_value`` the first of them.
+#: ``solved`` is 0, or ``PROVEN`` or ``ENDED`` if ``network_value`` is the exact value of the position. ``num_unsolved`` is
+#: the number of edges that do not lead to a proven node; ``solved_value`` is the greatest value of the other edges for the
+#: player to move.
 NODE = np.dtype(
     [
         ("first_edge", np.int32),
@@ -59,6 +64,7 @@ NODE = np.dtype(
         ("num_visited", np.int32),
         ("num_ordered", np.int32),
         ("visits", np.int32),
+        ("pending", np.int32),
         ("parent", np.int32),
         ("player", np.int8),
         ("solved", np.int8),
@@ -72,23 +78,28 @@ NODE = np.dtype(
 #: An edge: an action, its child node (``NO_NODE`` until it is visited), its prior probability, and its noise at the root.
 EDGE = np.dtype([("action", np.int32), ("child", np.int32), ("prior", np.float32), ("noise", np.float32)])
 
-#: Per-game state of a search: nodes and edges in use, the leaf pending evaluation (``NO_NODE`` for none), the simulations
-#: done, the number of root edges considered (for searches that consider a subset), and the first action of the last win
-#: found within a turn.
+#: Per-game state of a search: nodes and edges in use, the simulations started, the number of root edges considered (for
+#: searches that consider a subset), and the first action of the last win found within a turn.
 GAME = np.dtype(
     [
         ("num_nodes", np.int32),
         ("num_edges", np.int32),
-        ("leaf", np.int32),
         ("simulations", np.int32),
         ("num_considered", np.int32),
         ("winning_action", np.int32),
     ]
 )
 
+#: A pending leaf: its game and node, its index in the batch of the network (-1 for a terminal or proven position), whether its
+#: simulation added the node, and whether it proved it.
+LEAF = np.dtype(
+    [("game", np.int32), ("node", np.int32), ("answer", np.int32), ("added", np.bool_), ("newly_solved", np.bool_)]
+)
+
 NodeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(NODE)[:, ::1]]
 EdgeTable: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(EDGE)[:, ::1]]
 GameArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(GAME)[::1]]
+LeafArray: TypeAlias = Annotated[npt.NDArray[np.void], numba.from_dtype(LEAF)[::1]]
 Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 #: Work buffers of :func:`write_edges`, ``[num_actions]``: actions, weights, and powers of 2.
 EdgeWork: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]
@@ -104,7 +115,7 @@ PROVEN, ENDED = 1, 2
 LEAST_PRIOR = np.float32(1e-30)
 
 
-# -- The contract: every search has these three kernels ---------------------------------------------------------------
+# -- The contract: every search has these four kernels ----------------------------------------------------------------
 
 
 def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters) -> None:
@@ -115,7 +126,15 @@ def prepare_root(nodes: Nodes, edges: Edges, game: Record, parameters: Parameter
 def choose_edge(
     nodes: Nodes, edges: Edges, node: int, game: Record, parameters: Parameters, schedule: Int32Table
 ) -> int:
-    """Return the index in ``edges`` of the edge to follow from ``node``, which is not solved."""
+    """Return the index in ``edges`` of the edge to follow from ``node``, which is not solved; -1 if all lead to proven losses.
+
+    ``schedule`` is that of the search; it has no columns if the number of simulations is not known.
+    """
+    raise NotImplementedError
+
+
+def narrow(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of the root of one tree if ``again``, else the better half of those considered."""
     raise NotImplementedError
 
 
@@ -135,10 +154,46 @@ def sign_of(player: int) -> int:
 
 @kernel
 def mean_value(nodes: Nodes, node: int, sign: int) -> float:
-    """Return ``sign`` times the value of ``node``: the exact value if known, else the mean of the backed-up values."""
+    """Return ``sign`` times the value of ``node``: the exact value if known, else the mean of the backed-up values.
+
+    Without backed-up values, return the virtual loss.
+    """
     if nodes[node].solved:
         return sign * nodes[node].network_value
-    return sign * nodes[node].total_value / nodes[node].visits
+    num_values = nodes[node].visits - nodes[node].pending
+    if num_values == 0:
+        return -1.0
+    return sign * nodes[node].total_value / num_values
+
+
+@kernel
+def is_unexpanded(nodes: Nodes, node: int) -> bool:
+    """Return whether ``node`` is a pending leaf."""
+    return not nodes[node].solved and nodes[node].visits == nodes[node].pending
+
+
+@kernel
+def add_visit(nodes: Nodes, leaf: int, change: int) -> None:
+    """Add a pending visit to ``leaf`` and the nodes above it, or remove one if ``change`` is -1."""
+    node = leaf
+    while node != NO_NODE:
+        nodes[node].visits += change
+        nodes[node].pending += change
+        node = nodes[node].parent
+
+
+@kernel
+def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
+    """Remove a pending leaf as if its simulation had not begun."""
+    add_visit(nodes, leaf.node, -1)
+    if leaf.added:
+        parent = nodes[leaf.node].parent
+        first = nodes[parent].first_edge
+        for edge in range(first, first + nodes[parent].num_edges):
+            if edges[edge].child == leaf.node:
+                edges[edge].child = NO_NODE
+        nodes[parent].num_visited -= 1
+        game.num_nodes = min(game.num_nodes, leaf.node)
 
 
 @kernel
@@ -168,7 +223,7 @@ def exponentials(exponents: Float32s, number: int, greatest: np.float32, powers_
     """Replace the first ``number`` entries of ``exponents`` by exp(x - ``greatest``) and return their sum; NaN propagates.
 
     Implements Moshier's expf (Cephes) in vectorizable loops: a library call per edge takes as long as the rest of the
-    expansion. Exponents below -87 are treated as -87. ``powers_of_2`` is a work buffer.
+    expansion. Exponents below -87 are treated as -87. ``powers_of_2[>= number]`` is a work buffer.
     """
     for index in range(number):
         exponent = exponents[index] - greatest
@@ -217,10 +272,10 @@ def is_lost(nodes: Nodes, node: int, sign: int) -> bool:
 
 @kernel
 def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved: bool) -> None:
-    """Back up ``value`` (for player 0) from ``leaf`` to the root; if ``newly_solved``, also propagate the solved result."""
+    """Back up ``value`` (for player 0) from the pending ``leaf`` to the root; if ``newly_solved``, also propagate the result."""
     node = leaf
     while True:
-        nodes[node].visits += 1
+        nodes[node].pending -= 1
         nodes[node].total_value += value
         parent = nodes[node].parent
         if parent == NO_NODE:
@@ -231,7 +286,8 @@ def back_up(nodes: Nodes, leaf: int, value: float, discount: float, newly_solved
             child_value = discount * nodes[node].network_value
             nodes[parent].num_unsolved -= 1
             nodes[parent].solved_value = max(nodes[parent].solved_value, sign * child_value)
-            newly_solved = sign * child_value > 0 or nodes[parent].num_unsolved == 0
+            is_proven = sign * child_value > 0 or nodes[parent].num_unsolved == 0
+            newly_solved = is_proven and not nodes[parent].solved
             if newly_solved:
                 nodes[parent].solved = PROVEN
                 nodes[parent].network_value = sign * nodes[parent].solved_value
@@ -270,11 +326,12 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
     """Add a node without edges to one tree and return its index."""
     node = game.num_nodes
     game.num_nodes += 1
-    nodes[node].first_edge = game.num_edges
+    nodes[node].first_edge = 0
     nodes[node].num_edges = 0
     nodes[node].num_visited = 0
     nodes[node].num_ordered = 0
     nodes[node].visits = 0
+    nodes[node].pending = 0
     nodes[node].parent = parent
     nodes[node].player = player
     nodes[node].solved = 0
@@ -295,9 +352,9 @@ def plant(
     nodes: NodeTable,
     games: GameArray,
     planes: Float32Tables,
-    asked: Int64s,
-) -> int:
-    """Start a tree at each of ``roots`` and write the observations of the roots.
+    leaves: LeafArray,
+) -> None:
+    """Start a tree at each of ``roots``, whose root is a pending leaf, and write the observations of the roots.
 
     Args:
         board: the board constants.
@@ -306,22 +363,22 @@ def plant(
         nodes: ``[num_games, max_nodes]``, dtype ``NODE``.
         games: ``[num_games]``, dtype ``GAME``.
         planes: output, ``float32[num_games, planes, height * width]``, observations for the player to move.
-        asked: output, ``int64[num_games]``, index of the game of each observation.
-
-    Returns:
-        Number of observations written, here ``num_games``.
+        leaves: output, ``[num_games]``, dtype ``LEAF``.
     """
     for row in range(roots.shape[0]):
         game = games[row]
         game.num_nodes = 0
         game.num_edges = 0
-        game.simulations = 0
         game.num_considered = 0
-        game.leaf = add_node(nodes[row], game, NO_NODE, roots[row].current_player)
+        add_node(nodes[row], game, NO_NODE, roots[row].current_player)
+        add_visit(nodes[row], 0, 1)
         states[row, 0] = roots[row]
         observe(board[0], states[row, 0], states[row, 0].current_player, planes[row])
-        asked[row] = row
-    return roots.shape[0]
+        leaves[row].game = row
+        leaves[row].node = 0
+        leaves[row].answer = row
+        leaves[row].added = False
+        leaves[row].newly_solved = False
 
 
 @inlined
@@ -355,18 +412,19 @@ def expand(
     nodes: NodeTable,
     edges: EdgeTable,
     games: GameArray,
-    asked: Int64s,
-    num_asked: int,
+    leaves: LeafArray,
+    num_leaves: int,
     logits: Float32Table,
     values: Float32s,
     discount: float,
     solve: bool,
 ) -> int:
-    """Expand the evaluated leaves, back up their values, and return the number of invalid evaluations.
+    """Expand the evaluated leaves, back up the values of all leaves, and return the number of invalid evaluations.
 
     ``logits[num_asked, num_actions]`` are the network's policy logits, of which those of illegal actions are ignored, and
     ``values[num_asked]`` its expected results for the player to move in [-1, 1]. Invalid are evaluations with a non-finite
-    value or a NaN logit. See the module for the other arguments.
+    value or a NaN logit. Once a root is solved, the remaining leaves of its tree are removed. See the module for the other
+    arguments.
     """
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
@@ -374,18 +432,23 @@ def expand(
     num_unusable = 0
     turn = np.empty(MAX_TURN_ACTIONS + 1, states.dtype)
     turn_masks = np.empty((MAX_TURN_ACTIONS, num_actions), np.int8)
-    for answer in range(num_asked):
-        row = asked[answer]
+    for number in range(num_leaves):
+        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
         game = games[row]
-        leaf = game.leaf
+        if nodes[row, 0].solved:
+            cancel(nodes[row], edges[row], game, leaves[number])
+            continue
+        if answer < 0:
+            back_up(nodes[row], leaf, nodes[row, leaf].network_value, discount, leaves[number].newly_solved)
+            continue
         legal_actions(board[0], states[row, leaf], mask)
+        nodes[row, leaf].first_edge = game.num_edges
         num_edges, finite = write_edges(edges[row], game, mask, logits[answer], work)
         if not (finite and abs(values[answer]) < np.inf):
             num_unusable += 1
         nodes[row, leaf].num_edges = num_edges
         nodes[row, leaf].num_unsolved = num_edges
         game.num_edges += num_edges
-        game.leaf = NO_NODE
         sign = sign_of(nodes[row, leaf].player)
         value = sign * values[answer]
         solved = False
@@ -409,11 +472,24 @@ def prepare_roots(
     parameters: Parameters,
     noise: Float32Table,
 ) -> None:
-    """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
+    """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``.
+
+    See the module for the other arrays.
+    """
     for row in range(games.shape[0]):
+        games[row].simulations = 0
         for edge in range(nodes[row, 0].num_edges):
             edges[row, edge].noise = noise[row, edges[row, edge].action]
         prepare_root(nodes[row], edges[row], games[row], parameters)
+
+
+def narrow_all(nodes: NodeTable, edges: EdgeTable, games: GameArray, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`).
+
+    See the module for the arrays, such as ``nodes[num_games, max_nodes]``.
+    """
+    for row in range(games.shape[0]):
+        narrow(nodes[row], edges[row], games[row], parameters, again)
 
 
 # The arrays of the trees are arguments of their own, since templates are typed by the annotation of each argument.
@@ -426,52 +502,102 @@ def descend(
     parameters: Parameters,
     schedule: Int32Table,
     planes: Float32Tables,
-    asked: Int64s,
-    discount: float,
+    leaves: LeafArray,
+    limits: Int64s,
     solve: bool,
-) -> int:
-    """Descend each tree once, add a leaf, write its observation to the batch, and return the number of observations.
+) -> tuple[int, int]:
+    """Descend each tree, add leaves, and return the number of leaves and of the observations among them.
 
-    A descent that ends at a solved node backs up the exact value at once and adds nothing to the batch. Games with a solved
-    root are skipped. The observations of the leaves are the first entries of ``planes[num_games, planes, height * width]``;
-    ``schedule`` is that of the search. See the module for the other arguments.
+    ``limits`` are the number of simulations of the search, the maximum number of leaves per tree, and 1 if leaves must not
+    depend on each other (below the same edge of the root), else 0. A tree with a solved root, or without room for another
+    node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height * width]``. See the
+    module for the other arguments.
     """
-    num_asked = 0
+    num_leaves = num_asked = 0
     for row in range(games.shape[0]):
         game = games[row]
-        if nodes[row, 0].solved:
-            game.simulations += 1
-            continue
-        node = 0
-        newly_solved = False
-        while not nodes[row, node].solved:
-            edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
-            child = edges[row, edge].child
-            if child != NO_NODE:
-                node = child
-                continue
-            child = add_node(nodes[row], game, node, 0)
-            edges[row, edge].child = child
-            nodes[row, node].num_visited += 1
-            states[row, child] = states[row, node]
-            state = states[row, child]
-            apply_action(board[0], state, edges[row, edge].action)
-            node = child
-            if not state.ending:
-                nodes[row, node].player = state.current_player
-                game.leaf = node
-                observe(board[0], state, state.current_player, planes[num_asked])
-                asked[num_asked] = row
-                num_asked += 1
+        stop = num_leaves + limits[1]
+        while num_leaves < stop and game.simulations < limits[0] and not nodes[row, 0].solved:
+            # Every pending leaf will get at most an edge for each action.
+            num_edges = game.num_edges + (nodes[row, 0].pending + 1) * board[0].num_actions
+            if game.num_nodes == nodes.shape[1] or num_edges > edges.shape[1]:
                 break
-            newly_solved = solve
-            nodes[row, node].solved = PROVEN if solve else ENDED
-            if state.winner != NO_WINNER:
-                nodes[row, node].network_value = sign_of(state.winner)
-        if nodes[row, node].solved:
-            back_up(nodes[row], node, nodes[row, node].network_value, discount, newly_solved)
-        game.simulations += 1
-    return num_asked
+            node = 0
+            answer = -1
+            added = newly_solved = False
+            while not nodes[row, node].solved:
+                edge = choose_edge(nodes[row], edges[row], node, game, parameters, schedule)
+                child = NO_NODE if edge < 0 else edges[row, edge].child
+                if edge < 0 or (child != NO_NODE and is_unexpanded(nodes[row], child)):
+                    node = NO_NODE  # what follows depends on a pending leaf
+                    break
+                if child != NO_NODE:
+                    if limits[2] and node == 0 and nodes[row, child].pending > 0:
+                        node = NO_NODE
+                        break
+                    node = child
+                    continue
+                child = add_node(nodes[row], game, node, 0)
+                edges[row, edge].child = child
+                nodes[row, node].num_visited += 1
+                states[row, child] = states[row, node]
+                state = states[row, child]
+                apply_action(board[0], state, edges[row, edge].action)
+                node = child
+                added = True
+                if not state.ending:
+                    nodes[row, node].player = state.current_player
+                    observe(board[0], state, state.current_player, planes[num_asked])
+                    answer = num_asked
+                    num_asked += 1
+                    break
+                newly_solved = solve
+                nodes[row, node].solved = PROVEN if solve else ENDED
+                if state.winner != NO_WINNER:
+                    nodes[row, node].network_value = sign_of(state.winner)
+            if node == NO_NODE:
+                break
+            add_visit(nodes[row], node, 1)
+            leaves[num_leaves].game = row
+            leaves[num_leaves].node = node
+            leaves[num_leaves].answer = answer
+            leaves[num_leaves].added = added
+            leaves[num_leaves].newly_solved = newly_solved
+            num_leaves += 1
+            game.simulations += 1
+    return num_leaves, num_asked
+
+
+def keep_subtree(states: StateTable, nodes: NodeTable, edges: EdgeTable, games: GameArray, node: int) -> None:
+    """Replace the first tree by its subtree at ``node``, of which no leaf is pending; a parent comes before its children.
+
+    See the module for the arrays, such as ``nodes[num_games, max_nodes]``.
+    """
+    game = games[0]
+    places = np.full(game.num_nodes, NO_NODE, np.int32)
+    old_edges = edges[0, : game.num_edges].copy()
+    num_nodes = num_edges = 0
+    for old in range(node, game.num_nodes):
+        parent = nodes[0, old].parent
+        if old != node and (parent < node or places[parent] == NO_NODE):
+            continue
+        new = num_nodes
+        places[old] = new
+        num_nodes += 1
+        first = nodes[0, old].first_edge
+        nodes[0, new] = nodes[0, old]
+        states[0, new] = states[0, old]
+        nodes[0, new].parent = NO_NODE if old == node else places[parent]
+        nodes[0, new].first_edge = num_edges
+        for edge in range(first, first + nodes[0, new].num_edges):
+            edges[0, num_edges] = old_edges[edge]
+            num_edges += 1
+    for edge in range(num_edges):
+        child = edges[0, edge].child
+        if child != NO_NODE:
+            edges[0, edge].child = places[child]
+    game.num_nodes = num_nodes
+    game.num_edges = num_edges
 
 
 def conclude_all(

@@ -43,7 +43,7 @@ def evaluate(board: BoardRecord, state: StateRecord, player: int) -> float:
 
 @linked
 def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: Float32s) -> None:
-    """Write a move-ordering rating of each legal action for the player to move; infinity forces an action to be tried."""
+    """Write ``ratings[num_actions]`` of the legal actions, for move ordering; infinity forces an action to be tried."""
     raise NotImplementedError
 
 

@@ -55,7 +55,7 @@ Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 
 @kernel
 def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: float, seeds: UInt64s) -> int:
-    """Return the edge that a simulation follows from ``node``, which is not proven.
+    """Return the edge that a simulation follows from ``node``, which is not proven (tables as in :func:`back_up`).
 
     Unvisited edges are selected first, in random order. After that, the edge of greatest upper confidence bound is selected
     (UCB1 in Kocsis and Szepesvári 2006), ``mean + exploration * sqrt(log(node visits) / edge visits)``, where ``mean`` is
@@ -95,7 +95,10 @@ def no_evaluation(board: Record, state: Record, player: int) -> float:
 
 @kernel
 def prove(nodes: Int32Table, edges: Int32Table, node: int, edge: int, result: int) -> bool:
-    """Mark ``edge`` of ``node`` as proven and return whether this proves the node (Winands et al. 2008)."""
+    """Mark ``edge`` of ``node`` as proven and return whether this proves the node (Winands et al. 2008).
+
+    The tables are those of :func:`back_up`.
+    """
     edges[edge, RESULT] = result
     nodes[node, NUM_OPEN] -= 1
     sign = 1 if nodes[node, PLAYER] == 0 else -1
@@ -116,7 +119,10 @@ def prove(nodes: Int32Table, edges: Int32Table, node: int, edge: int, result: in
 
 @kernel
 def add_node(nodes: Int32Table, edges: Int32Table, sizes: Int64s, mask: Int8s, player: int) -> int:
-    """Add a node with an edge for each legal action and return its index, or ``NO_NODE`` if a table is full."""
+    """Add a node with an edge for each legal action and return its index, or ``NO_NODE`` if a table is full.
+
+    ``mask[num_actions]`` is 1 for legal actions. The tables are those of :func:`back_up`, with ``sizes[2]`` rows in use.
+    """
     num_legal = 0
     for action in range(mask.shape[0]):
         num_legal += mask[action]
@@ -150,9 +156,9 @@ def back_up(nodes: Int32Table, edges: Int32Table, path: Int32Table, depth: int, 
     """Back up the result of a simulation to the root.
 
     Args:
-        nodes: the node table.
-        edges: the edge table.
-        path: nodes and edges from the root to the leaf.
+        nodes: ``[max_nodes, NUM_NODE_COLUMNS]``, the node table.
+        edges: ``[max_edges, NUM_EDGE_COLUMNS]``, the edge table.
+        path: ``[>= depth, 2]``, nodes and edges from the root to the leaf.
         depth: number of edges of the path.
         amount: result of the simulation, in units of 1 / ``UNIT``.
         proven: whether the result is proven.
@@ -198,8 +204,8 @@ def search_tree(
     Args:
         board: the board constants.
         states: the position of the root, not terminal.
-        nodes: the node table, with space for at least one row.
-        edges: the edge table, with space for at least the edges of the root.
+        nodes: ``[max_nodes, NUM_NODE_COLUMNS]``, the node table, with space for at least one row.
+        edges: ``[max_edges, NUM_EDGE_COLUMNS]``, the edge table, with space for at least the edges of the root.
         sizes: ``int64[2]``, rows in use in each table, updated in place; zeros for a new tree.
         seeds: one seed, advanced in place.
         num_simulations: number of simulations.
@@ -246,6 +252,7 @@ def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int)
     """Make node ``root`` the root and drop everything outside its subtree, in place.
 
     Children come after their parents, and edge blocks are in the order of their nodes, so rows only move to lower indices.
+    The arguments are those of :func:`search_tree`.
     """
     num_nodes = sizes[NODES_IN_USE]
     for node in range(num_nodes):

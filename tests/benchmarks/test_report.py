@@ -35,17 +35,12 @@ CIRCUMSTANCES = Circumstances(processor="a processor", date="2026-01-02", rounds
 
 
 def row(name, rate, reference=None, reference_rate=None, ratio=None):
-    def spread(values):
-        return None if values is None else Spread(**dict(zip(("median", "minimum", "maximum"), values, strict=True)))
-
-    return Row(
-        measure="steps",
-        name=name,
-        rate=spread(rate),
-        reference=reference,
-        reference_rate=spread(reference_rate),
-        ratio=spread(ratio),
-    )
+    spreads = [
+        None if values is None else Spread(median=values[0], minimum=values[1], maximum=values[2])
+        for values in (rate, reference_rate, ratio)
+    ]
+    fields = dict(zip(("rate", "reference_rate", "ratio"), spreads, strict=True))
+    return Row(measure="steps", name=name, reference=reference, **fields)
 
 
 def report(*rows, missing=()):
@@ -105,22 +100,17 @@ def test_ratios_are_compared_where_there_are_any_and_rates_otherwise():
     assert [change.factor for change in changes] == [0.625, 1.0, 0.5, 0.5, 2.0, None]
 
 
-def test_the_table_marks_what_became_slower():
+def test_the_table_marks_what_became_slower_and_lists_missing_libraries_and_the_method():
     now = report(row("one", (5, 4, 6)), row("two", (10, 9, 11)))
     lines = text_of(table_of(now, report(row("one", (10, 9, 11)), row("two", (10, 9, 11))))).splitlines()
     assert [("slower (x 0.50)" in line) for line in lines if "one" in line and "steps" in line] == [True]
     assert [("unchanged (x 1.00)" in line) for line in lines if "two" in line and "steps" in line] == [True]
-    assert "slower" not in text_of(table_of(now))
-
-
-def test_the_table_lists_missing_libraries_and_the_method():
+    text = text_of(table_of(now))
+    assert "slower" not in text
+    assert "Not installed" not in text
     text = text_of(table_of(report(row("one", (1234.5, 1, 2), "theirs"), missing=["pgx", "pyspiel"])))
-    assert "1,230" in text
-    assert "not installed" in text
-    assert "pgx, pyspiel" in text
-    for value in ("a processor", "2026-01-02", "CPU time"):
+    for value in ("1,230", "not installed", "pgx, pyspiel", "a processor", "2026-01-02", "CPU time"):
         assert value in text
-    assert "Not installed" not in text_of(table_of(report(row("one", (1, 1, 1)))))
 
 
 @pytest.mark.parametrize(
@@ -138,18 +128,9 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80", "[" * 100_000, '{"rows": ' + "9" * 10_000 + "}"],
-)
-def test_another_file_is_not_a_report(tmp_path, content):
-    (tmp_path / "other.json").write_bytes(content.encode(errors="surrogateescape"))
-    with pytest.raises(ReportError, match=r"other\.json"):
-        load_report(tmp_path / "other.json")
-
-
-@pytest.mark.parametrize(
     "change",
     [
+        *("", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80", "[" * 100_000, '{"rows": ' + "9" * 10_000 + "}"),
         lambda fields: fields["rows"][0].update(rate=None),
         lambda fields: fields["rows"][0].update(rate={"median": 1, "minimum": 1, "maximum": 1, "mean": 1}),
         lambda fields: fields["rows"][0]["rate"].update(median="fast"),
@@ -160,21 +141,24 @@ def test_another_file_is_not_a_report(tmp_path, content):
         lambda fields: fields["circumstances"].pop("load"),
     ],
 )
-def test_a_report_with_a_part_of_another_shape_is_refused(tmp_path, change):
+def test_another_file_is_not_a_report(tmp_path, change):
     file = tmp_path / "bench.json"
     save_report(report(row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4))), file)
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    change(fields)
-    file.write_text(json.dumps(fields), encoding="utf-8")
-    with pytest.raises(ReportError, match=r"bench\.json is not a report"):
+    if isinstance(change, str):
+        file.write_bytes(change.encode(errors="surrogateescape"))
+    else:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+        change(fields)
+        file.write_text(json.dumps(fields), encoding="utf-8")
+    with pytest.raises(ReportError, match=r"bench\.json"):
         load_report(file)
 
 
 def test_a_short_run_measures_what_is_installed():
     measured = run_bench(rounds=2, seconds=0.01, with_training=False, only=r"do-nothing|State of vadus")
     text = text_of(table_of(measured))
-    for expected in ("AEC do-nothing", "State of vadus(size=9)"):
-        assert expected in text
+    assert "AEC do-nothing" in text
+    assert "State of vadus(size=9)" in text
     for one in measured.rows:
         assert one.rate.minimum > 0
         if one.ratio is not None:

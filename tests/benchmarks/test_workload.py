@@ -23,14 +23,12 @@ def no_work():
     raise AssertionError("not to be prepared")
 
 
-def test_a_spread_has_median_minimum_and_maximum():
-    assert Spread.of([3.0, 1.0, 10.0]) == Spread(median=3.0, minimum=1.0, maximum=10.0)
-
-
 def test_ratios_are_taken_round_by_round():
     one = Workload("one", prepare=no_work, rates_per_second=[10.0, 20.0, 90.0])
     other = Workload("other", prepare=no_work, rates_per_second=[5.0, 5.0, 30.0])
     assert ratio(one, other) == Spread(median=3.0, minimum=2.0, maximum=4.0)
+    assert Spread.of([3.0, 1.0, 10.0]) == Spread(median=3.0, minimum=1.0, maximum=10.0)
+    assert Workload("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
 
 
 def test_workloads_take_turns_and_each_has_a_rate_per_round():
@@ -59,10 +57,6 @@ def test_workloads_take_turns_and_each_has_a_rate_per_round():
     assert prepared == ["fast", "slow"]
 
 
-def test_a_workload_names_the_modules_that_are_not_installed():
-    assert Workload("one", prepare=no_work, requires=("json", "no_such_module")).missing() == ["no_such_module"]
-
-
 @pytest.mark.parametrize(
     "workload",
     [
@@ -83,7 +77,7 @@ def test_our_workloads_do_at_least_the_requested_amount(workload):
 
 
 def test_players_are_measured_in_positions_in_which_the_game_goes_on():
-    for name in ("vadus(size=2)", "trugo(tiles=6)"):
+    for name in ("vadus(size=2)", "trugo(max_turns=12,pieces=3,radius=2,tiles=6)"):
         game = load_game(name)
         states = ours.positions_of_random_games(game)
         assert len(states) == len(ours.PLACES_IN_GAME)
@@ -108,11 +102,8 @@ def test_the_parts_of_a_run_of_self_play_are_shares_of_its_time(tmp_path):
     assert sum(percentages) < 100
 
 
-def test_simulations_of_self_play_are_counted():
+def test_simulations_of_self_play_and_steps_of_random_play_are_counted():
     assert self_play_simulations("vadus(size=3)", 4).play(10) == 4 * NUM_GAMES
-
-
-def test_random_play_of_an_environment_counts_its_steps():
     env = BoardGameEnv("vadus(size=2)")
     steps = []
     step = env.step

@@ -152,13 +152,6 @@ def test_a_description_that_does_not_fit_is_refused(
         load_checkpoint(folder, GAME)
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b"null"])
-def test_an_invalid_description_is_rejected(folder: Path, content: bytes) -> None:
-    (folder / "checkpoint.json").write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"checkpoint\.json (is no|must be)"):
-        load_checkpoint(folder)
-
-
 @pytest.mark.parametrize(
     "damage", [lambda content: content[:-1], lambda content: content[:-1] + b"\x00", lambda content: b""]
 )
@@ -280,10 +273,10 @@ def test_weights_that_are_a_fifo_are_rejected_at_once(folder: Path) -> None:
         load_checkpoint(folder)
 
 
-@pytest.mark.parametrize("content", [b'{"a":' * 100_000, b'{"a": ' + b"7" * 5000 + b"}", b'{"a": NaN}'])
-def test_a_description_past_the_bounds_is_refused(folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'{"a":' * 100_000, b'{"a": NaN}'])
+def test_a_description_that_is_no_json_object_is_refused(folder: Path, content: bytes) -> None:
     (folder / "checkpoint.json").write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"checkpoint\.json is not valid JSON"):
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json (is no|must be)"):
         load_checkpoint(folder)
 
 

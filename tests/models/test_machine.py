@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+KEEP = "from stoneworks.models.machine import keep_freed_memory; print(keep_freed_memory())"
 PROGRAM = """
 import resource
 import numpy as np
@@ -25,19 +26,19 @@ print(keep_freed_memory(), without, page_faults(), page_faults())
 """
 
 
-def run(environment: dict[str, str]) -> list[str]:
+def run(program: str, environment: dict[str, str]) -> list[str]:
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_TUNABLES"))
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=inherited | environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], env=inherited | environment, capture_output=True, text=True, check=True
     )
     return done.stdout.split()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
 def test_freed_memory_is_used_again_without_page_faults() -> None:
-    kept, without, _, with_it = run({})
+    kept, without, _, with_it = run(PROGRAM, {})
     assert kept == "True"
     assert int(without) > 10_000
     assert int(with_it) < int(without) / 10
@@ -45,4 +46,4 @@ def test_freed_memory_is_used_again_without_page_faults() -> None:
 
 @pytest.mark.parametrize("setting", [{"MALLOC_ARENA_MAX": "2"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=2"}])
 def test_an_allocator_that_the_environment_configures_is_left_alone(setting: dict[str, str]) -> None:
-    assert run(setting)[0] == "False"
+    assert run(KEEP, setting)[0] == "False"

@@ -109,8 +109,6 @@ def test_a_shipped_checkpoint_of_another_game_is_refused(place: Path) -> None:
             load_bot(name, "laido(size=2)")
 
 
-# -- Which boards a network plays ----------------------------------------------------------------------------------------
-
 SCALES = {
     "vadus(size=2)": ["vadus(size=3)"],
     "laido(size=2)": ["laido(size=3)"],

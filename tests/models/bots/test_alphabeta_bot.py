@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluating import evaluation
 from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.kernels import BoardArray, StateArray
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.evaluation.match import play_match
-from stoneworks.models import UnknownBotError, load_bot
+from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
-from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.alphabeta import ACTIONS_PER_TURN, MAX_DEPTH, PROVEN, relative_to
 from stoneworks.models.search.transposition_table import hash_bytes
-from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
+from stoneworks.models.search.turn_search import WIN_VALUE
 
 WIDE = 10**6
 #: Boards on which a plain minimax sees a lot, and how many turns it can look ahead near the end of a game.
@@ -32,13 +31,10 @@ SMALL_GAMES = {
     "trugo(radius=3,tiles=5)": 3,
     "trugo(radius=3,tiles=6,max_turns=12)": 4,
 }
+SLOW_GAMES = {"vadus(size=3)", "laido(size=3)", "trugo(radius=3,tiles=6,max_turns=12)"}
+
 #: The most positions that a minimax in these tests visits.
-BUDGET = 4000
-
-
-def judge(board: BoardArray, states: StateArray, player: int) -> float:
-    """Return the evaluation of one position: a template."""
-    return evaluate(board[0], states[0], player)
+BUDGET = 2500
 
 
 class TooLargeError(Exception):
@@ -48,9 +44,7 @@ class TooLargeError(Exception):
 class Minimax:
     """Looks at everything."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self._judge = game.compiled(judge, evaluation_kernels(game))
+    def __init__(self) -> None:
         self._num_positions = 0
 
     def values(self, state: State, depth: int) -> dict[int, float]:
@@ -74,8 +68,7 @@ class Minimax:
         sign = 1 if child.current_player() == player else -1
         left = turns if sign == 1 else turns - 1
         if left == 0:
-            value = self._judge(self._game.board, np.array([child.record]), child.current_player())
-            return sign * float(np.float32(value))
+            return sign * float(np.float32(evaluation(child)))
         return sign * max(
             self._value_of_child(child, child.child(action), left, ply + 1) for action in child.legal_actions()
         )
@@ -94,10 +87,12 @@ def random_positions(game: Game, generator: np.random.Generator) -> Iterator[Sta
         yield states[int(len(states) * generator.random() ** 0.5)]
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_GAMES)) for name in SMALL_GAMES]
+)
 def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
     game = load_game(name)
-    minimax = Minimax(game)
+    minimax = Minimax()
     bots = {
         depth: AlphaBetaBot(game, seed=0, turns=depth, num_candidates=WIDE) for depth in range(1, SMALL_GAMES[name] + 1)
     }
@@ -119,7 +114,7 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             assert all(values[action] >= value for action, value in expected.items())
             num_compared[depth] += 1
             num_won += abs(best) >= PROVEN
-        if min(num_compared.values()) >= 12 and num_won >= 5:
+        if min(num_compared.values()) >= 8 and num_won >= 4:
             break
 
 
@@ -147,13 +142,12 @@ def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
     """After Black's first stone, White has two (V2): a search of one turn evaluates the positions after both."""
     game = load_game("vadus(size=3)")
     state = game.deserialize_state("c3")
-    kernel = game.compiled(judge, evaluation_kernels(game))
     best = -np.inf
     for first in state.legal_actions():
         middle = state.child(first)
         for second in middle.legal_actions() if middle.current_player() == 1 else []:
-            best = max(best, kernel(game.board, np.array([middle.child(second).record]), 1))
-    pass_value = kernel(game.board, np.array([state.child(game.string_to_action("pass")).record]), 1)
+            best = max(best, evaluation(middle.child(second), 1))
+    pass_value = evaluation(state.child(game.string_to_action("pass")), 1)
     values = AlphaBetaBot(game, 0, turns=1, num_candidates=WIDE).action_values(state)
     assert values.max() == np.float32(max(best, pass_value))
 
@@ -164,23 +158,6 @@ def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
     looked_at = [state.action_to_string(int(action)) for action in np.flatnonzero(values > -np.inf)]
     assert len(looked_at) == 2
     assert "pass" in looked_at
-
-
-@pytest.mark.parametrize(
-    "name", ["vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=3)", "trugo(tiles=6)"]
-)
-def test_a_batch_is_played_like_its_games_one_by_one(name: str) -> None:
-    game = load_game(name)
-    generator = np.random.default_rng(3)
-    positions = random_positions(game, generator)
-    states = [next(positions) for _ in range(4)]
-    batch = Batch(game, 5)
-    batch.load([0, 1, 3, 4], np.array([state.record for state in states]))
-    before = batch.states.copy()
-    answers = load_bot("alphabeta:2", game, seed=4).step_batch(batch, np.array([0, 1, 3, 4]))
-    one_by_one = load_bot("alphabeta:2", game, seed=4)
-    assert answers.tolist() == [one_by_one.step(state) for state in states]
-    assert batch.states.tobytes() == before.tobytes()
 
 
 def test_equally_good_actions_are_chosen_about_equally_often() -> None:
@@ -206,15 +183,13 @@ def _wins_in_a_turn(state: State) -> bool:
     return bool(AlphaBetaBot(state.get_game(), 0, turns=1).action_values(state).max() >= PROVEN)
 
 
+@pytest.mark.slow
 def test_two_turns_beat_one_turn() -> None:
     game = "vadus(size=5)"
     result = play_match(
         game, load_bot("alphabeta:2", game, seed=1), load_bot("alphabeta:1", game, seed=2), num_pairs=20, seed=3
     )
     assert result.score > 0.6
-
-
-# -- Time budgets --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.5, 20.0])
@@ -253,65 +228,6 @@ def test_more_time_is_more_depth_and_a_proven_result_ends_the_search() -> None:
     assert bot.step(state) in state.legal_actions()
     batch = Batch(game, 3, seed=0)
     assert batch.action_masks[np.arange(3), bot.step_batch(batch, np.arange(3))].all()
-
-
-@pytest.mark.parametrize("arguments", [{}, {"turns": 1, "seconds": 1.0}])
-def test_turns_and_seconds_exclude_each_other(arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="exactly one of turns and seconds"):
-        AlphaBetaBot(load_game("vadus(size=2)"), **arguments)
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
-def test_seconds_are_more_than_0(seconds: float) -> None:
-    with pytest.raises(ValueError, match="seconds must be a number > 0"):
-        AlphaBetaBot(load_game("vadus(size=2)"), seconds=seconds)
-
-
-# -- Names and arguments -------------------------------------------------------------------------------------------------
-
-
-def test_names_contain_depth_and_candidates() -> None:
-    game = load_game("vadus(size=2)")
-    assert load_bot("alphabeta:2", game).name == "alphabeta:2"
-    assert load_bot("alphabeta:3,candidates=5", game).name == "alphabeta:3,candidates=5"
-    assert load_bot("alphabeta:1,candidates=12", game).name == "alphabeta:1"
-    assert load_bot("alphabeta:0.50s,candidates=5", game).name == "alphabeta:0.5s,candidates=5"
-
-
-@pytest.mark.parametrize(
-    ("name", "named"),
-    [
-        ("alphabeta", "alphabeta bot: the budget must be an integer from 1 to 32 turns"),
-        ("alphabeta:", "nothing follows the colon"),
-        ("alphabeta:0", "seconds, as in 'alphabeta:2s', got '0'"),
-        ("alphabeta:33", "seconds, as in 'alphabeta:2s', got '33'"),
-        ("alphabeta:0000000002", "seconds, as in 'alphabeta:2s', got '0000000002'"),
-        ("alphabeta:-1", "seconds, as in 'alphabeta:2s', got '-1'"),
-        ("alphabeta:2.0", "seconds, as in 'alphabeta:2s', got '2.0'"),
-        ("alphabeta:²", "seconds, as in 'alphabeta:2s', got '²'"),
-        ("alphabeta:0s", "got '0s'"),
-        ("alphabeta:s", "got 's'"),
-        ("alphabeta:-1s", "got '-1s'"),
-        ("alphabeta:2,candidates=0", "alphabeta bot: candidates must be an integer >= 1, got '0'"),
-        ("alphabeta:2,width=3", "unknown parameter 'width=3'; valid parameters: candidates="),
-        ("alphabeta:2,", "''"),
-    ],
-)
-def test_a_wrong_name_is_an_error_that_names_the_part(name: str, named: str) -> None:
-    with pytest.raises(UnknownBotError) as error:
-        load_bot(name, "vadus(size=2)")
-    assert named in str(error.value)
-
-
-@pytest.mark.parametrize("option", ["turns", "num_candidates"])
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, "2", 2**40])
-def test_an_argument_that_is_not_allowed_is_an_error_that_names_it(option: str, value: object) -> None:
-    arguments: dict[str, object] = {"turns": 1, option: value}
-    with pytest.raises(ValueError, match=f"{option} must be an integer from 1 to .* got {value!r}"):
-        AlphaBetaBot(load_game("vadus(size=2)"), **arguments)  # type: ignore[arg-type]
-
-
-# -- Kernels -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10, 40])
@@ -355,7 +271,7 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
 
 
 def test_a_search_finds_the_transposition_table_empty() -> None:
-    game = load_game("trugo(tiles=18)")
+    game = load_game("trugo(radius=4,tiles=18)")
     states = [game.new_initial_state()]
     for _ in range(8):
         states.append(states[-1].child(states[-1].legal_actions()[0]))

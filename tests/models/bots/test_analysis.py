@@ -96,7 +96,7 @@ def test_the_analysis_is_that_of_the_step(name: str) -> None:
 
 @pytest.mark.parametrize("name", bots(["mcts:2000", "vadus@64"]))
 def test_a_proven_position_is_known_to_be(name: str) -> None:
-    game = load_game("vadus(size=2)") if name.startswith("mcts") else GAME
+    game = load_game("vadus(size=2)")
     state = game.new_initial_state()
     bot = load_bot(name, game, seed=1)
     found = None
@@ -120,10 +120,3 @@ def test_a_bot_that_only_has_a_policy_gives_it() -> None:
     assert found.policy[[0, -1]].tolist() == [0.5, 0.5]
     assert found.policy.sum() == 1
     assert (found.value, found.values, found.line) == (None, None, ())
-
-
-@pytest.mark.parametrize("name", bots(["random", "greedy", "mcts:10", "vadus", "vadus@4"]))
-def test_a_finished_game_is_not_analyzed(name: str) -> None:
-    state = GAME.deserialize_state("c3\npass\npass")
-    with pytest.raises(ValueError, match="the game is over"):
-        load_bot(name, GAME).analyze(state)

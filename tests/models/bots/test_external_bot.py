@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from game_play import played
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord, RecordError
-from stoneworks.models import Bot, BotForfeit, BotStartError, UnknownBotError, load_bot
-from stoneworks.models.bots.external_bot import ExternalBot
+from stoneworks.models import Bot, BotForfeit, BotStartError, load_bot
 
 GAME = "vadus(size=2)"
 OURS = f"{shlex.quote(sys.executable)} -m stoneworks.models.bots.external_bot"
@@ -96,7 +96,7 @@ def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path
         """.replace("\n        ", "\n"),
         seed=7,
     )
-    state = load_game(GAME).new_initial_state()
+    state = played(GAME)
     assert state.action_to_string(bot.step(state)) == "b1"
     state.apply_action(state.string_to_action("b1"))
     policy, action = bot.step_with_policy(state)
@@ -105,22 +105,9 @@ def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path
     bot.restart()
     bot.step(state)
     bot.close()
-    assert log.read_text().splitlines() == [
-        "stoneworks 1",
-        f"game {GAME}",
-        "seed 7",
-        "new",
-        "ready",
-        "position",
-        "go 20",
-        "position b1",
-        "go 20",
-        "new",
-        "ready",
-        "position b1",
-        "go 20",
-        "quit",
-    ]
+    start, turn = ["stoneworks 1", f"game {GAME}", "seed 7"], ["position b1", "go 20"]
+    ready = ["new", "ready"]
+    assert log.read_text().splitlines() == [*start, *ready, "position", "go 20", *turn, *ready, *turn, "quit"]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +155,7 @@ def test_no_answer_in_time_forfeits_the_game_and_ends_the_program(
     monkeypatch.setattr(subprocess, "Popen", RecordedPopen)
     bot = make_bot(changes, "seconds=0.3,")
     with pytest.raises(BotForfeit, match=r"within 0\.3 seconds") as error:
-        bot.step(load_game(GAME).new_initial_state())
+        bot.step(played(GAME))
     assert error.value.reason == "late"
     (process,) = processes
     assert process.poll() == -signal.SIGKILL
@@ -184,7 +171,7 @@ def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_
         """
     )
     with pytest.raises(BotForfeit) as error:
-        bot.step(load_game(GAME).new_initial_state())
+        bot.step(played(GAME))
     assert error.value.reason == "crashed"
     assert error.value.details.splitlines() == [
         "it ended with status 3; the end of its standard error:",
@@ -195,7 +182,7 @@ def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_
 def test_closing_standard_output_counts_as_a_crash(make_bot: MakeBot) -> None:
     bot = make_bot("def on_go(rest): os.close(1); time.sleep(60)")
     with pytest.raises(BotForfeit, match="closed its standard output"):
-        bot.step(load_game(GAME).new_initial_state())
+        bot.step(played(GAME))
 
 
 @pytest.mark.parametrize(
@@ -213,14 +200,14 @@ def test_a_program_that_is_never_ready_is_an_error_and_not_a_forfeit(
 ) -> None:
     bot = make_bot(changes, "start=0.3," if "sleep" in changes else "")
     with pytest.raises(BotStartError) as error:
-        bot.step(load_game(GAME).new_initial_state())
+        bot.step(played(GAME))
     assert bot.name in str(error.value)
     assert details in str(error.value)
 
 
 def test_output_on_standard_error_and_comments_are_not_answers(make_bot: MakeBot) -> None:
     bot = make_bot("def on_go(rest):\n    os.write(2, b'hm\\n' * 100000)\n    say('# hm')\n    say('action c1')")
-    state = load_game(GAME).new_initial_state()
+    state = played(GAME)
     assert state.action_to_string(bot.step(state)) == "c1"
 
 
@@ -235,7 +222,7 @@ def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: Ma
             say("action b1")
         """
     )
-    state = load_game(GAME).new_initial_state()
+    state = played(GAME)
     for _ in range(2):
         with pytest.raises(BotForfeit) as error:
             bot.step(state)
@@ -249,7 +236,7 @@ def test_the_program_ends_with_close_and_with_the_bot(make_bot: MakeBot, tmp_pat
     for deaf in ("", "def on_quit(rest): time.sleep(60)"):
         for end in ("close", "forget"):
             bot = make_bot(FIRST_EMPTY + f"open({str(file)!r}, 'w').write(str(os.getpid()))\n" + deaf)
-            bot.step(load_game(GAME).new_initial_state())
+            bot.step(played(GAME))
             pid = int(file.read_text())
             if end == "close":
                 bot.close()
@@ -282,9 +269,6 @@ def test_the_program_ends_when_an_interrupt_ends_ours(tmp_path: Path) -> None:
     referee.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in referee.communicate(timeout=50)[1]
     assert has_ended(int(pid_file.read_text()))
-
-
-# -- Matches -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_match_through_the_protocol_is_that_of_the_bot_itself() -> None:
@@ -368,33 +352,6 @@ def test_the_record_of_a_forfeit_names_the_player_to_move_as_the_loser() -> None
         over.replay()
 
 
-def test_a_program_that_does_not_start_ends_the_match(make_bot: MakeBot) -> None:
-    with pytest.raises(BotStartError):
-        play_match(GAME, make_bot("sys.exit(1)"), load_bot("random", GAME), num_pairs=1)
-
-
-# -- Names and states ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("argument", "named"),
-    [
-        ("", "nothing follows the colon"),
-        ("no-such-program --now", "'no-such-program --now'"),
-        ("seconds=2,", "must start with an executable program"),
-        (f"{sys.executable} 'unclosed", "quotes"),
-        (f"seconds=0,{sys.executable}", r"seconds must be a number > 0, got 0.0"),
-        (f"seconds=fast,{sys.executable}", "exec bot: seconds must be a number >= 0, got 'fast'"),
-        (f"second=1,{sys.executable}", "unknown parameter 'second=1'; valid parameters: seconds=, start="),
-        (f"start=1,start=1,{sys.executable}", "duplicate parameter 'start=1'"),
-    ],
-)
-def test_a_wrong_name_is_an_error_that_names_the_part(argument: str, named: str) -> None:
-    with pytest.raises(UnknownBotError) as error:
-        load_bot(f"exec:{argument}", GAME)
-    assert named in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("options", "shown"), [("", ""), ("seconds=10,", ""), ("start=5,seconds=0.5,", "seconds=0.5,start=5,")]
 )
@@ -403,13 +360,6 @@ def test_the_name_of_a_bot_loads_it(options: str, shown: str) -> None:
     bot = load_bot(f"exec:{options}{command}", GAME)
     assert bot.name == f"exec:{shown}{command}"
     assert load_bot(bot.name, GAME).name == bot.name
-
-
-@pytest.mark.parametrize("option", ["seconds", "start_seconds"])
-@pytest.mark.parametrize("value", [0, -1, True, float("nan"), float("inf"), "1"])
-def test_an_option_that_is_not_allowed_is_an_error_that_names_it(option: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"{option} must be a number > 0, got {value!r}"):
-        ExternalBot(sys.executable, load_game(GAME), **{option: value})  # type: ignore[arg-type]
 
 
 def test_a_state_without_its_history_is_an_error(make_bot: MakeBot) -> None:
@@ -444,7 +394,7 @@ def test_our_program_rejects_an_invalid_command_line() -> None:
 def test_our_program_reports_an_unknown_bot_as_what_kept_it_from_starting() -> None:
     bot = load_bot(f"exec:{OURS} nobody", GAME)
     with pytest.raises(BotStartError, match="unknown bot 'nobody'"):
-        bot.step(load_game(GAME).new_initial_state())
+        bot.step(played(GAME))
 
 
 POLITE_WITH_CHILD = """

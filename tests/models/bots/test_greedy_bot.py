@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.envs.rules import Batch, Game, State, load_game
-from stoneworks.envs.rules.kernels import BoardArray, StateArray
+from evaluating import evaluation
+from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
-from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
+from stoneworks.models.search.turn_search import WIN_VALUE
 
 SMALL_GAMES = ("vadus(size=2)", "vadus(size=3)", "laido(size=2)", "laido(size=3)", "laido(pie_rule=False,size=2)")
-
-
-def judge(board: BoardArray, states: StateArray, player: int) -> float:
-    """Return the evaluation of one position: a template."""
-    return evaluate(board[0], states[0], player)
-
-
-def evaluation(state: State, player: int) -> float:
-    game = state.get_game()
-    value: float = game.compiled(judge, evaluation_kernels(game))(game.board, np.array([state.record]), player)
-    return value
 
 
 def random_positions(game: Game, number: int, seed: int) -> Iterator[State]:
@@ -106,33 +90,40 @@ def test_passing_is_always_looked_at(name: str) -> None:
             assert np.isfinite(bot.action_values(state)[game.string_to_action("pass")])
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
-def test_a_win_in_this_turn_is_played(name: str) -> None:
-    game = load_game(name)
-    bot = load_bot("greedy", game, seed=0)
-    winning_positions = 0
-    for state in random_positions(game, 400, seed=4):
-        player = state.current_player()
-        winning = {first for first, end in ends_of_turn(state) if end.returns()[player] == 1}
-        if winning:
-            winning_positions += 1
-            assert bot.step(state) in winning
-    assert winning_positions >= 10
+def late_states(game: Game, num_games: int, seed: int) -> Iterator[State]:
+    """Yield the last positions of random games."""
+    generator = np.random.default_rng(seed)
+    for _ in range(num_games):
+        states = [game.new_initial_state()]
+        while not states[-1].is_terminal():
+            states.append(states[-1].child(int(generator.choice(states[-1].legal_actions()))))
+        yield from states[-5:-1]
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
-def test_a_lost_game_is_not_ended_while_it_can_go_on(name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [*SMALL_GAMES, "taugo(size=4)", "taigo(cones=2,radius=3)", "trugo(radius=3,tiles=8)", "trugo(radius=4,tiles=5)"],
+)
+def test_a_win_in_this_turn_is_played_and_a_loss_in_it_avoided(name: str) -> None:
+    """Against all ways to play the turn: passes, cones that complete five, captures and removals of last pieces."""
     game = load_game(name)
-    bot = load_bot("greedy", game, seed=0)
-    losing_passes = 0
-    for state in random_positions(game, 600, seed=5):
+    num_won = num_saved = 0
+    for number, state in enumerate(late_states(game, 60, seed=4)):
         player = state.current_player()
-        ends = list(ends_of_turn(state))
-        losing = {first for first, end in ends if end.returns()[player] == -1}
-        if losing and {first for first, _ in ends} - losing:
-            losing_passes += 1
-            assert bot.step(state) not in losing
-    assert losing_passes >= 10
+        possible = {end.returns()[player] for _, end in ends_of_turn(state)}
+        if possible <= {0, -1} and len(possible) < 2:
+            continue
+        bot = load_bot("greedy", game, seed=number)
+        while state.current_player() == player:
+            state = state.child(bot.step(state))
+        if 1 in possible:
+            assert state.returns()[player] == 1
+            num_won += 1
+        else:
+            assert state.returns()[player] == 0
+            num_saved += 1
+    assert num_won >= 10
+    assert num_saved >= 3 or name.startswith("laido")
 
 
 @pytest.mark.parametrize("name", SMALL_GAMES)
@@ -167,16 +158,6 @@ def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
     assert state.score()[0] == [5]
 
 
-def test_greedy_wins_from_a_finished_wall_across_the_board() -> None:
-    game = load_game("vadus(size=3)")
-    bots = load_bot("greedy", game, seed=0), load_bot("random", game, seed=1)
-    for _ in range(20):
-        state = game.deserialize_state("a3\na5\nc5\nb3\nc3\nc1\ne1\nd3\ne3")
-        while not state.is_terminal():
-            state.apply_action(bots[state.current_player()].step(state))
-        assert state.outcome() == (0, "groups")
-
-
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_in_laido_greedy_swaps_openings_with_a_positive_evaluation(size: int) -> None:
     game = load_game(f"laido(size={size})")
@@ -204,18 +185,6 @@ def test_in_laido_greedy_swaps_openings_with_a_positive_evaluation(size: int) ->
     )
 
 
-@pytest.mark.parametrize("name", ["vadus(size=4)", "laido(size=4)"])
-def test_a_batch_is_searched_as_its_games_one_by_one(name: str) -> None:
-    game = load_game(name)
-    positions = list(random_positions(game, 50, seed=7))
-    batch = Batch(game, len(positions))
-    batch.load(np.arange(len(positions)), np.array([state.record for state in positions]))
-    rows = np.arange(0, len(positions), 2)
-    one_by_one = load_bot("greedy", game, seed=9)
-    actions = load_bot("greedy", game, seed=9).step_batch(batch, rows)
-    assert actions.tolist() == [one_by_one.step(positions[row]) for row in rows]
-
-
 def test_ties_are_broken_at_random_among_all_equally_good_actions() -> None:
     state = load_game("vadus(size=2)").deserialize_state("b2")
     bot = load_bot("greedy", state.get_game(), seed=1)
@@ -226,72 +195,16 @@ def test_ties_are_broken_at_random_among_all_equally_good_actions() -> None:
     assert {bot.step(state) for _ in range(200)} == {action for action, _ in policy}
 
 
-def test_a_position_of_another_game_is_an_error_that_names_both() -> None:
-    bot = load_bot("greedy", "vadus(size=4)")
-    other = load_game("vadus(size=5)")
-    for ask in (lambda: bot.step(other.new_initial_state()), lambda: bot.step_batch(Batch(other, 1), np.array([0]))):
-        with pytest.raises(ValueError, match=r"made for vadus\(size=4\); the position is one of vadus\(size=5\)"):
-            ask()
-
-
-@pytest.mark.parametrize("option", ["num_candidates", "beam_width"])
-@pytest.mark.parametrize("value", [0, -1, 1.5, True])
-def test_a_limit_below_one_is_an_error_that_names_it(option: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"{option} must be .*got {value!r}"):
-        GreedyBot(load_game("vadus(size=2)"), **{option: value})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", ["vadus(size=5)", "laido(size=5)"])
-def test_greedy_beats_random_in_99_of_100_games(name: str) -> None:
-    result = play_match(name, load_bot("greedy", name, seed=1), load_bot("random", name, seed=2), num_pairs=100, seed=3)
-    assert result.score >= 0.99
-
-
-#: A module with an evaluation whose value stands in another file, and one with that value.
-EVALUATION = """
-from __future__ import annotations
-from stoneworks.envs.rules.kernels import BoardArray, Int64s, kernel
-from worth import worth
-
-@kernel
-def evaluate():
-    return worth()
-
-def write_value(board: BoardArray, values: Int64s) -> None:
-    values[0] = evaluate()
-"""
-WORTH = """
-from stoneworks.envs.rules.kernels import kernel
-
-@kernel
-def worth():
-    return {value}
-"""
-JUDGE = """
-import numpy as np
-from stoneworks.envs.rules import load_game
-from edited_evaluation import evaluate, write_value
-values = np.zeros(1, np.int64)
-game = load_game("vadus(size=2)")
-game.compiled(write_value, {"evaluate": evaluate})(game.board, values)
-print(values[0])
-"""
-
-
-def test_editing_an_evaluation_never_yields_stale_machine_code(tmp_path: Path) -> None:
-    """What is edited stands in another file than the function that is cached, which numba alone does not notice."""
-    sources = tmp_path / "sources"
-    sources.mkdir()
-    (sources / "edited_evaluation.py").write_text(EVALUATION, encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(sources), "STONEWORKS_CACHE_DIR": str(tmp_path / "cache")}
-
-    def run(value: int) -> subprocess.CompletedProcess[str]:
-        (sources / "worth.py").write_text(WORTH.format(value=value), encoding="utf-8")
-        os.utime(sources / "worth.py", (1e9, 1e9 + value))  # Python's own cache goes by the time
-        return subprocess.run(
-            [sys.executable, "-c", JUDGE], cwd=sources, env=environment, capture_output=True, text=True, check=True
-        )
-
-    cold, warm, edited = run(1), run(1), run(2)
-    assert [done.stdout.strip() for done in (cold, warm, edited)] == ["1", "1", "2"]
-    assert ["compiling" in done.stderr for done in (cold, warm, edited)] == [True, False, True]
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("vadus(size=5)", 0.95),
+        ("laido(size=5)", 0.95),
+        ("taugo(size=4)", 0.8),
+        ("taigo(radius=4)", 0.9),
+        ("trugo(radius=4,tiles=18)", 0.9),
+    ],
+)
+def test_greedy_beats_random(name: str, least: float) -> None:
+    result = play_match(name, load_bot("greedy", name, seed=1), load_bot("random", name, seed=2), num_pairs=20, seed=3)
+    assert result.score >= least

@@ -10,17 +10,16 @@ import pytest
 
 pytest.importorskip("torch")
 
+from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Batch, Game, load_game
-from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots import search_bot
+from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import (
-    FIRST_SIMULATIONS,
     MAX_GAMES,
     MAX_SIMULATIONS,
     PLAYING_POLICY,
     SearchBot,
-    _few_significant_bits,
 )
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
@@ -29,23 +28,8 @@ from stoneworks.models.search.network_search import NetworkSearch, SearchSetting
 from stoneworks.models.search.puct import PUCT
 
 
-class Dice:
-    """A network with random outputs for each position, which records its batch sizes."""
-
-    def __init__(self, game: Game) -> None:
-        rng = np.random.default_rng(1)
-        size = int(np.prod(game.observation_shape))
-        self._weights = rng.normal(size=(size, game.num_actions + 1))
-        self.asked: list[int] = []
-
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self.asked.append(len(planes))
-        answers = np.array([np.sin(position.ravel() @ self._weights) for position in planes], np.float32)
-        return np.ascontiguousarray(answers[:, :-1]), np.ascontiguousarray(answers[:, -1])
-
-
 def make_bot(game: Game, **arguments: Any) -> SearchBot:
-    return SearchBot(Dice(game), game, **{"seed": 1, "simulations": 12, **arguments})
+    return SearchBot(MadeUpNetwork(game, 1.0), game, **{"seed": 1, "simulations": 12, **arguments})
 
 
 def batch_of(game: Game, number: int) -> Batch:
@@ -54,33 +38,6 @@ def batch_of(game: Game, number: int) -> Batch:
     for _ in range(9):
         batch.step(batch.random_actions())
     return batch
-
-
-@pytest.mark.parametrize("game_name", small_games())
-def test_whole_games_are_legal_and_repeat(game_name: str) -> None:
-    game = load_game(game_name)
-    actions = []
-    for _ in range(2):
-        bot, state = make_bot(game), game.new_initial_state()
-        while not state.is_terminal():
-            policy, action = bot.step_with_policy(state)
-            assert [legal for legal, _ in policy] == state.legal_actions()
-            assert sum(chance for _, chance in policy) == pytest.approx(1, abs=1e-5)
-            assert bot.step(state) == action
-            state.apply_action(action)
-        actions.append(state.history())
-    assert actions[0] == actions[1]
-
-
-@pytest.mark.parametrize("game_name", small_games())
-def test_a_batch_is_played_as_each_of_its_games(game_name: str) -> None:
-    game = load_game(game_name)
-    batch, bot = batch_of(game, 9), make_bot(game)
-    rows = np.array([0, 2, 3, 8])
-    actions = bot.step_batch(batch, rows)
-    assert actions.dtype == np.int64
-    assert actions.tolist() == [bot.step(batch.state(row)) for row in rows.tolist()]
-    assert batch.action_masks[rows, actions].all()
 
 
 def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
@@ -98,18 +55,13 @@ def test_a_guide_evaluates_the_leaves_with_the_network() -> None:
     assert guided != alone
 
 
-def test_an_inactive_game_takes_no_action() -> None:
-    game = load_game("vadus(size=2)")
-    assert make_bot(game).step_batch(batch_of(game, 2), np.zeros(0, np.int64)).shape == (0,)
-
-
 def test_games_beyond_the_maximum_searched_at_once_are_queued() -> None:
     game = load_game("vadus(size=2)")
     number = 2 * MAX_GAMES + 3
     batch, bot = batch_of(game, number), make_bot(game, simulations=2)
     actions = bot.step_batch(batch, np.arange(number))
     assert batch.action_masks[np.arange(number), actions].all()
-    assert max(bot._evaluate.asked) == MAX_GAMES  # type: ignore[attr-defined]
+    assert MAX_GAMES <= max(bot._evaluate.asked) <= 2 * MAX_GAMES  # type: ignore[attr-defined]
     few = np.arange(number - 3, number)
     assert actions[few].tolist() == bot.step_batch(batch, few).tolist()
 
@@ -121,25 +73,9 @@ def test_trees_of_many_simulations_are_for_fewer_games_at_once(monkeypatch: pyte
     monkeypatch.setattr(search_bot, "MAX_EDGES", 4 * 12 * game.num_actions)
     bot = make_bot(game)
     apart = bot.search_all(batch.states.copy())
-    assert max(bot._evaluate.asked) == 4  # type: ignore[attr-defined]
+    assert 4 < max(bot._evaluate.asked) <= 4 * PLAYING_POLICY.round_size  # type: ignore[attr-defined]
     for field in fields(together):
         np.testing.assert_array_equal(getattr(apart, field.name), getattr(together, field.name))
-
-
-def test_with_a_time_limit_games_are_searched_together_and_trees_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = load_game("vadus(size=3)")
-    batch = batch_of(game, 4)
-    monkeypatch.setattr(search_bot, "MAX_EDGES", 4 * 100 * game.num_actions)
-    bot = make_bot(game, simulations=None, seconds=1.0)
-    bot.search_all(batch.states.copy())
-    assert {rooms[0] for rooms in bot._searches} == {4}
-    assert max(rooms[1] for rooms in bot._searches) <= 128
-
-
-def test_searches_within_a_time_limit_have_few_numbers_of_simulations() -> None:
-    rounded = {_few_significant_bits(number) for number in range(1, MAX_SIMULATIONS + 1)}
-    assert len(rounded) < 60
-    assert all(0.8 * number < _few_significant_bits(number) <= number for number in range(1, 2000))
 
 
 def test_the_search_is_the_configured_one() -> None:
@@ -148,7 +84,7 @@ def test_the_search_is_the_configured_one() -> None:
     for settings in (None, SearchSettings(PUCT(noise_fraction=0))):
         bot = make_bot(game, simulations=20, **({} if settings is None else {"settings": settings}))
         default = SearchSettings(PLAYING_POLICY)
-        search = NetworkSearch(game, Dice(game), settings or default, max_games=1, max_simulations=20)
+        search = NetworkSearch(game, MadeUpNetwork(game, 1.0), settings or default, max_games=1, max_simulations=20)
         expected = search.run(np.array([state.record], game.state_dtype), 20, np.random.default_rng(0))
         found = bot.search(state)
         np.testing.assert_array_equal(found.visits, expected.visits)
@@ -180,53 +116,49 @@ def test_search_makes_a_player_of_no_network_better() -> None:
     assert match.interval[0] > 0.6, str(match)
 
 
-@pytest.mark.parametrize("value", [0, -3, True, 2.5, "64"])
-def test_the_number_of_simulations_is_a_whole_number_of_at_least_1(value: Any) -> None:
-    with pytest.raises(ValueError, match="simulations must be an integer >= 1"):
-        make_bot(load_game("vadus(size=2)"), simulations=value)
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
-def test_seconds_are_more_than_0_and_exclude_simulations(seconds: float) -> None:
-    game = load_game("vadus(size=2)")
-    with pytest.raises(ValueError, match="seconds must be a number > 0"):
-        make_bot(game, simulations=None, seconds=seconds)
-    with pytest.raises(ValueError, match="at most one of simulations and seconds"):
-        make_bot(game, simulations=5, seconds=1.0)
-
-
-@pytest.mark.parametrize("seconds", [0.001, 0.1, 2.0])
-def test_a_time_budget_is_nearly_spent_and_not_overspent(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """The clock is one that each simulation moves by a millisecond."""
-    now = [0.0]
-    monkeypatch.setattr("stoneworks.models.bots.search_bot.time.perf_counter", lambda: now[0])
+def test_with_a_time_limit_each_game_has_its_own_time() -> None:
+    """See the tests of the search, where the time is that of a made-up clock."""
     game = load_game("vadus(size=3)")
-    bot = make_bot(game, simulations=None, seconds=seconds)
-    run = bot._run_simulations
-    simulations: list[int] = []
-
-    def timed(roots: np.ndarray, number: int) -> Any:
-        now[0] += number / 1000 * len(roots)
-        simulations.append(number)
-        return run(roots, number)
-
-    monkeypatch.setattr(bot, "_run_simulations", timed)
-    state = game.new_initial_state()
-    assert bot.step(state) in state.legal_actions()
-    assert simulations == sorted(set(simulations))
-    assert now[0] <= max(seconds, FIRST_SIMULATIONS / 1000)
-    assert now[0] >= 0.7 * seconds or simulations[-1] == MAX_SIMULATIONS
-    now[0] = 0
-    batch = Batch(game, 4, seed=0)
+    bot = make_bot(game, simulations=None, seconds=0.02)
+    batch = batch_of(game, 4)
     rows = np.array([1, 2, 3])
     assert batch.action_masks[rows, bot.step_batch(batch, rows)].all()
-    assert 2.1 * seconds <= now[0] <= 3 * max(seconds, FIRST_SIMULATIONS / 1000)
+    result = bot.search_all(batch.states[rows].copy())
+    assert (result.visits.sum(1) > 0).all()
+    state = batch.state(1)
+    first = bot.search(state).visits.sum()
+    assert bot.search(state).visits.sum() > first, "the tree is kept"
+    bot.restart()
+    assert bot._searches[1, MAX_SIMULATIONS]._num_games == 0
+
+
+def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
+    game = load_game("vadus(size=4)")
+    bot, state = make_bot(game, simulations=None, seconds=1.0), game.new_initial_state()
+    found: list[Analysis] = []
+    bot.analyze_until(state, lambda one: found.append(one) is not None or len(found) == 4)
+    numbers = [one.simulations for one in found]
+    assert len(numbers) == 4
+    assert numbers == sorted(set(numbers))  # type: ignore[type-var]
+    assert found[-1].line[0] == found[-1].action
+    assert found[-1].visits is not None
+    assert found[-1].visits.sum() == numbers[-1]
+
+
+def test_an_analysis_ends_where_the_result_is_proven() -> None:
+    game = load_game("vadus(size=2)")
+    state = game.new_initial_state()
+    while len(state.legal_actions()) > 3:
+        state.apply_action(state.legal_actions()[0])
+    found: list[Analysis] = []
+    make_bot(game).analyze_until(state, lambda one: found.append(one) is not None or len(found) == 20)
+    assert found[-1].proven is not None
 
 
 def test_the_network_evaluates_each_position_of_a_game_once() -> None:
     """Also from move to move; the answers, and so the moves, are those of a bot that forgets."""
     game = load_game("vadus(size=3)")
-    network = Dice(game)
+    network = MadeUpNetwork(game, 1.0)
     bot, state = SearchBot(network, game, 1, simulations=40), game.new_initial_state()
     first = bot.search(state)
     asked = sum(network.asked)
@@ -247,7 +179,7 @@ def test_the_network_evaluates_each_position_of_a_game_once() -> None:
 
 def test_a_full_cache_discards_the_oldest_entries() -> None:
     game = load_game("vadus(size=2)")
-    network = Dice(game)
+    network = MadeUpNetwork(game, 1.0)
     room = 3 * game.num_actions * 4
     cache = EvaluationCache(network, max_bytes=room)
     rng = np.random.default_rng(0)
@@ -264,28 +196,15 @@ def test_a_full_cache_discards_the_oldest_entries() -> None:
     assert cache.num_asked == 11
 
 
-def test_a_position_of_another_game_or_of_a_game_that_is_over_is_refused() -> None:
-    game = load_game("vadus(size=2)")
-    bot = make_bot(game, name="searcher")
-    assert bot.name == "searcher"
-    other = load_game("vadus(size=3)")
-    with pytest.raises(
-        ValueError, match=r"searcher was made for vadus\(size=2\); the position is one of vadus\(size=3\)"
-    ):
-        bot.step(other.new_initial_state())
-    with pytest.raises(ValueError, match="the position is one of"):
-        bot.step_batch(Batch(other, 1), np.arange(1))
-    state = game.new_initial_state()
-    while not state.is_terminal():
-        state.apply_action(state.legal_actions()[-1])
-    with pytest.raises(ValueError, match="searcher cannot choose an action: the game is over"):
-        bot.step(state)
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"seconds": "x"}, "seconds must be a number > 0, got 'x'"),
+        *(
+            ({"seconds": value}, "seconds must be a number > 0")
+            for value in (0.0, -1.0, float("nan"), float("inf"), "x")
+        ),
+        *(({"simulations": value}, "simulations must be an integer >= 1") for value in (0, -3, True, 2.5, "64")),
+        ({"simulations": 5, "seconds": 1.0}, "at most one of simulations and seconds"),
         ({"seed": -1}, "seed must be an integer >= 0, got -1"),
     ],
 )

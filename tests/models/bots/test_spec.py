@@ -13,7 +13,7 @@ import yaml
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import RegistrationError
 from stoneworks.evaluation import RateSettings, load_ladder, rate
-from stoneworks.models import Parameter, load_bot, register_bot
+from stoneworks.models import Parameter, register_bot
 from stoneworks.models.bots.spec import BotSpec, Budget, UnknownBotError, UntrustedNameError, check_name_in_file
 from stoneworks.training.runs.config_files import load_config
 
@@ -44,6 +44,11 @@ def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert (spec.shipped, spec.budget, spec.paths) == ("vadus", Budget("simulations", 64), ())
     assert spec.checkpoint is not None
     assert (spec.entry.needs_torch, spec.entry.estimates_values, spec.entry.starts_programs) == (True, True, False)
+    spec = BotSpec.parse("vadus@64,batch=8,threads=2")
+    assert spec.arguments == {"simulations": 64, "batch": 8, "threads": 2}
+    for name in ("vadus@64,batch=0", "vadus@64,batch=2000", "vadus@64,leaves=8", "vadus@2s,threads=x"):
+        with pytest.raises(UnknownBotError, match=r"checkpoint bot: .*batch|checkpoint bot: threads must be"):
+            BotSpec.parse(name)
     spec = BotSpec.parse(f"{tmp_path}@2s")
     assert (spec.shipped, spec.budget, spec.paths) == ("", Budget("seconds", 2.0), (tmp_path,))
 
@@ -154,22 +159,3 @@ def test_a_configuration_leads_out_of_its_folder_only_if_that_is_allowed(tmp_pat
     load_config(str(file), trust_names=True)
     file.write_text(CONFIG, encoding="utf-8")
     load_config(str(file), [f"init_from={tmp_path / 'outside'}"])
-
-
-def test_a_name_longer_than_a_path_is_not_a_bot() -> None:
-    with pytest.raises(UnknownBotError, match="unknown bot"):
-        load_bot("x" * 10_000, GAME)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["mcts:" + "9" * 5000, "mcts:10,threads=" + "9" * 5000, "alphabeta:" + "9" * 5000, "mcts:" + "9" * 5000 + "s"],
-)
-def test_a_number_of_thousands_of_digits_is_not_a_budget(name: str) -> None:
-    with pytest.raises(UnknownBotError):
-        load_bot(name, GAME)
-
-
-def test_a_billion_threads_are_refused() -> None:
-    with pytest.raises(ValueError, match="num_threads must be an integer from 1 to 1024, got 1000000000"):
-        load_bot("mcts:10,parallel=root,threads=1000000000", GAME)

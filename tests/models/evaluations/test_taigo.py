@@ -26,7 +26,10 @@ def survey_all(board: BoardArray, states: StateArray, totals: Totals, completion
         survey_windows(board[0], states[row], totals[row], completions[row], values[row])
 
 
-@pytest.mark.parametrize("options", [{}, {"radius": 4, "tiles": 18}, {"radius": 5, "tiles": 30, "cones": 9}])
+@pytest.mark.parametrize(
+    "options",
+    [{"radius": 4, "tiles": 18}, {"radius": 5, "tiles": 30, "cones": 9}, pytest.param({}, marks=pytest.mark.slow)],
+)
 def test_windows_are_found_from_their_first_occupied_hex(
     simple_version: Callable[[str], ModuleType],
     positions_of_random_games: Callable[..., npt.NDArray[np.void]],

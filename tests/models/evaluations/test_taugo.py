@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import game_play
 from stoneworks.envs.rules import Batch, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, StateArray
 from stoneworks.envs.rules.taugo.lines import NONE
-from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.turn_search import WIN_VALUE, evaluate
 
 
 def played(moves: str, size: int = 5) -> State:
-    return load_game("taugo", size=size).deserialize_state("\n".join(moves.split()))
+    return game_play.played(f"taugo(size={size})", moves)
 
 
 def turn_of_greedy(state: State) -> list[str]:
@@ -108,14 +108,7 @@ def test_a_position_is_as_good_for_one_player_as_it_is_bad_for_the_other_and_is_
         assert (abs(values) < WIN_VALUE).all()
 
 
-@pytest.mark.parametrize("size", [4, 7])
-def test_it_beats_random_play(size: int) -> None:
-    game = load_game("taugo", size=size)
-    result = play_match(game, load_bot("greedy", game, seed=1), load_bot("random", game, seed=2), num_pairs=25, seed=3)
-    assert result.score > 0.85
-
-
-@pytest.mark.parametrize("size", [3, 5, 8, 16])
+@pytest.mark.parametrize("size", [3, 5, 8, pytest.param(16, marks=pytest.mark.slow)])
 def test_it_values_positions_of_random_games_as_the_simple_evaluation_does(
     simple_version: Callable[[str], ModuleType],
     positions_of_random_games: Callable[..., npt.NDArray[np.void]],

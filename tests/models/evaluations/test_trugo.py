@@ -40,7 +40,10 @@ def trugo_rate_actions(board: object, state: object, mask: object, ratings: obje
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("options", [{"tiles": 18}, {"tiles": 36}, {"tiles": 8, "radius": 4}])
+@pytest.mark.parametrize(
+    "options",
+    [{"tiles": 18, "radius": 4}, {"tiles": 8, "radius": 4}, pytest.param({"tiles": 36}, marks=pytest.mark.slow)],
+)
 def test_values_and_ratings_are_those_of_the_simple_evaluation(
     simple_version: Callable[[str], ModuleType],
     positions_of_random_games: Callable[..., npt.NDArray[np.void]],

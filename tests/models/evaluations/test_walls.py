@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evaluating import evaluation
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int16Table, StateArray
-from stoneworks.models.evaluations import evaluation_kernels, walls
+from stoneworks.models.evaluations import walls
 from stoneworks.models.evaluations.walls import label_groups, survey_walls
-from stoneworks.models.search.turn_search import evaluate
 
 
 def survey_color(
@@ -27,11 +27,6 @@ def survey_color(
     return number
 
 
-def evaluate_walls(board: BoardArray, states: StateArray, player: int) -> float:
-    """Return the evaluation of one position: a template."""
-    return evaluate(board[0], states[0], player)
-
-
 def group_values(state: State, color: int) -> list[int]:
     """Return the values of the groups as the evaluation sees them, from high to low."""
     game = state.get_game()
@@ -43,12 +38,6 @@ def group_values(state: State, color: int) -> list[int]:
     number = game.compiled(survey_color)(game.board, records, color + 1, 0, work, groups, scores)
     values = 2 * groups[walls.PATH_LENGTH, :number] - groups[walls.SIZE, :number]
     return sorted(values.tolist(), reverse=True)
-
-
-def evaluation(state: State, player: int) -> float:
-    game = state.get_game()
-    value: float = game.compiled(evaluate_walls, evaluation_kernels(game))(game.board, np.array([state.record]), player)
-    return value
 
 
 def with_stones(game: Game, black: str, white: str) -> State:

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from game_play import random_state
+
 pytest.importorskip("torch")
 
-from stoneworks.envs.rules import Batch, Game, State, load_game
+from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
@@ -21,15 +23,6 @@ from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import load_config
 
 GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tiles=20)", "trugo(radius=4,tiles=18)")
-
-
-def random_state(game: Game, seed: int) -> State:
-    """Return a position after up to eight random actions."""
-    generator = np.random.default_rng(seed)
-    state = game.new_initial_state()
-    for _ in range(generator.integers(1, 9)):
-        state.apply_action(int(generator.choice(state.legal_actions())))
-    return state
 
 
 def save(folder: Path, name: str) -> Game:
@@ -46,7 +39,7 @@ def save(folder: Path, name: str) -> Game:
 def test_agents_with_features_play(name: str, tmp_path: Path) -> None:
     game = save(tmp_path / "agent", name)
     for bot in (load_bot(str(tmp_path / "agent"), game, 0), load_bot(f"{tmp_path / 'agent'}@4", game, 0)):
-        state = random_state(game, 3)
+        state = random_state(game, 5, 3)
         single = bot.step(state)
         assert single in state.legal_actions()
         batch = Batch(game, 2)
@@ -64,7 +57,7 @@ def test_a_checkpoint_with_other_features_is_refused(tmp_path: Path) -> None:
 
 def test_training_batches_show_the_features_in_every_orientation() -> None:
     game = load_game("taugo(size=5)")
-    states = [random_state(game, seed) for seed in range(8)]
+    states = [random_state(game, 5, seed) for seed in range(8)]
     records = np.array([state.record for state in states], game.state_dtype)
     policies = np.zeros((8, game.num_actions), np.float32)
     policies[:, -1] = 1

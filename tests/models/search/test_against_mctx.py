@@ -134,10 +134,12 @@ def table() -> Table:
 @pytest.mark.parametrize(
     ("settings", "num_simulations"),
     [
-        (Gumbel(max_considered=16, value_scale=0.1, gumbel_scale=0), 32),
         (Gumbel(max_considered=4, value_scale=0.1, gumbel_scale=1), 21),
-        (Gumbel(max_considered=5, value_scale=0.02, visit_offset=20, gumbel_scale=1), 100),
-        (Gumbel(max_considered=8, value_scale=0.1, gumbel_scale=1), 3),
+        pytest.param(Gumbel(max_considered=16, value_scale=0.1, gumbel_scale=0), 32, marks=pytest.mark.slow),
+        pytest.param(
+            Gumbel(max_considered=5, value_scale=0.02, visit_offset=20, gumbel_scale=1), 100, marks=pytest.mark.slow
+        ),
+        pytest.param(Gumbel(max_considered=8, value_scale=0.1, gumbel_scale=1), 3, marks=pytest.mark.slow),
     ],
 )
 def test_the_whole_search_is_that_of_mctx(table: Table, settings: Gumbel, num_simulations: int) -> None:

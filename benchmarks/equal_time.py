@@ -1,0 +1,126 @@
+"""Matches at equal time: each shipped agent with a search against alpha-beta and UCT, all with the same time per action.
+
+``python -m benchmarks.equal_time games.jsonl --page docs/results.md`` plays what is missing in ``games.jsonl`` and writes the
+table. Each finished game is one line of the file, so the command can be interrupted and continued.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from stoneworks.cli.main import run
+from stoneworks.envs.rules import load_game
+from stoneworks.evaluation.match import random_opening, wilson_interval
+from stoneworks.files import append_json_line, write_whole
+from stoneworks.models.bots.bot import Bot
+from stoneworks.models.bots.loading import load_bot
+from stoneworks.models.machine import processor_name
+from tools.pages import replace_block
+
+BEGIN, END = "<!-- matches at equal time, by benchmarks.equal_time -->", "<!-- end of the matches at equal time -->"
+
+#: The official boards and Taugo 8, each with its agent.
+BOARDS = {
+    "vadus(size=9)": "vadus",
+    "laido(size=9)": "laido",
+    "taugo(size=8)": "taugo",
+    "taugo(size=16)": "taugo",
+    "taigo(radius=12)": "taigo",
+    "trugo(tiles=36)": "trugo",
+}
+OPPONENTS = ("alphabeta", "mcts")
+OPENING_ACTIONS = 4
+
+app = typer.Typer(add_completion=False)
+
+
+def play(bots: list[Bot], game_name: str, opening: int, seat: int) -> float:
+    """Return the score of the first bot, which has ``seat``, in a game after a random opening with a seed."""
+    state = random_opening(load_game(game_name), OPENING_ACTIONS, np.random.default_rng(opening))
+    for bot in bots:
+        bot.restart()
+    while not state.is_terminal():
+        state.apply_action(bots[state.current_player() != seat].step(state))
+    return (1 + state.returns()[seat]) / 2
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the finished games of a file; a line that was cut off is left out."""
+    games = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            games.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return games
+
+
+def missing(done: list[dict[str, Any]], seconds: float, pairs: int, only: str) -> Iterator[dict[str, Any]]:
+    """Yield the games that are not done; all matches grow together, so that any stop leaves all with as many games."""
+    known = {tuple(game[key] for key in ("game", "opponent", "seconds", "opening", "seat")) for game in done}
+    for opening in range(pairs):
+        for game in BOARDS:
+            for opponent in OPPONENTS:
+                for seat in (0, 1):
+                    if only in f"{game} {opponent}" and (game, opponent, seconds, opening, seat) not in known:
+                        yield {"game": game, "opponent": opponent, "seconds": seconds, "opening": opening, "seat": seat}
+
+
+def table(games: list[dict[str, Any]], seconds: float) -> str:
+    """Return the table of all matches with a time limit, as Markdown."""
+    heads = ["board", *(f"against {opponent}:{seconds:g}s" for opponent in OPPONENTS)]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for board, agent in BOARDS.items():
+        cells = []
+        for opponent in OPPONENTS:
+            played = (board, opponent, seconds)
+            scores = [one["score"] for one in games if (one["game"], one["opponent"], one["seconds"]) == played]
+            if not scores:
+                cells.append("not played")
+                continue
+            low, high = wilson_interval(sum(scores), len(scores))
+            cells.append(f"{100 * np.mean(scores):.0f} % ({100 * low:.0f} to {100 * high:.0f}) of {len(scores)}")
+        lines.append(f"| {board}, {agent}@{seconds:g}s | {' | '.join(cells)} |")
+    caption = f"Points in games at {seconds:g} s per action for both, with 95 % Wilson intervals; {processor_name()}."
+    return "\n".join([*lines, "", caption, ""])
+
+
+@app.command()
+def main(
+    path: Annotated[Path, typer.Argument(help="The JSON lines file of the games.")],
+    page: Annotated[Path | None, typer.Option(help="The page to write the table into.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Time per action, in seconds.")] = 0.2,
+    pairs: Annotated[int, typer.Option(min=0, help="Pairs of games with swapped seats per match.")] = 50,
+    only: Annotated[str, typer.Option(help="Play only the matches whose board and opponent contain this text.")] = "",
+) -> None:
+    """Play the matches that are missing and write the table."""
+    if page is not None:
+        replace_block(page.read_text(encoding="utf-8"), BEGIN, END, "")  # raises an error before the games
+    console = Console(stderr=True)
+    games = read(path)
+    bots: dict[tuple[str, str], Bot] = {}
+    to_play = list(missing(games, seconds, pairs, only))
+    for number, asked in enumerate(to_play, start=1):
+        names = f"{BOARDS[asked['game']]}@{seconds:g}s", f"{asked['opponent']}:{seconds:g}s"
+        for name in names:
+            if (asked["game"], name) not in bots:
+                bots[asked["game"], name] = load_bot(name, asked["game"], 1)
+                bots[asked["game"], name].step(load_game(asked["game"]).new_initial_state())  # compiles
+        score = play([bots[asked["game"], name] for name in names], asked["game"], asked["opening"], asked["seat"])
+        games.append({**asked, "score": score})
+        append_json_line(path, games[-1])
+        console.print(f"{number} of {len(to_play)}: {asked['game']}, {names[0]} against {names[1]}: {score:g}")
+    if page is not None:
+        write_whole(page, replace_block(page.read_text(encoding="utf-8"), BEGIN, END, table(games, seconds)))
+    console.print(table(games, seconds))
+
+
+if __name__ == "__main__":
+    run(app)

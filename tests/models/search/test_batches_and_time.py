@@ -1,0 +1,366 @@
+"""Batches of leaves of one tree, threads, and searches in time that keep their tree."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from made_up_network import MadeUpNetwork
+from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.models.search.guides import make_guide
+from stoneworks.models.search.gumbel import Gumbel
+from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
+from stoneworks.models.search.puct import PUCT
+
+Planes = npt.NDArray[np.float32]
+POLICIES = {"gumbel": Gumbel(gumbel_scale=0), "noisy gumbel": Gumbel(max_considered=9), "puct": PUCT(noise_fraction=0)}
+
+
+def positions(game: Game, number: int, actions: int = 4) -> npt.NDArray[np.void]:
+    rng = np.random.default_rng(2)
+    found: list[State] = []
+    while len(found) < number:
+        state = game.new_initial_state()
+        for _ in range(actions):
+            if not state.is_terminal():
+                state.apply_action(int(rng.choice(state.legal_actions())))
+        if not state.is_terminal():
+            found.append(state)
+    return np.array([state.record for state in found], game.state_dtype)
+
+
+def make_search(game: Game, policy: Any, games: int = 1, simulations: int = 2000, **settings: Any) -> NetworkSearch:
+    max_edges = settings.pop("max_edges", None)
+    return NetworkSearch(
+        game,
+        settings.pop("network", None) or MadeUpNetwork(game),
+        SearchSettings(policy, **settings),
+        max_games=games,
+        max_simulations=simulations,
+        max_edges=max_edges,
+    )
+
+
+def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
+    """No visit is pending, and visits and values of a node are those of its children and its own."""
+    for row in range(search._num_games):
+        number = search._games[row]["num_nodes"]
+        nodes = search._nodes[row, :number]
+        assert not nodes["pending"].any()
+        below = np.zeros(number, np.int64)
+        np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
+        expanded = (nodes["num_edges"] > 0) & (nodes["solved"] == 0)
+        np.testing.assert_array_equal(below[expanded], nodes["visits"][expanded] - 1)
+        if not nodes["solved"].any():
+            values = np.zeros(number)
+            np.add.at(values, nodes["parent"][1:], discount * nodes["total_value"][1:].astype(float))
+            np.testing.assert_allclose(values + nodes["network_value"], nodes["total_value"], atol=1e-3)
+
+
+# -- Batches -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game_name", ["vadus(size=2)", "vadus(size=4)", "taugo(size=3)", "laido(size=3)"])
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("guide", ["none", "playouts"])
+def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, policy: Any, guide: str) -> None:
+    game = load_game(game_name)
+    roots = positions(game, 5)
+    searches = []
+    for batch in (1, None):
+        settings = {"batch": batch, "guide": make_guide(guide, game), "guide_weight": 0.5, "discount": 0.99}
+        searches.append(make_search(game, policy, len(roots), **settings))
+    for simulations in (1, 7, 64, 100):
+        one, other = (search.run(roots, simulations, np.random.default_rng(3)) for search in searches)
+        for field in fields(one):
+            np.testing.assert_array_equal(getattr(other, field.name), getattr(one, field.name))
+        number = searches[0]._games["num_nodes"]
+        np.testing.assert_array_equal(searches[1]._games["num_nodes"], number)
+        for row in range(len(roots)):
+            trees = [search._nodes[row, : number[row]].copy() for search in searches]
+            for nodes in trees:
+                nodes["num_ordered"] = 0  # a leaf removed from a proven tree was sorted before
+            np.testing.assert_array_equal(*trees)
+    sizes = [max(search.evaluate.asked) for search in searches]  # type: ignore[attr-defined]
+    assert sizes[0] == len(roots)
+    assert sizes[1] > sizes[0] or isinstance(policy, PUCT)
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("solve", [False, True])
+@pytest.mark.parametrize("batch", [2, 8, 50])
+def test_virtual_losses_are_taken_back(policy: Any, solve: bool, batch: int) -> None:
+    game = load_game("vadus(size=3)")
+    roots = positions(game, 3)
+    search = make_search(game, policy, len(roots), batch=batch, solve=solve, discount=0.98)
+    result = search.run(roots, 120, np.random.default_rng(0))
+    check_tree(search, 0.98)
+    assert (result.visits.sum(1)[~result.solved] == 120).all()
+    assert max(search.evaluate.asked) > len(roots)  # type: ignore[attr-defined]
+    assert max(search.evaluate.asked) <= batch * len(roots)  # type: ignore[attr-defined]
+    assert result.policies.sum(1) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("batch", [1, None, 8, 64])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_proven_results_are_right(policy: Any, batch: int | None, threads: int) -> None:
+    """Exhaustive searches of small positions against plain minimax."""
+    game = load_game("taugo(size=3)")
+    memory: dict[bytes, float] = {}
+
+    def value(state: State) -> float:
+        if state.is_terminal():
+            return state.returns()[0]
+        key = state.record.tobytes()
+        if key not in memory:
+            values = [value(state.child(action)) for action in state.legal_actions()]
+            memory[key] = max(values) if state.current_player() == 0 else min(values)
+        return memory[key]
+
+    rng = np.random.default_rng(5)
+    search = make_search(game, policy, batch=batch, threads=threads, solve=True)
+    num_solved = 0
+    for _ in range(12):
+        state = game.new_initial_state()
+        for _ in range(11):
+            if not state.is_terminal():
+                state.apply_action(int(rng.choice(state.legal_actions())))
+        if state.is_terminal():
+            continue
+        result = search.run(state.record.reshape(1), 600, rng)
+        check_tree(search)
+        num_solved += int(result.solved[0])
+        if result.solved[0]:
+            assert (1 - 2 * state.current_player()) * result.values[0] == value(state)
+            assert value(state.child(int(result.actions[0]))) == value(state)
+    assert num_solved > 3
+
+
+def test_threads_share_one_tree() -> None:
+    game = load_game("vadus(size=4)")
+    threads = set()
+    network = MadeUpNetwork(game)
+    both = threading.Barrier(2, timeout=20)
+    met = []
+
+    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        threads.add(threading.get_ident())
+        if len(network.asked) > 1 and not met:
+            both.wait()
+            met.append(True)
+        return network(planes)
+
+    search = make_search(game, POLICIES["gumbel"], network=evaluate, batch=4, threads=2, solve=False)
+    result = search.run(positions(game, 1), 200, np.random.default_rng(0))
+    check_tree(search)
+    assert result.visits.sum() == 200
+    assert len(threads) >= 2
+
+
+def test_an_error_in_a_thread_ends_the_search() -> None:
+    game = load_game("vadus(size=3)")
+    network = MadeUpNetwork(game)
+
+    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        if len(network.asked) > 5:
+            raise RuntimeError("broken")
+        return network(planes)
+
+    search = make_search(game, POLICIES["gumbel"], network=evaluate, batch=4, threads=2)
+    with pytest.raises(RuntimeError, match="broken"):
+        search.run(positions(game, 1), 200, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"batch": 0}, "batch must be an integer from 1 to 1024, got 0"),
+        ({"threads": 0}, "threads must be an integer from 1 to 256, got 0"),
+        ({"threads": 2.5}, "threads must be an integer from 1 to 256, got 2.5"),
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        SearchSettings(Gumbel(), **settings)
+
+
+# -- Time ----------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that each call of the network moves by a millisecond per position, and each look at it by a microsecond."""
+
+    def __init__(self, game: Game) -> None:
+        self.now = 5.0
+        self._network = MadeUpNetwork(game)
+
+    def __call__(self) -> float:
+        self.now += 1e-6
+        return self.now
+
+    def evaluate(self, planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        self.now += len(planes) / 1000
+        return self._network(planes)
+
+
+def timed(game: Game, policy: Any = POLICIES["gumbel"], **settings: Any) -> tuple[NetworkSearch, Clock]:
+    clock = Clock(game)
+    return make_search(game, policy, network=clock.evaluate, **{"batch": 8, **settings}), clock
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("seconds", [0.001, 0.1, 1.0])
+@pytest.mark.parametrize("batch", [1, 8, None])
+def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, batch: int | None) -> None:
+    game = load_game("vadus(size=4)")
+    search, clock = timed(game, policy, batch=batch, solve=False)
+    root = positions(game, 1)
+    result = search.run_in_time(root, seconds, np.random.default_rng(0), clock=clock)
+    used = clock.now - 5.0
+    assert 0.9 * seconds - 0.02 <= used <= seconds + 0.02
+    assert result.visits.sum() >= min(1, seconds * 900)
+    assert result.visits[0, result.actions[0]] > 0 or seconds < 0.01
+    check_tree(search)
+
+
+def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
+    game = load_game("vadus(size=4)")
+    search, clock = timed(game, batch=1, solve=False)
+    result = search.run_in_time(positions(game, 1), 1.6, np.random.default_rng(0), clock=clock)
+    visits = np.sort(result.visits[0])[::-1]
+    per_phase = 400
+    expected = np.cumsum([per_phase / 16, per_phase / 8, per_phase / 4, per_phase / 2])
+    assert np.abs(visits[:16] - np.repeat(expected[::-1], [2, 2, 4, 8])).max() <= 3
+    assert not visits[16:].any()
+
+
+@pytest.mark.parametrize("policy", [POLICIES["gumbel"], POLICIES["puct"]])
+def test_a_subtree_is_kept_as_it_is(policy: Any) -> None:
+    game = load_game("vadus(size=4)")
+    search, clock = timed(game, policy, solve=False)
+    root = positions(game, 1)
+    generator = np.random.default_rng(0)
+    first = search.run_in_time(root, 1.0, generator, clock=clock)
+    action = int(first.actions[0])
+    child = int(search._edges["child"][0, np.flatnonzero(search._edges["action"][0, : game.num_actions] == action)[0]])
+    nodes, edges = search._nodes[0].copy(), search._edges[0].copy()
+    block = edges[nodes[child]["first_edge"] :][: nodes[child]["num_edges"]]
+    visits = {int(one["action"]): int(nodes[one["child"]]["visits"]) for one in block if one["child"] >= 0}
+    totals = {int(one["action"]): float(nodes[one["child"]]["total_value"]) for one in block if one["child"] >= 0}
+    record = search._states[0, child].copy()
+    assert search._keep(record)
+    check_tree(search)
+    assert search._nodes[0, 0]["visits"] == nodes[child]["visits"]
+    actions, kept_visits, _, priors = search.root_edges()
+    assert priors.sum() == pytest.approx(1, abs=1e-4)
+    assert {a: v for a, v in zip(actions.tolist(), kept_visits.tolist(), strict=True) if v} == visits
+    for edge in search._edges[0, : search._nodes[0, 0]["num_edges"]]:
+        if edge["child"] >= 0:
+            assert float(search._nodes[0, edge["child"]]["total_value"]) == totals[int(edge["action"])]
+    found = search.run_in_time(record.reshape(1), 0.2, generator, clock=clock)
+    assert found.visits.sum() >= nodes[child]["visits"] - 1 + 150
+    check_tree(search)
+
+
+def test_a_kept_tree_searched_on_is_a_fresh_tree_of_the_same_positions() -> None:
+    """Each node of the kept tree has the prior, the network's value and the legal actions of its position."""
+    game = load_game("vadus(size=3)")
+    search, clock = timed(game, solve=False)
+    generator = np.random.default_rng(0)
+    root = positions(game, 1, actions=1)
+    for _ in range(6):
+        result = search.run_in_time(root, 0.15, generator, clock=clock)
+        fresh = make_search(game, POLICIES["gumbel"], solve=False)
+        expected = fresh.run(root, 1, generator)
+        actions, _, _, priors = search.root_edges()
+        fresh_actions, _, _, fresh_priors = fresh.root_edges()
+        np.testing.assert_array_equal(actions, fresh_actions)
+        np.testing.assert_array_equal(priors, fresh_priors)
+        assert search._nodes[0, 0]["network_value"] == fresh._nodes[0, 0]["network_value"]
+        assert expected.visits.sum() == 1
+        nodes = search._nodes[0]
+        block = search._edges[0, : nodes[0]["num_edges"]]
+        child = int(block["child"][block["action"] == result.actions[0]][0])
+        root = search._states[0, child].reshape(1).copy()
+        if root["ending"][0]:
+            return
+
+
+def test_what_is_left_of_the_time_is_for_the_same_turn() -> None:
+    game = load_game("vadus(size=4)")
+    search, clock = timed(game, solve=False)
+    root = positions(game, 1)
+    generator = np.random.default_rng(0)
+    search.run_in_time(root, 1.0, generator, clock=clock, stop=lambda: clock.now > 5.3)
+    left = search._left_seconds
+    assert left == pytest.approx(0.7, abs=0.02)
+    for node in range(1, search._games[0]["num_nodes"]):
+        if search._nodes[0, node]["num_edges"] and search._nodes[0, node]["parent"] == 0:
+            break
+    same_turn = search._nodes[0, node]["player"] == root["current_player"][0]
+    record = search._states[0, node].copy()
+    before = clock.now
+    search.run_in_time(record.reshape(1), 0.5, generator, clock=clock)
+    assert clock.now - before == pytest.approx(1.2 if same_turn else 0.5, abs=0.02)
+    before = clock.now
+    search.restart()
+    search.run_in_time(record.reshape(1), 0.5, generator, clock=clock)
+    assert clock.now - before == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize(
+    "game_name", ["taugo(size=3)", "vadus(size=2)", "trugo(tiles=4,pieces=2,max_turns=8,radius=2)"]
+)
+def test_whole_games_in_time_are_legal(policy: Any, game_name: str) -> None:
+    """Also where all actions that are considered are proven losses."""
+    game = load_game(game_name)
+    for seed in range(2):
+        search, clock = timed(game, policy)
+        rng, state = np.random.default_rng(seed), game.new_initial_state()
+        while not state.is_terminal():
+            result = search.run_in_time(state.record.reshape(1), 0.05, rng, clock=clock)
+            assert int(result.actions[0]) in state.legal_actions()
+            legal = state.legal_actions()
+            state.apply_action(int(result.actions[0]) if rng.random() < 0.7 else int(rng.choice(legal)))
+
+
+def test_a_full_tree_is_not_searched_further() -> None:
+    game = load_game("vadus(size=4)")
+    for arguments in ({"simulations": 40}, {"max_edges": 12 * game.num_actions}):
+        search, clock = timed(game, solve=False, **arguments)
+        result = search.run_in_time(positions(game, 1), 10.0, np.random.default_rng(0), clock=clock)
+        check_tree(search)
+        assert clock.now < 6
+        assert result.visits[0, result.actions[0]] > 0
+
+
+def test_a_forced_action_takes_no_time() -> None:
+    game = load_game("taugo(size=3)")
+    rng = np.random.default_rng(0)
+    for policy in POLICIES.values():
+        search, clock = timed(game, policy)
+        state = game.new_initial_state()
+        while len(state.legal_actions()) > 1:
+            state.apply_action(int(rng.choice(state.legal_actions())))
+            if state.is_terminal():
+                state = game.new_initial_state()
+        result = search.run_in_time(state.record.reshape(1), 10.0, rng, clock=clock)
+        assert result.actions[0] == state.legal_actions()[0]
+        assert result.policies[0].sum() == pytest.approx(1)
+        assert clock.now < 5.01
+
+
+@pytest.mark.parametrize("stop", [lambda: True, lambda: False])
+def test_a_search_in_time_makes_at_least_one_simulation(stop: Callable[[], bool]) -> None:
+    game = load_game("vadus(size=4)")
+    search, clock = timed(game, POLICIES["puct"])
+    result = search.run_in_time(positions(game, 1), 1e-9, np.random.default_rng(0), clock=clock, stop=stop)
+    assert result.policies.sum() == pytest.approx(1, abs=1e-5)
