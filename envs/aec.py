@@ -13,8 +13,8 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 
-from stoneworks.envs.illegal_action import check_illegal_action
-from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
+from stoneworks.checks import check_choice
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 
@@ -64,7 +64,7 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
             "is_parallelizable": False,
             "render_fps": FRAMES_PER_SECOND,
         }
-        self.illegal_action = check_illegal_action(illegal_action)
+        self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTION_CHOICES)
         self._format = Formatter(self.game, replace(ObservationFormat.of(observation), with_mask=True))
         # Read in every observe().
         self._unchanged = self._format.unchanged
@@ -112,6 +112,8 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """Return an agent's observation, as new arrays. Valid for both agents at any time after ``reset``.
+
+        The planes, ``[planes, height, width]`` in the default format, and the mask ``int8[num_actions]`` are in a dict.
 
         Raises:
             ResetNeeded: ``reset`` has not been called.
@@ -177,13 +179,21 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self._deads_step_first()
 
     def state(self) -> npt.NDArray[Any]:
-        """Return the observation planes from player 0's perspective, an element of ``state_space``."""
+        """Return the observation ``[planes, height, width]`` from player 0's perspective, an element of ``state_space``.
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
         if self._state is None:
             raise ResetNeeded(f"{self}: state() before reset()")
         return self._format.of(self._state.observation_tensor(0))
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the position as ``render_mode`` says (see :mod:`stoneworks.envs.rendering`)."""
+        """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
         if self._state is None:
             raise ResetNeeded(f"{self}: render() before reset()")
         return self._renderer.render(self._state)
@@ -196,7 +206,11 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
 
     @property
     def game_state(self) -> State:
-        """A copy of the position as a ``stoneworks.envs.rules.State``, e.g. for search."""
+        """A copy of the position as a ``stoneworks.envs.rules.State``, e.g. for search.
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
         if self._state is None:
             raise ResetNeeded(f"{self}: game_state before reset()")
         return self._state.clone()

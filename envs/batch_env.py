@@ -13,9 +13,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from stoneworks.checks import check_integer
-from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
-from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
+from stoneworks.checks import check_choice, check_integer, check_integers
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, load_game
 
 
@@ -73,9 +72,9 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         if isinstance(game, Game) and options:
             raise ValueError(f"options must be empty where game is a Game, got {', '.join(options)} with {game!r}")
         self.game = game if isinstance(game, Game) else load_game(game, **options)
-        self.illegal_action = check_illegal_action(illegal_action)
+        self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTION_CHOICES)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
-        check_frameskip(frameskip)
+        check_choice("frameskip", frameskip, (1,))
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
         self._format = Formatter(self.game, ObservationFormat.of(observation))
         check_integer("num_envs", num_envs, 1)
@@ -122,7 +121,12 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         return {"action_mask": self._masks(), "_action_mask": np.ones(self.num_envs, np.bool_)}
 
     def _rows_to_reset(self, options: dict[str, Any] | None) -> npt.NDArray[np.int64]:
-        """Return the indices of the games to reset. Raises ``ValueError`` if ``reset_mask`` is invalid."""
+        """Return the indices of the games to reset.
+
+        Raises:
+            ResetNeeded: a mask is given before the first ``reset`` without one.
+            ValueError: ``reset_mask`` is invalid.
+        """
         if options is None or "reset_mask" not in options:
             return self._rows
         mask = options["reset_mask"]
@@ -140,6 +144,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
 
         Returns:
             The indices of the games to restart now, and of the games whose action was illegal, which are unchanged.
+
+        Raises:
+            IllegalActionError: an action is illegal and the environment raises for it.
+            ResetNeeded: called before ``reset``, or with a game that has ended and is not restarted.
         """
         if not self._has_games:
             raise ResetNeeded("step() before reset()")
@@ -177,10 +185,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Any, npt.ArrayLike, npt.NDArray[Any]])
         raise NotImplementedError
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        given = np.asarray(actions)
-        if given.dtype.kind not in "iu" or given.shape != (self.num_envs,):
-            raise ValueError(f"actions must be {self.num_envs} integers, got {given.dtype}{list(given.shape)}")
-        chosen = given.astype(np.int64)
+        chosen = check_integers("actions", actions, self.num_envs).astype(np.int64)
         outside = np.flatnonzero((chosen < 0) | (chosen >= self.game.num_actions))
         if outside.size:
             row = int(outside[0])
@@ -208,7 +213,7 @@ class EndedGames:
         self._games.append((row, observation, facts))
 
     def info(self, masks: npt.NDArray[Any]) -> dict[str, Any]:
-        """Return ``final_obs`` and ``final_info`` in Gymnasium's format, with ``masks`` of zeros; empty if no game ended."""
+        """Return ``final_obs`` and ``final_info`` in Gymnasium's format, or {}; ``masks[num_envs, num_actions]`` are zeros."""
         if not self._games:
             return {}
         num_games = len(self.rewards)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from stoneworks.checks import check_choice
 from stoneworks.envs.rules import Game
 
 LAYOUTS = ("CHW", "HWC", "flat")
@@ -17,6 +18,8 @@ FLOATING_DTYPES = ("float16", "float32", "float64")
 INTEGER_DTYPES = ("bool", "int8", "uint8")
 MASK_DTYPES = ("int8", "bool", "float32")
 OBSERVATION_KEYS = ("observation", "observations", "obs")
+#: What an environment does with an illegal action.
+ILLEGAL_ACTION_CHOICES = ("lose", "raise")
 MASK_KEYS = ("action_mask", "mask")
 
 
@@ -47,13 +50,15 @@ class ObservationFormat:
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
-            value = getattr(self, name)
-            if type(value) is not type(allowed[0]) or value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+            check_choice(name, getattr(self, name), allowed)
 
     @classmethod
     def of(cls, given: ObservationFormat | Mapping[str, Any]) -> ObservationFormat:
-        """Return a format, or the format with the fields of a mapping. Raises ``ValueError`` for anything else."""
+        """Return a format, or the format with the fields of a mapping.
+
+        Raises:
+            ValueError: anything else is given.
+        """
         if isinstance(given, cls):
             return given
         names = [field.name for field in fields(cls)]
@@ -91,8 +96,7 @@ class Formatter:
     def __init__(self, game: Game, format_: ObservationFormat) -> None:
         """Create the formatter. Raises ``ValueError`` if the dtype cannot hold the planes of the game."""
         if format_.dtype in INTEGER_DTYPES and not game.binary_observations:
-            allowed = ", ".join(FLOATING_DTYPES)
-            raise ValueError(f"dtype must be one of {allowed} for {game.name}, got {format_.dtype!r}")
+            check_choice(f"dtype of planes of {game.name}", format_.dtype, FLOATING_DTYPES)
         self.format = format_
         self._dtype, self.mask_dtype = np.dtype(format_.dtype), np.dtype(format_.mask_dtype)
         planes, height, width = game.observation_shape
@@ -116,19 +120,19 @@ class Formatter:
         return spaces.Box(0, 1, self.shape, self._dtype.type)
 
     def of(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        """Return planes in this format. The result may share memory with ``planes``."""
+        """Return planes ``float32[..., planes, height, width]`` in this format. The result may share memory with ``planes``."""
         return np.ascontiguousarray(self._arranged(planes), self._dtype)
 
     def copy_of(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        """Return planes in this format, always as a new, writable array."""
+        """Return planes ``float32[..., planes, height, width]`` in this format, always as a new, writable array."""
         return np.array(self._arranged(planes), self._dtype, order="C")
 
     def mask_of(self, mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return a mask in this format, always as a new, writable array."""
+        """Return a mask ``[..., num_actions]`` in this format, always as a new, writable array."""
         return mask.astype(self.mask_dtype)
 
     def observation(self, planes: npt.NDArray[Any], mask: npt.NDArray[Any]) -> Any:
-        """Return the observation of ``planes`` and ``mask``, which must already be in this format. The mask is copied."""
+        """Return the observation of ``planes`` and ``mask[..., num_actions]``, already in this format. The mask is copied."""
         return {self.format.key: planes, self.format.mask_key: mask.copy()} if self.format.with_mask else planes
 
     def _arranged(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

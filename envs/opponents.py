@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integers
 from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
-
-
-def _has_boolean(answer: object) -> bool:
-    """Return whether a list of actions contains a boolean, which numpy would convert to an integer."""
-    return isinstance(answer, (list, tuple)) and any(isinstance(action, (bool, np.bool_)) for action in answer)
 
 
 class Opponents:
@@ -31,7 +27,11 @@ class Opponents:
         self.of_game = np.full(num_games, -1)
 
     def exchange(self, shares: Mapping[str, float], players: Mapping[str, Opponent]) -> None:
-        """Replace the opponents of new games. Raises ``ValueError``, without any change, if a share or name is invalid."""
+        """Replace the opponents of new games.
+
+        Raises:
+            ValueError: a share or name is invalid; nothing has changed.
+        """
         given = list(shares.values())
         numbers = all(isinstance(share, (int, float, np.integer, np.floating)) for share in given)
         values = np.array(given if numbers else [], np.float64)
@@ -71,12 +71,16 @@ class Opponents:
             player.restart()
 
     def draw(self, rows: npt.NDArray[np.int64], random: np.random.Generator) -> None:
-        """Sample the opponents of the games ``rows``."""
+        """Sample the opponents of the games ``rows[n]``."""
         drawn = np.searchsorted(self._cumulative_shares, random.random(len(rows)), side="right")
         self.of_game[rows] = np.minimum(drawn, len(self._cumulative_shares) - 1)
 
     def choose(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return an action for each game of the batch: ``NO_ACTION`` except in ``rows``."""
+        """Return ``int64[num_games]``: an action for each game of the batch, ``NO_ACTION`` except in ``rows[n]``.
+
+        Raises:
+            IllegalActionError: an opponent returns no action.
+        """
         actions = np.full(batch.num_games, NO_ACTION, np.int64)
         of_rows = self.of_game[rows]
         for index in np.unique(of_rows).tolist():
@@ -85,18 +89,21 @@ class Opponents:
                 answer = player.step_batch(batch, its_rows)
             else:
                 answer = [player.step(batch.state(row)) for row in its_rows.tolist()]
-            chosen = np.asarray(answer)
-            if chosen.dtype.kind not in "iu" or chosen.shape != its_rows.shape or _has_boolean(answer):
-                raise IllegalActionError(
-                    f"the opponent {self._names[index]!r} must return {len(its_rows)} integers, got {answer!r}"
-                )
+            if isinstance(answer, list | tuple) and any(isinstance(action, bool | np.bool_) for action in answer):
+                answer = np.array(answer, object)  # numpy would convert booleans among integers
+            name = f"the actions of the opponent {self._names[index]!r}"
+            chosen = check_integers(name, answer, len(its_rows), IllegalActionError)
             if (chosen == NO_ACTION).any():
-                raise IllegalActionError(f"the opponent {self._names[index]!r} has played no action ({NO_ACTION})")
+                raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
             actions[its_rows] = chosen
         return actions
 
     def indices(self, names: list[str]) -> npt.NDArray[np.int64]:
-        """Return the indices of the opponents with these names. Raises ``ValueError`` for an unknown name."""
+        """Return ``int64[len(names)]``: the indices of the opponents with these names.
+
+        Raises:
+            ValueError: there is no such name.
+        """
         unknown = set(names).difference(self._names)
         if unknown:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integers
 from stoneworks.envs.observation_format import Formatter
 from stoneworks.envs.rules import Batch, Game, State
 
@@ -69,7 +70,7 @@ class PolicyPlayer:
         return int(self._choose(planes[None], mask[None])[0])
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the policy's action for each of the games ``rows``."""
+        """Return the policy's action for each of the games ``rows``, ``int64[len(rows)]``."""
         return self._choose(batch.observations[rows], batch.action_masks[rows])
 
     def restart(self) -> None:
@@ -81,12 +82,8 @@ class PolicyPlayer:
                 f"the opponent {SELF!r} has no policy; call set_policy(policy) on the environment before reset()"
             )
         observations = self._format.observation(self._format.copy_of(planes), self._format.mask_of(masks))
-        actions = np.asarray(self.policy(observations, masks.astype(np.bool_)))
-        if actions.dtype.kind not in "iu" or actions.shape != (len(masks),):
-            raise ValueError(
-                f"a policy must return {len(masks)} integers, got an array {actions.dtype}{list(actions.shape)}"
-            )
-        return actions.astype(np.int64)
+        actions = self.policy(observations, masks.astype(np.bool_))
+        return check_integers("the actions of a policy", actions, len(masks)).astype(np.int64)
 
 
 def resolve_opponent(

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_choice
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State
 from stoneworks.extras import require_extra
@@ -22,9 +23,7 @@ class Renderer:
 
     def __init__(self, mode: str | None, title: str) -> None:
         """Create the renderer. Raises ``ValueError`` if the mode is not in ``RENDER_MODES``."""
-        if mode is not None and mode not in RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)} or None, got {mode!r}")
-        self.mode = mode
+        self.mode = check_choice("render_mode", mode, (*RENDER_MODES, None))
         self._title = title
         self._window: Any = None
         self._clock: Any = None

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from stoneworks.envs.illegal_action import check_frameskip, check_illegal_action
-from stoneworks.envs.observation_format import DEFAULT_FORMAT, Formatter, ObservationFormat
+from stoneworks.checks import check_choice
+from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
@@ -27,13 +27,6 @@ MAX_RESTARTS = 1000
 def never_acts(game: Game, seat: str | int) -> str:
     """Return the message of the error for games that always end before the learner can act."""
     return f"seat must let the learner act: {MAX_RESTARTS} games of {game} in a row ended before it, got {seat!r}"
-
-
-def check_seat(seat: int | str) -> int | str:
-    """Return ``seat``. Raises ``ValueError`` if it is not in ``SEATS``."""
-    if isinstance(seat, bool) or seat not in SEATS:
-        raise ValueError(f"seat must be one of {', '.join(map(repr, SEATS))}, got {seat!r}")
-    return seat
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
@@ -81,9 +74,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             ValueError: an argument is invalid; the message lists the allowed values.
         """
         self.game = load_game(game, **options)
-        self.seat = check_seat(seat)
-        self.illegal_action = check_illegal_action(illegal_action)
-        check_frameskip(frameskip)
+        self.seat = check_choice("seat", seat, SEATS)
+        self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTION_CHOICES)
+        check_choice("frameskip", frameskip, (1,))
         self._format = Formatter(self.game, ObservationFormat.of(observation))
         self._renderer = Renderer(render_mode, str(self.game))
         self.render_mode = render_mode
@@ -123,7 +116,11 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     @property
     def game_state(self) -> State:
-        """A copy of the current position."""
+        """A copy of the current position.
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
         if self._state is None:
             raise ResetNeeded("game_state before reset()")
         return self._state.clone()
@@ -221,7 +218,11 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self._state.legal_actions_mask(self._learner).astype(np.bool_)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the position according to ``render_mode`` (see :mod:`stoneworks.envs.rendering`)."""
+        """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
         if self._state is None:
             raise ResetNeeded("render() before reset()")
         return self._renderer.render(self._state)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_choice
 from stoneworks.envs.batch_env import BatchEnv, EndedGames
 from stoneworks.envs.opponents import Opponents
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer
 from stoneworks.envs.rules import Game, IllegalActionError
-from stoneworks.envs.single_agent import MAX_RESTARTS, check_seat, never_acts
+from stoneworks.envs.single_agent import MAX_RESTARTS, SEATS, never_acts
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class VectorEnv(BatchEnv):
             ValueError: an argument is invalid; the message lists the allowed values.
         """
         super().__init__(num_envs, game, **arguments)
-        self.seat = check_seat(seat)
+        self.seat = check_choice("seat", seat, SEATS)
         #: ``int8[num_envs]``, the learner's seat in each game.
         self._seats = self._viewers
         self._num_started = np.zeros(num_envs, np.int64)
@@ -243,6 +244,7 @@ class VectorEnv(BatchEnv):
             ended: results of this step, updated in place.
 
         Raises:
+            IllegalActionError: an opponent plays an illegal action.
             ValueError: games end again and again before the learner can act.
         """
         num_restarts = 0

@@ -18,13 +18,15 @@ import numpy.typing as npt
 from stoneworks.envs.drawing import pieces, svg
 from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of, numbers_of
 from stoneworks.envs.drawing.picture import Choice, Drawing, Place, generic_places
-from stoneworks.envs.rules import Game, State
+from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import game_entry
+from stoneworks.envs.rules.guides import Illustration
 
-__all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw"]
+__all__ = ["Choice", "Drawing", "Place", "action_choice", "action_places", "draw", "draw_illustration"]
 
 #: The drawing of games without their own.
 _GENERIC = "stoneworks.envs.drawing.generic"
+_LEGAL, _ILLEGAL, _NAMED = "#b5dda4", "#eda99f", "#ffdf80"
 
 
 def draw(
@@ -36,7 +38,7 @@ def draw(
     numbers: Mapping[int, str] | None = None,
     coordinates: bool = True,
 ) -> Drawing:
-    """Return a picture of a position.
+    """Return a picture of a position; in a finished one, the stones that decided are marked (``State.explain_result``).
 
     Args:
         state: the position.
@@ -65,10 +67,43 @@ def draw(
         coordinates=coordinates,
     )
     scene = module.compose(state, annotations)
+    if (explanation := state.explain_result()) and explanation.deciding:
+        rings = pieces.deciding(_middle(action_places(game, action)) for action in explanation.deciding)
+        scene = replace(scene, elements=[*scene.elements, rings])
     if numbered := numbers_of(game, numbers):
         discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered.items())
         scene = replace(scene, elements=[*scene.elements, discs])
     return Drawing(svg.document(scene))
+
+
+def draw_illustration(illustration: Illustration) -> Drawing:
+    """Return the picture of a ruling, a turn or an ending.
+
+    Green cells belong to legal actions, red cells (marked x) to illegal ones, and yellow cells are what the caption names. On
+    corners of Trugo, + marks legal actions and x illegal ones.
+    """
+    state = load_game(illustration.game).deserialize_state("\n".join(illustration.moves.split()))
+    game = state.get_game()
+    fill = dict.fromkeys(illustration.named.split(), _NAMED)
+    marks, numbers = dict(illustration.marks), {}
+    for texts, color, mark in ((illustration.legal, _LEGAL, "+"), (illustration.illegal, _ILLEGAL, "x")):
+        for text in texts.split():
+            if text[-1] in "^v":  # a corner of a hexagon
+                numbers[game.string_to_action(text)] = mark
+                continue
+            for cell in _cells(game, text):
+                fill.setdefault(cell, color)
+                if mark == "x":
+                    marks[cell] = mark
+    return draw(state, fill=fill, marks=marks, numbers=numbers, last_actions=())
+
+
+def _cells(game: Game, text: str) -> list[str]:
+    """Return the cells of an action: none of a pass, and of a tile of Taigo also that of the light half."""
+    if text in game.global_actions:
+        return []
+    cells = [game.grid.cell_names[game.string_to_action(text) % game.grid.num_cells]]
+    return cells + ([text.partition("-")[2]] if "-" in text else [])
 
 
 def action_places(game: Game, action: int) -> tuple[Place, ...]:

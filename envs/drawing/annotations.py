@@ -58,7 +58,11 @@ def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
 
 
 def fills_of(game: Game, fill: ByCell | npt.ArrayLike | None) -> dict[int, str]:
-    """Return the color of each filled cell (see ``draw``). Raises ``ValueError`` naming an invalid cell."""
+    """Return the color of each filled cell (see :func:`~stoneworks.envs.drawing.draw`).
+
+    Raises:
+        ValueError: a cell is invalid; the error names it.
+    """
     if fill is None:
         return {}
     if isinstance(fill, Mapping):
@@ -75,7 +79,11 @@ def marks_of(game: Game, marks: ByCell | None) -> dict[int, str]:
 
 
 def numbers_of(game: Game, numbers: Mapping[int, str] | None) -> dict[int, str]:
-    """Return the text of each numbered board action (see ``draw``). Raises ``ValueError`` naming an invalid action."""
+    """Return the text of each numbered board action (see ``draw``).
+
+    Raises:
+        ValueError: an action is invalid; the error names it.
+    """
     if numbers is None:
         return {}
     if not isinstance(numbers, Mapping):
@@ -95,7 +103,11 @@ def _check_text(text: object, what: str) -> None:
 
 
 def _by_cell(game: Game, given: Any, argument: str) -> dict[int, Any]:
-    """Return the mapping with cell indices as keys, in ascending order."""
+    """Return the mapping with cell indices as keys, in ascending order.
+
+    Raises:
+        ValueError: the mapping is none, a key is no cell, or two keys are the same cell.
+    """
     if not isinstance(given, Mapping):
         raise ValueError(f"{argument} must be a mapping from cells, got {given!r}")
     by_cell: dict[int, Any] = {}
@@ -127,7 +139,11 @@ def _index(value: object) -> int | None:
 
 
 def _color(game: Game, cell: int, color: object) -> str:
-    """Return a CSS color as ``#rrggbb``, blended with the board if it is translucent."""
+    """Return a CSS color as ``#rrggbb``, blended with the board if it is translucent.
+
+    Raises:
+        ValueError: ``color`` is not a CSS color.
+    """
     from PIL import ImageColor
 
     try:
@@ -146,7 +162,11 @@ def _color(game: Game, cell: int, color: object) -> str:
 
 
 def _heat_map(game: Game, fill: npt.ArrayLike) -> dict[int, str]:
-    """Return colors by cell for values in [0, 1] by cell, or by action (summed over the actions of a cell)."""
+    """Return colors by cell for values in [0, 1] by cell, or by action (summed over the actions of a cell).
+
+    Raises:
+        ValueError: ``fill`` has another shape, or values off the board or outside [0, 1].
+    """
     grid = game.grid
     shapes = ((grid.num_cells,), (grid.height, grid.width), (game.num_actions,))
     try:

@@ -110,10 +110,12 @@ class Choice:
     Attributes:
         label: description of the action.
         icon: a small SVG document, or None.
+        parts: what each of several places is, such as the halves of a tile.
     """
 
     label: str
     icon: str | None = None
+    parts: tuple[str, ...] = ()
 
 
 def generic_places(game: Game, action: int) -> list[Place]:

@@ -42,6 +42,12 @@ def last_move(centers: Iterable[Point]) -> str:
     return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
 
 
+def deciding(centers: Iterable[Point]) -> str:
+    """Return the marks of the stones that decided a finished game: small rings on them."""
+    rings = svg.circles(centers, 0.22 * SPACING)
+    return svg.group(rings, class_="deciding", fill="none", stroke=theme.ACCENT, stroke_width=0.1 * SPACING)
+
+
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:
     """Return SVG texts for items of text, center and ink. Wide texts are scaled down."""
     fitting = []

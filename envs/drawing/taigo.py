@@ -43,7 +43,7 @@ def places(game: Game, action: int) -> list[Place]:
 def choice(game: Game, action: int) -> Choice:
     """Return the label of a tile or a cone."""
     if not _is_cone(game, action):
-        return Choice("tile")
+        return Choice("tile", parts=("dark half", "light half"))
     return Choice("dark cone" if action // game.grid.num_cells == DARK_CONE_PLANE else "light cone")
 
 
@@ -119,7 +119,11 @@ def _is_cone(game: Game, action: int) -> bool:
 
 
 def _cells_of(game: Game, action: int) -> list[int]:
-    """Return the cell of a cone, or the dark and the light cell of a tile."""
+    """Return the cell of a cone, or the dark and the light cell of a tile.
+
+    Raises:
+        ValueError: the light hex is outside the window.
+    """
     plane, cell = divmod(action, game.grid.num_cells)
     if plane >= DARK_CONE_PLANE:
         return [cell]

@@ -15,6 +15,7 @@ LABEL = "#64778a"
 DARK_INK = "#16202b"
 LIGHT_INK = "#ffffff"
 LAST_MOVE = "#0a84ff"
+ACCENT = "#ff8a00"
 NUMBER = "#7a2e8c"
 
 

@@ -12,9 +12,9 @@ from stoneworks.envs.drawing.picture import Choice, Place
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import Grid
-from stoneworks.envs.rules.trugo.game import LAY, MOVE, PICK, REMOVE, Trugo
+from stoneworks.envs.rules.trugo.game import Trugo
 from stoneworks.envs.rules.trugo.plane import TOP
-from stoneworks.envs.rules.trugo.position import TrugoPosition
+from stoneworks.envs.rules.trugo.position import LAY, MOVE, PICK, REMOVE, TrugoPosition
 
 #: Distance between adjacent hexes, with room for stacks on adjacent corners.
 PITCH = 1.95 * SPACING
@@ -40,9 +40,10 @@ MIDDLES: tuple[Point, ...] = tuple(
     ((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in zip(CORNERS, CORNERS[1:] + CORNERS[:1], strict=True)
 )
 
+#: The corners that each rotation cuts off (R1).
+APART = ("top and bottom", "lower right and upper left", "upper right and lower left")
 WHITE_REGION = "#fbf9f2"
 BLUE_REGION = "#8cb2da"
-PICKED = "#ff8a00"
 #: White's and Blue's.
 PIECES = (
     theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"),
@@ -77,7 +78,7 @@ def choice(game: Game, action: int) -> Choice:
         size = svg.number(2 * EDGE + 4)
         corner = svg.number(-EDGE - 2)
         return Choice(
-            f"tile, rotation {plane}",
+            f"rotation {plane}: {APART[plane]} corners apart",
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {size} {size}">{content}</svg>',
         )
     return Choice("remove the tile" if plane == REMOVE else "pick the piece" if plane < MOVE else "move here")
@@ -251,13 +252,15 @@ def last_starts(centers: Iterable[Point]) -> str:
 def picked(center: Point) -> str:
     """Return the mark of a picked piece."""
     ring = svg.circles([center], pieces.STONE_RADIUS + 0.03 * SPACING)
-    return svg.group(ring, class_="picked", fill="none", stroke=PICKED, stroke_width=0.13 * SPACING)
+    return svg.group(ring, class_="picked", fill="none", stroke=theme.ACCENT, stroke_width=0.13 * SPACING)
 
 
 def destinations(centers: Iterable[Point]) -> str:
     """Return the marks of the destinations of a picked piece."""
     dots = svg.circles(centers, DESTINATION_RADIUS)
-    return svg.group(dots, class_="destinations", fill=PICKED, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING)
+    return svg.group(
+        dots, class_="destinations", fill=theme.ACCENT, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING
+    )
 
 
 # -- Places ----------------------------------------------------------------------------------------------------------------

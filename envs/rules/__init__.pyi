@@ -1,5 +1,6 @@
 from .batch import Batch as Batch
 from .game import (
+    Explanation as Explanation,
     Game as Game,
     IllegalActionError as IllegalActionError,
     RecordError as RecordError,
@@ -13,5 +14,6 @@ from .games import (
     game_names as game_names,
     register_game as register_game,
 )
+from .guides import Guide as Guide, Lesson as Lesson
 from .state import Outcome as Outcome, State as State
 from .templates import NO_ACTION as NO_ACTION, TERMINAL_PLAYER as TERMINAL_PLAYER

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_seed
+from stoneworks.checks import check_integer, check_integers, check_seed
 from stoneworks.envs.rules import templates
 from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError, load_game
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
@@ -122,7 +122,7 @@ class Batch:
         self._reset = game.compiled(templates.reset_batch)
 
     def reset(self, rows: npt.ArrayLike | None = None) -> None:
-        """Restart the games ``rows`` (default: all). Their rewards become 0 and their flags False."""
+        """Restart the games ``rows[n]`` (default: all). Their rewards become 0 and their flags False."""
         chosen = self._rows(rows)
         self._reset(self.game.board, self._states, chosen)
         self._rewards[chosen] = 0
@@ -134,11 +134,12 @@ class Batch:
         """Set the games ``rows`` to the positions ``records``. Their rewards become 0.
 
         Args:
-            rows: indices or booleans.
+            rows: indices ``int64[rows]``, or ``bool[num_games]``.
             records: one record of ``game.state_dtype``, or one per row.
             trusted: skip the validation of records. Invalid records can then crash the process or give wrong results.
 
         Raises:
+            ValueError: there are neither one nor as many records as rows.
             RecordError: a record is not a position of the game. No game is changed.
             IndexError: a row is out of range.
         """
@@ -173,11 +174,7 @@ class Batch:
         Raises:
             IllegalActionError: an action is illegal. The message names the game; no game is changed.
         """
-        given = np.asarray(actions)
-        if given.dtype.kind not in "iu" or given.shape != (self.num_games,):
-            raise ValueError(
-                f"actions must be {self.num_games} integers, got an array of shape {given.shape} and dtype {given.dtype}"
-            )
+        given = check_integers("actions", actions, self.num_games)
         if given.dtype == np.uint64:  # 2**64 - 1 would wrap around to NO_ACTION
             actions = np.minimum(given, self.game.num_actions)
         chosen = np.ascontiguousarray(actions, np.int64)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from stoneworks.envs.rules import kernels, templates
 from stoneworks.envs.rules.games import GAMES, GameEntry, game_entry, parse_game_string
 from stoneworks.envs.rules.grid import Grid, GridSymmetry
+from stoneworks.envs.rules.guides import Guide
 from stoneworks.envs.rules.openspiel_names import OpenSpielGame
 from stoneworks.envs.rules.options import Option, check_options
 from stoneworks.envs.rules.records import TAG, Field
@@ -40,6 +41,18 @@ class IllegalActionError(ValueError):
 
 class RecordError(ValueError):
     """Raised for a record that is not a position of the game. The message names the record and the invalid field."""
+
+
+class Explanation(NamedTuple):
+    """Why a game ended as it did.
+
+    Attributes:
+        text: the reason in words.
+        deciding: board actions at whose places are the stones that decided; pictures mark these.
+    """
+
+    text: str = ""
+    deciding: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +122,7 @@ class Game(OpenSpielGame, ABC):
     colors: ClassVar[tuple[str, str]]
     num_action_planes: ClassVar[int]
     action_help: ClassVar[str]
+    guide: ClassVar[Guide] = Guide()
     #: The four kernels and, optionally, ``finish_at_random`` (see :func:`templates.rules_kernels`).
     kernels: ClassVar[Kernels]
 
@@ -151,6 +165,30 @@ class Game(OpenSpielGame, ABC):
         """Return the color of ``player`` in ``state``."""
         return player
 
+    # -- What a game says of itself, which the page, the terminal, pictures and replays show ------------------------
+
+    def describe_turn(self, state: State) -> str:
+        """Return what the player to move does next, such as ``"second of two stones"``, or an empty text."""
+        return ""
+
+    def describe_supplies(self, state: State) -> str:
+        """Return what is left to play with, such as ``"12 tiles in the pool"``, or an empty text."""
+        return ""
+
+    def explain_result(self, state: State) -> Explanation:
+        """Return why a finished game ended as it did."""
+        return Explanation()
+
+    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
+        """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""
+        return []
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """Return the ruling that an action index breaks, such as ``"V2: e5 is occupied"``; None for a legal action."""
+        if state.legal_actions_mask()[action]:
+            return None
+        return "the game is over" if state.is_terminal() else "the rules do not allow it here"
+
     # -- Actions ---------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -177,14 +215,22 @@ class Game(OpenSpielGame, ABC):
         return {text: action for action, text in enumerate(self.action_texts)}
 
     def action_to_string(self, action: int) -> str:
-        """Return the text of an action index. Raises ``IllegalActionError`` for an index that is out of range."""
+        """Return the text of an action index.
+
+        Raises:
+            IllegalActionError: the index is out of range.
+        """
         index = self.action_index(action)
         if not 0 <= index < self.num_actions:
             raise IllegalActionError(f"{self}: action must be from 0 to {self.num_actions - 1}, got {index}")
         return self.action_texts[index]
 
     def action_index(self, action: object) -> int:
-        """Return an action as a Python integer. Raises ``IllegalActionError`` for anything else, a boolean too."""
+        """Return an action as a Python integer.
+
+        Raises:
+            IllegalActionError: anything else is given, a boolean too.
+        """  # noqa: DOC501 - caught here
         try:
             if type(action) in _BOOLEANS:
                 raise TypeError
@@ -193,7 +239,11 @@ class Game(OpenSpielGame, ABC):
             raise IllegalActionError(f"{self}: action must be an integer, got {action!r}") from None
 
     def string_to_action(self, text: str) -> int:
-        """Return the index of an action's exact text. Raises ``IllegalActionError`` for any other text."""
+        """Return the index of an action's exact text.
+
+        Raises:
+            IllegalActionError: there is no such text.
+        """
         action = self._action_of_text.get(text) if isinstance(text, str) else None
         if action is None:
             raise IllegalActionError(f"{self}: {text!r} is not a valid action; {self.action_help}")
@@ -239,7 +289,7 @@ class Game(OpenSpielGame, ABC):
         return bool(self.state_fields)
 
     def blank_records(self, number: int) -> npt.NDArray[np.void]:
-        """Return ``number`` records of zeros with the game's tag, for the kernel ``reset`` to fill."""
+        """Return ``state_dtype[number]``: zeros with the game's tag, for the kernel ``reset`` to fill."""
         records: npt.NDArray[np.void] = np.zeros(number, self.state_dtype)
         records[TAG] = self.record_tag
         return records
@@ -252,7 +302,11 @@ class Game(OpenSpielGame, ABC):
         return records.tobytes()
 
     def check_tags(self, records: npt.NDArray[np.void]) -> None:
-        """Check the tags of records ``[n]`` of ``state_dtype``. Raises ``RecordError`` for a record of another game."""
+        """Check the tags of records ``[n]`` of ``state_dtype``.
+
+        Raises:
+            RecordError: a record is of another game.
+        """
         foreign = np.flatnonzero(records[TAG] != self.record_tag)
         if foreign.size:
             raise RecordError(

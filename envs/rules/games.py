@@ -10,7 +10,14 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from stoneworks.registry import Entry, RegistrationError as RegistrationError, Registry, path_of
+from stoneworks.registry import (
+    Entry,
+    ModuleReference,
+    Reference,
+    RegistrationError as RegistrationError,
+    Registry,
+    path_of,
+)
 
 ENTRY_POINT_GROUP = "stoneworks.games"
 #: Maximum length of a game string, many times that of any game's.
@@ -64,19 +71,15 @@ class GameEntry(Entry):
         RegistrationError: an attribute is invalid.
     """
 
-    rules: str
+    rules: Reference
     version: int = 0
-    drawing: str | None = None
-    evaluation: str | None = None
-    features: str | None = None
+    drawing: ModuleReference | None = None
+    evaluation: ModuleReference | None = None
+    features: ModuleReference | None = None
     samples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_path("rules")
-        self.require_path("drawing", module_or_none=True)
-        self.require_path("evaluation", module_or_none=True)
-        self.require_path("features", module_or_none=True)
         if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
             raise RegistrationError(f"{self.name}: version must be an integer >= 0, got {self.version!r}")
         if not isinstance(self.samples, tuple):
@@ -88,6 +91,17 @@ class GameEntry(Entry):
                 raise RegistrationError(f"{self.name}: samples: {error}") from None
             if named != self.name:
                 raise RegistrationError(f"{self.name}: samples must be game strings of {self.name}, got {sample!r}")
+
+    def attribute(self, field: str, name: str) -> Any:
+        """Import and return an attribute of the module of ``field``.
+
+        Raises:
+            RegistrationError: there is none.
+        """
+        try:
+            return getattr(self.load(field), name)
+        except AttributeError:
+            raise RegistrationError(f"{self.name}: {field} {getattr(self, field)!r} must define {name}") from None
 
 
 _BUILT_IN = (

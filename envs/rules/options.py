@@ -67,7 +67,11 @@ class IntegerPairOption:
         return f"two integers from {self.minimum} to {self.maximum}"
 
     def check(self, game: str, name: str, value: object) -> tuple[int, int]:
-        """See :class:`Option`."""
+        """See :class:`Option`.
+
+        Raises:
+            ValueError: the value is not allowed.
+        """
         number = IntegerOption(self.minimum, self.minimum, self.maximum)
         try:
             if not isinstance(value, (tuple, list)):
@@ -87,7 +91,11 @@ class BooleanOption:
     allowed: ClassVar[str] = "True or False"
 
     def check(self, game: str, name: str, value: object) -> bool:
-        """See :class:`Option`."""
+        """See :class:`Option`.
+
+        Raises:
+            ValueError: the value is not allowed.
+        """
         if not isinstance(value, bool):
             raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}")
         return value

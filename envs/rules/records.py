@@ -80,6 +80,6 @@ def plane_names(planes: tuple[int, ...]) -> tuple[str, ...]:
 
 @kernel
 def change_plane(planes: Float32Table, plane: int, value: float) -> None:
-    """Write a value to all of a plane, unless a plane of a single value has it already."""
+    """Write a value to all of a plane of ``planes[planes, height * width]``, unless a plane of a single value has it already."""
     if planes[plane, 0] != np.float32(value):
         planes[plane, :] = value

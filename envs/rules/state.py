@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_integer, check_player
 from stoneworks.envs.rules import templates
-from stoneworks.envs.rules.game import Game, IllegalActionError, RecordError
+from stoneworks.envs.rules.game import Explanation, Game, IllegalActionError, RecordError
 from stoneworks.envs.rules.openspiel_names import OpenSpielState
 from stoneworks.envs.rules.records import TAG
 from stoneworks.envs.rules.templates import ILLEGAL, NO_WINNER
@@ -74,7 +74,7 @@ class State(OpenSpielState):
         """Apply an action if it is legal, and return the observation and mask that follow, all in one compiled call.
 
         Returns:
-            ``observation_tensor()`` and ``legal_actions_mask()`` of the new position, or None if the action is illegal; then
+            ``float32[planes, height, width]`` and ``int8[num_actions]`` of the new position, or None if the action is illegal; then
             the state is unchanged.
 
         Raises:
@@ -103,10 +103,18 @@ class State(OpenSpielState):
         shown = " ".join(map(game.action_to_string, legal[:12])) + (
             f" ... ({len(legal)} in all)" if len(legal) > 12 else ""
         )
-        allowed = f"legal actions: {shown}" if legal else "the game is over"
-        return (
-            f"{game}: action {action} ({game.action_to_string(action)}) is illegal; {allowed}; the position is\n{self}"
-        )
+        allowed = f"; legal actions: {shown}" if legal else ""
+        text = game.action_to_string(action)
+        return f"{game}: action {action} ({text}) is illegal: {self.explain_illegal(action)}{allowed}; the position is\n{self}"
+
+    def explain_illegal(self, action: int) -> str | None:
+        """Return the ruling that an action breaks, such as ``"V2: e5 is occupied"``, or None if the action is legal.
+
+        Raises:
+            IllegalActionError: the action is not the index of an action of the game.
+        """
+        self._game.action_to_string(action)
+        return self._game.explain_illegal(self, int(action))
 
     def child(self, action: int) -> State:
         """Return the state after ``action``. This state is unchanged."""
@@ -154,6 +162,10 @@ class State(OpenSpielState):
         winner = int(self._records["winner"][0])
         return Outcome(None if winner == NO_WINNER else winner, self._game.reasons[ending - 1])
 
+    def explain_result(self) -> Explanation | None:
+        """Return why the game ended as it did, and the stones that decided, or None while it is in progress."""
+        return self._game.explain_result(self) if self.is_terminal() else None
+
     def returns(self) -> list[float]:
         """Return the sum of rewards of both players: zeros until the end, then 1 and -1, or zeros for a draw."""
         winner = int(self._records["winner"][0])
@@ -197,6 +209,7 @@ class State(OpenSpielState):
                 process or give wrong results.
 
         Raises:
+            ValueError: ``game`` is not a game.
             RecordError: the record is not a position of this game.
         """
         if not isinstance(game, Game):
@@ -226,6 +239,9 @@ class State(OpenSpielState):
 
         The default is the player to move, or player 0 after the end of the game. The planes are those of
         ``game.observation_planes``, with values in [0, 1].
+
+        Raises:
+            ValueError: ``player`` is neither 0 nor 1.
         """
         if player is None:
             player = max(self._current_player, 0)
@@ -236,7 +252,13 @@ class State(OpenSpielState):
         return planes.reshape(self._game.observation_shape)
 
     def observation_and_mask(self, player: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Return observation and mask of ``player`` in one compiled call. The mask is zeros unless ``player`` is to move."""
+        """Return ``float32[planes, height, width]`` and ``int8[num_actions]``, observation and mask of ``player``, in one call.
+
+        The mask is zeros unless ``player`` is to move.
+
+        Raises:
+            ValueError: ``player`` is neither 0 nor 1.
+        """
         if player not in (0, 1):
             raise ValueError(f"player must be 0 or 1, got {player!r}")
         game = self._game

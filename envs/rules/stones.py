@@ -14,7 +14,7 @@ EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
 
 
 def stones_field(on_board: npt.NDArray[np.bool_]) -> Field:
-    """Return the field of the stones by cell."""
+    """Return the field of the stones by cell, for ``on_board[num_cells]``."""
     low, high = np.where(on_board, EMPTY, OFF_BOARD), np.where(on_board, WHITE, OFF_BOARD)
     return Field("stones", "u1", low, high, on_board.shape)
 

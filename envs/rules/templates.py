@@ -43,7 +43,7 @@ ILLEGAL = -1
 #: Action that leaves a game of a batch unchanged.
 NO_ACTION = -1
 #: Names of the kernels that have defaults.
-OPTIONAL_KERNELS = ("finish_at_random", "update_observation")
+OPTIONAL_KERNELS = ("finish_at_random", "result_bounds", "update_observation")
 
 
 # -- The contract: every game has these four kernels ---------------------------------------------------------------
@@ -101,6 +101,15 @@ def update_observation(board: BoardRecord, before: StateRecord, state: StateReco
     observe(board, state, player_shown(state), planes)
 
 
+@linked
+def result_bounds(board: BoardRecord, state: StateRecord) -> tuple[int, int]:
+    """Return bounds of the result of a non-terminal position for player 0 (1, 0 or -1) under perfect play, for proofs.
+
+    This default, which knows nothing, is used for games without a kernel of this name.
+    """
+    return -1, 1
+
+
 @kernel
 def player_shown(state: StateRecord) -> int:
     """Return the player from whose perspective batches show a position: the player to move, or player 0 after the end."""
@@ -127,12 +136,12 @@ def rules_kernels(module: Mapping[str, Any]) -> Kernels:
 
 
 def reset_state(board: BoardArray, states: StateArray) -> None:
-    """Make ``states[0]`` the initial position."""
+    """Make the position of ``states[1]`` the initial one."""
     reset(board[0], states[0])
 
 
 def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
-    """Write the mask of ``states[0]``: zeros after the end of the game."""
+    """Write ``mask[num_actions]`` of ``states[0]``: zeros after the end of the game."""
     if states[0].ending:
         mask[:] = 0
     else:
@@ -142,7 +151,7 @@ def fill_mask(board: BoardArray, states: StateArray, mask: Int8s) -> None:
 def try_action(board: BoardArray, states: StateArray, mask: Int8s, action: int) -> int:
     """Apply ``action`` to ``states[0]`` and return the next player to move, or return ``ILLEGAL`` and change nothing.
 
-    ``mask`` is scratch space.
+    ``mask[num_actions]`` is scratch space.
     """
     if states[0].ending or action < 0 or action >= mask.shape[0]:
         return ILLEGAL
@@ -177,7 +186,7 @@ def try_step(board: BoardArray, states: StateArray, action: int, planes: Float32
 
 
 def fill_observation(board: BoardArray, states: StateArray, player: int, planes: Float32Table) -> None:
-    """Write the planes of ``states[0]`` from the perspective of ``player``."""
+    """Write ``planes[planes, height * width]`` of ``states[0]`` from the perspective of ``player``."""
     observe(board[0], states[0], player, planes)
 
 
@@ -196,7 +205,7 @@ def fill_observation_and_mask(
 
 
 def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
-    """Return the number of distinct sequences of ``depth`` >= 1 actions from ``states[0]`` (perft)."""
+    """Return the number of distinct sequences of ``depth`` >= 1 actions from the position of ``states[1]`` (perft)."""
     num_actions = board[0].num_actions
     path = np.empty(depth, states.dtype)
     masks = np.empty((depth, num_actions), np.int8)
@@ -230,7 +239,7 @@ def count_sequences(board: BoardArray, states: StateArray, depth: int) -> int:
 
 
 def first_without_action(board: BoardArray, states: StateArray, mask: Int8s) -> int:
-    """Return the first position in progress without a legal action, or -1. ``mask`` is scratch space."""
+    """Return the first position in progress without a legal action, or -1. ``mask[num_actions]`` is scratch space."""
     for row in range(states.shape[0]):
         if not states[row].ending:
             legal_actions(board[0], states[row], mask)
@@ -245,7 +254,11 @@ def first_without_action(board: BoardArray, states: StateArray, mask: Int8s) -> 
 def fill_batch(
     board: BoardArray, states: StateArray, rows: Int64s, current_players: Int8s, planes: Float32Tables, masks: Int8Table
 ) -> None:
-    """Write current players, masks, and planes (for the player to move; player 0 after the end) of the games ``rows``."""
+    """Write current players, masks, and planes (for the player to move; player 0 after the end) of the games ``rows[n]``.
+
+    The arrays are those of all games: ``states[num_games]``, ``current_players[num_games]``,
+    ``planes[num_games, planes, height * width]`` and ``masks[num_games, num_actions]``.
+    """
     for row in rows:
         player = states[row].current_player
         current_players[row] = player
@@ -258,13 +271,16 @@ def fill_batch(
 
 
 def reset_batch(board: BoardArray, states: StateArray, rows: Int64s) -> None:
-    """Reset the games ``rows``."""
+    """Reset the games ``rows[n]``."""
     for row in rows:
         reset(board[0], states[row])
 
 
 def first_illegal(masks: Int8Table, actions: Int64s) -> int:
-    """Return the first game whose action is neither legal nor ``NO_ACTION``, or -1."""
+    """Return the first game whose ``actions[num_games]`` is neither ``NO_ACTION`` nor legal by ``masks[num_games, num_actions]``.
+
+    Returns -1 if there is none.
+    """
     for row in range(actions.shape[0]):
         action = actions[row]
         if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or not masks[row, action]):
@@ -286,7 +302,8 @@ def step_batch(
 ) -> None:
     """Apply one legal action (or ``NO_ACTION``) to every game and write the results.
 
-    The planes must hold the observations of the games before their actions.
+    The planes must hold the observations of the games before their actions. Shapes are those of :func:`fill_batch`, and
+    ``rewards[num_games, 2]``; ``actions``, ``terminated`` and ``truncated`` have one entry per game.
     """
     # Ten arguments: compiled functions take arrays, not objects that hold them.
     before = np.empty(1, states.dtype)
@@ -319,13 +336,16 @@ def step_batch(
 
 
 def choose_random_actions(masks: Int8Table, seeds: UInt64s, actions: Int64s) -> None:
-    """Write a uniformly random legal action for every game, or ``NO_ACTION`` if it has none."""
+    """Write a random legal action of every game to ``actions[num_games]``, or ``NO_ACTION`` if it has none.
+
+    ``masks[num_games, num_actions]`` has the legal actions; ``seeds[num_games]`` are advanced in place.
+    """
     for row in range(actions.shape[0]):
         actions[row] = random_legal_action(masks[row], seeds, row)
 
 
 def play_out(board: BoardArray, states: StateArray, seeds: UInt64s, returns: Float32Table, num_actions: Int32s) -> None:
-    """Play every game of ``states`` to its end with uniformly random legal actions."""
+    """Play every game of ``states[n]`` to its end at random; write ``returns[n, 2]`` and ``num_actions[n]``."""
     mask = np.empty(board[0].num_actions, np.int8)
     for row in range(states.shape[0]):
         state = states[row]

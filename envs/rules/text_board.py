@@ -74,20 +74,23 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def status_text(state: State, *, symbols: str = "XO", action: str = "to move") -> str:
-    """Return the player to move (``"Black (X, player 0) to move"``) or the result (``"Black (player 0) wins by score"``).
+def status_text(state: State, *, symbols: str = "XO") -> str:
+    """Return who is to move and what is left, or the result: ``"Black (X, player 0) to move: second of two stones"``.
 
     Args:
         state: the position.
         symbols: the letters of color 0 and color 1 in the diagram.
-        action: what the player to move is to do.
     """
     game = state.get_game()
-    outcome = state.outcome()
-    if outcome is None:
+    outcome, explanation = state.outcome(), state.explain_result()
+    if outcome is None or explanation is None:
         player = state.current_player()
         color = state.color_of(player)
-        return f"{game.colors[color]} ({symbols[color]}, player {player}) {action}"
-    if outcome.winner is None:
-        return "the game was truncated" if state.is_truncated() else "the game is a draw"
-    return f"{game.colors[state.color_of(outcome.winner)]} (player {outcome.winner}) wins by {outcome.reason}"
+        head, why = f"{game.colors[color]} ({symbols[color]}, player {player}) to move", game.describe_turn(state)
+    elif outcome.winner is None:
+        head, why = "the game was truncated" if state.is_truncated() else "the game is a draw", explanation.text
+    else:
+        head = f"{game.colors[state.color_of(outcome.winner)]} (player {outcome.winner}) wins by {outcome.reason}"
+        why = explanation.text
+    supplies = "" if outcome else game.describe_supplies(state)
+    return f"{head}{': ' if why else ''}{why}{'; ' if supplies else ''}{supplies}"

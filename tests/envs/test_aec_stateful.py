@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
@@ -18,6 +15,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from game_play import COPIES
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 from stoneworks.envs.rules.games import small_games
@@ -96,7 +94,7 @@ class Environment(RuleBasedStateMachine):
         with pytest.raises(ResetNeeded):
             self.env.step(None)
 
-    @rule(way=st.sampled_from([copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]))
+    @rule(way=st.sampled_from(COPIES))
     def go_on_with_a_copy(self, way) -> None:
         self.env = way(self.env)
 
@@ -106,6 +104,8 @@ class Environment(RuleBasedStateMachine):
             return
         env, state = self.env, self.state
         assert env.game_state == state
+        assert env.state_space.contains(env.state())
+        np.testing.assert_array_equal(env.state(), state.observation_tensor(0))
         for player, agent in enumerate(AGENTS):
             observation = env.observe(agent)
             assert env.observation_space(agent).contains(observation)
@@ -132,8 +132,8 @@ def test_any_sequence_of_uses_shows_the_state(game: str, illegal_action: str) ->
     run_state_machine_as_test(
         lambda: Environment(game, illegal_action),
         settings=settings(
-            max_examples=15,
-            stateful_step_count=25,
+            max_examples=10,
+            stateful_step_count=20,
             deadline=None,
             derandomize=True,
             suppress_health_check=list(HealthCheck),

@@ -12,15 +12,10 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
-from stoneworks.envs.rules import State
+from game_play import scattered_action
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
-
-
-def scattered_action(state: State) -> int:
-    legal = state.legal_actions()
-    return legal[zlib.crc32(state.record.tobytes()) % len(legal)]
 
 
 def make(kind: type, game: str, num_envs: int = 3, **arguments: Any) -> Any:

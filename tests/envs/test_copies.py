@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,11 +10,10 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from stoneworks.envs.rules import IllegalActionError, RecordError, State, load_game
+from game_play import COPIES
+from stoneworks.envs.rules import IllegalActionError, RecordError, State
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
-
-COPIES: tuple[Callable[[Any], Any], ...] = (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)))
 
 
 def first_legal(masks: np.ndarray) -> np.ndarray:
@@ -50,9 +47,6 @@ def test_a_copy_of_a_single_environment_continues_identically(
     while env.action_masks().any():
         action = int(first_legal(env.action_masks()))
         np.testing.assert_array_equal(env.step(action)[0], twin.step(action)[0])
-
-
-# -- An opponent's errors ----------------------------------------------------------------------------------------------
 
 
 class FailingOnce:
@@ -123,21 +117,6 @@ def test_a_non_integer_answer_of_an_opponent_is_never_converted(answer: Any, fun
     for num_envs in (1, 3):
         with pytest.raises((IllegalActionError, TypeError)):
             VectorEnv(num_envs, "vadus(size=3)", opponent=opponent, seat=1).reset(seed=1)
-
-
-@pytest.mark.parametrize("action", [True, False, np.True_])
-def test_a_boolean_is_not_an_action(action: Any) -> None:
-    state = load_game("vadus(size=3)").new_initial_state()
-    with pytest.raises(IllegalActionError, match="action must be an integer"):
-        state.apply_action(action)
-    env = SingleAgentEnv("vadus(size=3)", opponent="random", seat=0)
-    env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match="action must be an integer"):
-        env.step(action)
-    assert state.history() == []
-
-
-# -- Saved games -------------------------------------------------------------------------------------------------------
 
 
 def test_saved_games_that_were_damaged_are_refused_and_change_nothing() -> None:

@@ -55,7 +55,9 @@ def test_every_environment_has_the_keys_and_the_dtype(key: str, mask_key: str, m
 
 
 def test_planes_that_are_not_binary_need_a_floating_dtype() -> None:
-    with pytest.raises(ValueError, match="dtype must be one of float16, float32, float64 for taigo, got 'uint8'"):
+    with pytest.raises(
+        ValueError, match="dtype of planes of taigo must be one of float16, float32, float64, got 'uint8'"
+    ):
         BoardGameEnv("taigo", observation={"dtype": "uint8"})
 
 

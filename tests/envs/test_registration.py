@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from fresh_runs import run_each, run_python
 
-import pytest
+REGISTERED = """
+import pettingzoo, sys
+gymnasium.spec("stoneworks/Vadus-v0"), gymnasium.spec("stoneworks/Laido-v0")
+assert not [finder for finder in sys.meta_path if "Register" in type(finder).__name__], "no finder stays behind"
+"""
+USE = """
+env = gymnasium.make("stoneworks/Vadus-v0", size=3)
+assert env.reset(seed=0)[0].shape == (6, 5, 5)
+assert gymnasium.make_vec("stoneworks/Laido-v0", num_envs=2, size=3).num_envs == 2
+import pettingzoo
+if hasattr(pettingzoo, "make"):  # since 1.27
+    pettingzoo.make("aec", "stoneworks/vadus-v0", size=3).reset()
+"""
+ORDERS = [
+    "import gymnasium, stoneworks.envs",
+    "import stoneworks.envs, gymnasium",
+    "import stoneworks.envs.rules, gymnasium",
+    "import stoneworks, gymnasium; stoneworks.load_game('vadus')",
+    "import stoneworks; stoneworks.load_game('vadus'); import gymnasium",
+    "import pettingzoo, gymnasium; import stoneworks.envs",
+    "import gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
+    "import stoneworks.envs.rules, gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
+    "import importlib.util, stoneworks.envs; importlib.util.find_spec('gymnasium'); import gymnasium",
+    "import gymnasium, stoneworks; gymnasium.register_envs(stoneworks)",
+    "import stoneworks, gymnasium; gymnasium.register_envs(stoneworks); gymnasium.make('stoneworks/Laido-v0', size=4)",
+    "import gymnasium; gymnasium.make('stoneworks:stoneworks/Vadus-v0')",
+]
+IMPORTS = [
+    "import stoneworks.envs.vadus_v0; stoneworks.envs.vadus_v0.env(size=3)",
+    "import importlib; importlib.import_module('stoneworks.envs.taugo_v0').raw_env(size=3)",
+    "import stoneworks; stoneworks.envs.taigo_v0.env",
+    "from stoneworks.envs import trugo_v0; assert trugo_v0.__name__ == 'stoneworks.envs.trugo_v0'; assert trugo_v0.__doc__",
+]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import gymnasium, stoneworks; gymnasium.register_envs(stoneworks); gymnasium.make('stoneworks/Vadus-v0')",
-        "import stoneworks, gymnasium; gymnasium.register_envs(stoneworks); gymnasium.make('stoneworks/Laido-v0', size=4)",
-        "import gymnasium; gymnasium.make('stoneworks:stoneworks/Vadus-v0')",
-        "import gymnasium, stoneworks; gymnasium.make_vec('stoneworks/Trugo-v0', num_envs=2)",
-        "import pettingzoo, stoneworks; pettingzoo.make('aec', 'stoneworks/vadus-v0', size=3)",
-        "import stoneworks.envs.vadus_v0; stoneworks.envs.vadus_v0.env(size=3).reset()",
-        "import importlib; importlib.import_module('stoneworks.envs.taugo_v0').raw_env(size=3).reset()",
-        "import stoneworks; stoneworks.envs.taigo_v0.env().reset()",
-        "from stoneworks.envs import trugo_v0; assert trugo_v0.__name__ == 'stoneworks.envs.trugo_v0'; assert trugo_v0.__doc__",
-    ],
-)
-def test_in_a_fresh_process(code: str) -> None:
-    if "pettingzoo.make" in code:
-        pytest.importorskip("pettingzoo", minversion="1.27")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_importing_stoneworks_imports_no_large_library() -> None:
-    large = "{'numpy', 'numba', 'gymnasium', 'pettingzoo', 'importlib.metadata'}"
-    code = f"import sys, stoneworks; print(sorted({large} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def test_the_environments_are_registered_in_whatever_order_things_are_imported() -> None:
+    codes = [f"{order}\n{REGISTERED}{USE if number < 2 else ''}" for number, order in enumerate(ORDERS)] + IMPORTS
+    results = dict(zip([*ORDERS, *IMPORTS], run_each(codes), strict=True))
+    assert {order: printed for order, (status, printed) in results.items() if status or "Overriding" in printed} == {}
 
 
 def test_another_version_and_other_names_are_refused() -> None:
@@ -49,4 +58,4 @@ for name, message in (("vadus_v7", "use vadus_v0"), ("chess_v0", "No module name
 import stoneworks.envs
 assert not hasattr(stoneworks.envs, "chess_v0")
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_python(code)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from game_play import random_legal
 from stoneworks.envs.advantages import self_play_advantages
 from stoneworks.envs.players import PolicyNeededError
 from stoneworks.envs.rules import IllegalActionError, load_game
@@ -14,10 +15,6 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
-
-
-def random_legal(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    return (generator.random(masks.shape) * (masks != 0)).argmax(1)
 
 
 @pytest.mark.parametrize("game", [*small_games(), "trugo(radius=2,tiles=5)"])
@@ -153,9 +150,6 @@ def test_bad_arguments_of_advantages_are_named(change: dict[str, Any], message: 
         self_play_advantages(**(arguments | change))
 
 
-# -- opponent="self" ---------------------------------------------------------------------------------------------------
-
-
 def last_legal(observations: Any, masks: np.ndarray) -> np.ndarray:
     assert masks.dtype == np.bool_
     return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
@@ -207,5 +201,5 @@ def test_past_versions_are_opponents_beside_the_current_one() -> None:
 def test_a_policy_that_returns_no_actions_is_an_error(answer: Any) -> None:
     env = VectorEnv(2, "vadus(size=2)", opponent="self", seat=1)
     env.set_policy(lambda observations, masks: answer)
-    with pytest.raises(ValueError, match="a policy must return 2 integers"):
+    with pytest.raises(ValueError, match="the actions of a policy must be 2 integers"):
         env.reset(seed=1)

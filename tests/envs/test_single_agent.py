@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 
 import gymnasium
@@ -22,7 +20,7 @@ SMALL_GAMES = {game.partition("(")[0]: game for game in small_games()}
 
 
 def play(env, seed, games=1, choose=None):
-    """Play so many games at random; return rewards, lengths, seats and first masks."""
+    """Play so many games at random; return rewards, seats, first masks and results for the learner."""
     rng = np.random.default_rng(seed)
     log = []
     for game in range(games):
@@ -39,7 +37,8 @@ def play(env, seed, games=1, choose=None):
             rewards.append(reward)
             over = terminated or truncated
         assert not info["action_mask"].any()
-        log.append((rewards, env.unwrapped.learner_player, first))
+        player = env.unwrapped.learner_player
+        log.append((rewards, player, first, env.unwrapped.game_state.returns()[player]))
     return log
 
 
@@ -52,16 +51,14 @@ ADVICE_FOR_IMAGES = (
 )
 
 
-@pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("opponent", ["random", "greedy"])
+@pytest.mark.parametrize(("name", "opponent"), [*((name, "random") for name in game_names()), ("vadus", "greedy")])
 def test_the_checks_of_gymnasium_pass(name, opponent):
     options = load_game(SMALL_GAMES[name]).options
     env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", **options, opponent=opponent)
     check_env(env.unwrapped, skip_render_check=False)
 
 
-@pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("opponent", ["random", "greedy"])
+@pytest.mark.parametrize(("name", "opponent"), [*((name, "random") for name in game_names()), ("vadus", "greedy")])
 def test_the_checks_of_stable_baselines_pass(name, opponent):
     check_env_for_sb3 = pytest.importorskip("stable_baselines3.common.env_checker").check_env
     options = load_game(SMALL_GAMES[name]).options
@@ -75,21 +72,13 @@ def test_the_checks_of_stable_baselines_pass(name, opponent):
     assert other == []
 
 
-def test_gymnasium_makes_it_as_in_the_readme():
-    env = gymnasium.make("stoneworks.envs:stoneworks/Vadus-v0", size=5, opponent="random", seat="alternate")
-    assert isinstance(env.unwrapped, SingleAgentEnv)
-    assert str(env.unwrapped.game) == "vadus(size=5)"
-    env.reset(seed=0)
-    assert env.get_wrapper_attr("action_masks")().sum() == 61
-
-
 def test_seats_alternate_and_begin_anew_with_a_seed():
     env = SingleAgentEnv("vadus(size=3)")
-    assert [seat for _, seat, _ in play(env, 4, games=5)] == [0, 1, 0, 1, 0]
-    assert [seat for _, seat, _ in play(env, 4, games=2)] == [0, 1]
+    assert [seat for _, seat, *_ in play(env, 4, games=5)] == [0, 1, 0, 1, 0]
+    assert [seat for _, seat, *_ in play(env, 4, games=2)] == [0, 1]
     for fixed in (0, 1):
-        assert [seat for _, seat, _ in play(SingleAgentEnv("vadus(size=3)", seat=fixed), 4, games=3)] == [fixed] * 3
-    drawn = [seat for _, seat, _ in play(SingleAgentEnv("vadus(size=2)", seat="random"), 4, games=40)]
+        assert [seat for _, seat, *_ in play(SingleAgentEnv("vadus(size=3)", seat=fixed), 4, games=3)] == [fixed] * 3
+    drawn = [seat for _, seat, *_ in play(SingleAgentEnv("vadus(size=2)", seat="random"), 4, games=40)]
     assert 8 < sum(drawn) < 32
 
 
@@ -115,26 +104,19 @@ def test_rewards_are_the_learners_in_both_seats(name):
     games = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20)
     greedy = load_bot("greedy", SMALL_GAMES[name], seed=0)
     against_random = play(SingleAgentEnv(SMALL_GAMES[name]), 0, games=20, choose=greedy.step)
-    for rewards, _, _ in games + against_random:
+    for rewards, _, _, result in games + against_random:
         assert set(rewards[:-1]) <= {0.0}
-        assert rewards[-1] in (-1.0, 0.0, 1.0)
+        assert rewards[-1] == result
     for seat in (0, 1):
-        of_greedy = [rewards[-1] for rewards, learner, _ in against_random if learner == seat]
+        of_greedy = [rewards[-1] for rewards, learner, *_ in against_random if learner == seat]
         assert sum(of_greedy) >= 0.5 * len(of_greedy)
-
-
-def test_the_final_reward_is_the_games_outcome_for_the_learner():
-    env = SingleAgentEnv("laido(size=2)")
-    for seed in range(20):
-        rewards, learner, _ = play(env, seed)[-1]
-        assert rewards[-1] == env.game_state.returns()[learner]
 
 
 @pytest.mark.parametrize("name", game_names())
 def test_the_same_seed_gives_the_same_games(name):
     for opponent in ("random", "greedy"):
         logs = [play(SingleAgentEnv(SMALL_GAMES[name], opponent=opponent), 7, games=4) for _ in range(2)]
-        assert [(rewards, seat) for rewards, seat, _ in logs[0]] == [(rewards, seat) for rewards, seat, _ in logs[1]]
+        assert [(rewards, seat) for rewards, seat, *_ in logs[0]] == [(rewards, seat) for rewards, seat, *_ in logs[1]]
 
 
 def test_a_truncated_game_is_neither_won_nor_lost_nor_terminated():
@@ -177,6 +159,13 @@ def test_an_opponent_that_plays_an_illegal_action_is_named():
         env.reset()
 
 
+def test_calls_before_reset_are_errors_with_a_remedy():
+    env = SingleAgentEnv("vadus(size=3)")
+    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
+        with pytest.raises(ResetNeeded, match="reset"):
+            call()
+
+
 def test_opponents_are_exchanged_between_games_and_may_be_names_bots_or_functions():
     env = SingleAgentEnv("vadus(size=3)", opponent="random", seat=1)
     env.reset(seed=0)
@@ -209,26 +198,6 @@ def test_bots_are_restarted_before_each_game():
     assert bot.restarts == 3
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-@pytest.mark.parametrize("opponent", ["random", "greedy"])
-def test_copies_in_mid_game_continue_identically_and_independently(copied, opponent):
-    env = SingleAgentEnv("vadus(size=3)", opponent=opponent)
-    env.reset(seed=3)
-    for _ in range(4):
-        env.step(int(np.flatnonzero(env.action_masks())[0]))
-    twin = copied(env)
-    before = env.game_state
-    actions = []
-    while twin.action_masks().any():
-        actions.append(int(np.flatnonzero(twin.action_masks())[-2:][0]))
-        last_of_twin = twin.step(actions[-1])
-    assert env.game_state == before
-    for action in actions:
-        last = env.step(action)
-    assert last[1:4] == last_of_twin[1:4]
-    assert env.game_state == twin.game_state
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -242,14 +211,6 @@ def test_copies_in_mid_game_continue_identically_and_independently(copied, oppon
 def test_bad_arguments_are_named(arguments, named):
     with pytest.raises(ValueError, match=named):
         SingleAgentEnv("vadus", **arguments)
-
-
-def test_calls_before_reset_are_errors_with_a_remedy():
-    env = SingleAgentEnv("vadus(size=3)")
-    for call in (lambda: env.step(0), env.render, lambda: env.game_state):
-        with pytest.raises(ResetNeeded, match="reset"):
-            call()
-    assert not env.action_masks().any()
 
 
 def test_every_game_is_registered_and_tested_here():

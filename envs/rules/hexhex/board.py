@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import hexhex
-from stoneworks.envs.rules.hexhex.groups import fill_group_values
+from stoneworks.envs.rules.hexhex.groups import Group, fill_group_values, groups_of
 from stoneworks.envs.rules.kernels import Record, capacity, kernel
 from stoneworks.envs.rules.options import IntegerOption
 from stoneworks.envs.rules.records import BOARD_HEADER, Field, record_dtype, start_game
@@ -111,12 +111,48 @@ class HexhexStonesGame(Game):
         picture = hex_board_text(
             self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)]
         )
-        return f"{picture}\n{self._status(state)}"
+        return f"{picture}\n{status_text(state)}"
 
-    def _status(self, state: State) -> str:
-        status = status_text(state)
-        if state.record["second_stone"]:
-            status += ", second stone of the turn"
-        if state.record["consecutive_passes"] == 1:
-            status += ", the opponent has passed"
-        return status
+    # -- What the game says of itself --------------------------------------------------------------------------------
+
+    def describe_turn(self, state: State) -> str:
+        """See :meth:`Game.describe_turn`."""
+        record = state.record
+        is_full = record["num_stones"] == self.num_points
+        words = "the board is full: a pass" if is_full else self._actions_of_turn(record)
+        return f"{words} that ends the game" if words.endswith("pass") and record["consecutive_passes"] else words
+
+    def _actions_of_turn(self, record: np.void) -> str:
+        """Return what the player to move may do on a board that is not full; a pass is the last."""
+        raise NotImplementedError
+
+    def explain_result(self, state: State) -> Explanation:
+        """See :meth:`Game.explain_result`: the first rank of groups that differs decides (V6, L5)."""
+        stones, edge = state.record["stones"], np.flatnonzero(self.board[0]["edge"]).tolist()
+        neighbors = {cell: [each for each in row if each >= 0] for cell, row in enumerate(self.grid.neighbors.tolist())}
+        black, white = (
+            groups_of(np.flatnonzero(stones == color).tolist(), neighbors, edge) for color in (BLACK, WHITE)
+        )
+        for rank, pair in enumerate(zip(black, white, strict=False), start=1):
+            if pair[0].value != pair[1].value:
+                winner = max(pair, key=lambda group: group.value)
+                which = "best group" if rank == 1 else f"group of rank {rank}, the first that differs,"
+                words = [f"{color}'s {self._group_text(group)}" for color, group in zip(self.colors, pair, strict=True)]
+                return Explanation(f"the {which} decides: {', '.join(words)}", winner.path or winner.cells)
+        return self._explain_equal_groups(state)
+
+    def _explain_equal_groups(self, state: State) -> Explanation:
+        return Explanation("no groups of the same rank differ in value")
+
+    def _group_text(self, group: Group) -> str:
+        names = [self.grid.cell_names[cell] for cell in group.path or group.cells]
+        place = names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
+        extra = len(group.cells) - len(group.path)
+        parts = f"path of {len(group.path)}, {extra} extra" if group.path else f"no path, {extra} extra"
+        return f"{place} is worth {group.value} ({parts})".replace("-", "−")
+
+    def _explain_illegal_stone(self, state: State, cell: int, ruling: str) -> str | None:
+        """Return what forbids a stone on ``cell``, if anything does."""
+        problems = {OFF_BOARD: "is off the board", BLACK: "is occupied", WHITE: "is occupied"}
+        problem = problems.get(int(state.record["stones"][cell]))
+        return problem and f"{ruling}: {self.grid.cell_names[cell]} {problem}"

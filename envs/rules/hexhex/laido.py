@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from stoneworks.envs.rules import stones
+from stoneworks.envs.rules.game import Explanation
+from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
 from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
@@ -141,6 +143,7 @@ class Laido(HexhexStonesGame):
     """Laido. Options: ``size``, cells per side (default 9; 7 and 11 are official as well), and ``pie_rule`` (default True)."""
 
     name: ClassVar[str] = "laido"
+    guide: ClassVar[Guide] = read_guide("laido")
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION, "pie_rule": BooleanOption(True)}
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass", "swap")
@@ -160,3 +163,41 @@ class Laido(HexhexStonesGame):
         With the pie rule there is no pass before the first stone, but a swap may follow it.
         """
         return 2 * self.num_points + 2
+
+    # -- What the game says of itself --------------------------------------------------------------------------------
+
+    def _actions_of_turn(self, record: np.void) -> str:
+        if not record["num_stones"] and self.options["pie_rule"]:
+            return "one stone"
+        return "a stone, a swap of colors, or a pass" if self._swap_is_legal(record) else "a stone, or a pass"
+
+    def _swap_is_legal(self, record: np.void) -> bool:
+        is_answer = record["num_stones"] == 1 and record["current_player"] == 1 and not record["swapped"]
+        return bool(is_answer and self.options["pie_rule"])
+
+    def _explain_equal_groups(self, state: State) -> Explanation:
+        """Return the first hill that differs (L5)."""
+        record = state.record
+        for distance in range(self.options["size"]):
+            hill = np.flatnonzero(self.grid.on_board & (self.grid.distance_from_center == distance))
+            black, white = (int((record["stones"][hill] == color).sum()) for color in (BLACK, WHITE))
+            if black != white:
+                text = f"{black} black and {white} white stones at distance {distance} from the center"
+                return Explanation(
+                    f"no groups of the same rank differ; {text}", tuple(hill[record["stones"][hill] != EMPTY].tolist())
+                )
+        return Explanation("neither groups of the same rank nor hills differ")
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """See :meth:`Game.explain_illegal`."""
+        record = state.record
+        if state.is_terminal():
+            return "L5: the game is over"
+        if action < self.grid.num_cells:
+            return self._explain_illegal_stone(state, action, "L3")
+        if action == self.grid.num_cells:
+            is_first = not record["num_stones"] and self.options["pie_rule"]
+            return "L1: the first turn is a stone, not a pass" if is_first else None
+        if not self.options["pie_rule"]:
+            return "L2: without pie_rule there is no swap"
+        return None if self._swap_is_legal(record) else "L1: only the answer to the first stone may be a swap"

@@ -7,12 +7,13 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import stones
+from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.hexhex.board import SIZE_OPTION, HexhexStonesGame, clear_stones
 from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
@@ -20,6 +21,9 @@ from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
 from stoneworks.envs.rules.stones import EMPTY, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
@@ -115,6 +119,7 @@ class Vadus(HexhexStonesGame):
     """Vadus. Option: ``size``, points per side (default 9; 7 and 11 are official as well)."""
 
     name: ClassVar[str] = "vadus"
+    guide: ClassVar[Guide] = read_guide("vadus")
     option_types: ClassVar[Mapping[str, Option]] = {"size": SIZE_OPTION}
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("pass",)
@@ -134,3 +139,19 @@ class Vadus(HexhexStonesGame):
         """Return the length of a game with a pass before every turn except the first, and two passes at the end."""
         later_turns = (self.num_points - 1) // 2
         return self.num_points + later_turns + 2
+
+    def _actions_of_turn(self, record: np.void) -> str:
+        if record["second_stone"]:
+            return "second of two stones"
+        return "first of two stones, or a pass" if record["num_stones"] else "one stone"
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """See :meth:`Game.explain_illegal`."""
+        record = state.record
+        if state.is_terminal():
+            return "V5: the game is over"
+        if action < self.grid.num_cells:
+            return self._explain_illegal_stone(state, action, "V2" if record["num_stones"] else "V1")
+        if not record["num_stones"]:
+            return "V1: the first turn is a stone, not a pass"
+        return "V2: a pass replaces both stones of a turn, and one is placed" if record["second_stone"] else None

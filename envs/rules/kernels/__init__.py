@@ -192,6 +192,13 @@ def specialize(
     return cast(Callable[..., Any], _compile(function, _signature(template, board, state), name)[0])
 
 
+def compiled_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does not depend on a game compiled for its annotated types; see :func:`specialize`."""
+    named = _with_kernels(function, function.__module__.rpartition(".")[2], {})
+    nothing = np.dtype([])
+    return cast(Callable[..., Any], _compile(named, _signature(function, nothing, nothing), function.__name__)[0])
+
+
 def _linked_kernels(
     caller: Any, game_kernels: Mapping[str, Any], name: str, board: np.dtype[Any], state: np.dtype[Any]
 ) -> dict[str, Callable[..., Any]]:

@@ -70,7 +70,7 @@ def byte_swapped(word: int) -> int:
 
 @kernel
 def list_legal(mask: Int8s, actions: Int64s) -> int:
-    """Write the actions whose entry in ``mask`` is 1, in ascending order, to ``actions`` and return their number.
+    """Write the actions whose entry in ``mask[num_actions]`` is 1, in ascending order, to ``actions``; return their number.
 
     Eight entries are skipped at once if they are zeros. ``actions`` has room for all actions.
     """

@@ -70,7 +70,7 @@ class KernelCache:
         return self.file is not None and self.file.is_file()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the cached compile result, or None if there is none or the file is damaged."""
+        """Return the cached compile result, or None if there is none or the file is damaged."""  # noqa: DOC501 - caught here
         if self.file is None or not self.file.is_file():  # opening a FIFO would block
             return None
         try:

@@ -59,10 +59,10 @@ def _sum_of_bytes(words: UInt64s, start: int, stop: int) -> int:
 
 @kernel
 def random_legal_action(mask: Int8s, seeds: UInt64s, game: int) -> int:
-    """Return a uniformly random action whose entry in ``mask`` is 1, or -1 if there is none.
+    """Return a uniformly random action whose entry in ``mask[num_actions]`` is 1, or -1 if there is none.
 
     Random probing is faster than counting unless legal actions are rare. Both are uniform, and so is their combination.
-    Counting adds eight entries at a time.
+    Counting adds eight entries at a time. The random numbers are those of ``seeds[game]``.
     """
     num_actions = mask.shape[0]
     for _ in range(_PROBES):

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import stones
-from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
+from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     Float32Table,
@@ -33,6 +34,7 @@ from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
+from stoneworks.envs.rules.taugo import explanations
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -465,7 +467,7 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
 
 
 def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
-    """Template: return the scores of ``states[0]`` (see :func:`scores`)."""
+    """Template: return the scores of the position ``states[1]`` (see :func:`scores`)."""
     return scores(board[0], states[0])
 
 
@@ -473,6 +475,7 @@ class Taugo(Game):
     """Taugo. Option: ``size``, intersections per side (default 16)."""
 
     name: ClassVar[str] = "taugo"
+    guide: ClassVar[Guide] = read_guide("taugo")
     option_types: ClassVar[Mapping[str, Option]] = {"size": IntegerOption(16, minimum=3, maximum=24, always_shown=True)}
     scale_options: ClassVar[tuple[str, ...]] = ("size",)
     global_actions: ClassVar[tuple[str, ...]] = ("end",)
@@ -555,18 +558,23 @@ class Taugo(Game):
             return "-" if cell % width in (0, width - 1) else "|"
 
         picture = square_board_text(self.grid, [symbol(cell) for cell in range(self.grid.num_cells)])
-        return f"{picture}\n{self._status(state)}"
+        return f"{picture}\n{status_text(state)}"
 
-    def _status(self, state: State) -> str:
-        status = status_text(state)
-        record = state.record
-        if record["last_stone"] != NONE:
-            status += f", line in progress from {self.grid.cell_names[record['last_stone']]}"
-            if record["direction"] != NONE:
-                status += f" heading {'NESW'[record['direction']]}"
-        if record["consecutive_passes"] == 1:
-            status += ", the opponent has passed"
-        return status
+    def describe_turn(self, state: State) -> str:
+        """See :meth:`Game.describe_turn`."""
+        return explanations.turn_text(state)
+
+    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
+        """See :meth:`Game.shortcuts`."""
+        return explanations.longer_lines(state)
+
+    def explain_result(self, state: State) -> Explanation:
+        """See :meth:`Game.explain_result`."""
+        return explanations.result(state)
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """See :meth:`Game.explain_illegal`."""
+        return explanations.illegal(state, action)
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         """Return the text of a stone (``c7``) or of a cut, which starts with its heading (``Nc7``)."""

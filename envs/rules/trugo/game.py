@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.game import Game
+from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
+from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
-from stoneworks.envs.rules.trugo import hex_sets
+from stoneworks.envs.rules.trugo import explanations, hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
 from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
 from stoneworks.envs.rules.trugo.plane import (
@@ -46,7 +47,7 @@ from stoneworks.envs.rules.trugo.plane import (
     with_top,
     without_top,
 )
-from stoneworks.envs.rules.trugo.position import TrugoPosition
+from stoneworks.envs.rules.trugo.position import LAY, MOVE, PICK, REMOVE, TrugoPosition
 from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
 from stoneworks.envs.rules.trugo.text import position_text
 from stoneworks.envs.rules.trugo.tiles import (
@@ -59,9 +60,6 @@ from stoneworks.envs.rules.trugo.tiles import (
 
 if TYPE_CHECKING:
     from stoneworks.envs.rules.state import State
-
-# First action plane of each kind.
-LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
 
 # Endings: 1 + the index in Trugo.reasons.
 BY_PIECES, TOO_LONG = 1, 2
@@ -465,6 +463,7 @@ class Trugo(Game):
     """
 
     name: ClassVar[str] = "trugo"
+    guide: ClassVar[Guide] = read_guide("trugo")
     option_types: ClassVar[Mapping[str, Option]] = {
         "tiles": IntegerOption(36, minimum=1, always_shown=True),
         # The maxima are those of the fields of a position.
@@ -604,3 +603,19 @@ class Trugo(Game):
     def state_to_text(self, state: State) -> str:
         """Return a text diagram of the tiles and, between rows, the pieces: X White, O Blue, upper piece first."""
         return position_text(state, self.position(state))
+
+    def describe_turn(self, state: State) -> str:
+        """See :meth:`Game.describe_turn`."""
+        return explanations.turn_text(self, self.position(state))
+
+    def describe_supplies(self, state: State) -> str:
+        """See :meth:`Game.describe_supplies`."""
+        return explanations.supplies_text(self, self.position(state))
+
+    def explain_result(self, state: State) -> Explanation:
+        """See :meth:`Game.explain_result`."""
+        return explanations.result(state, self.position(state))
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """See :meth:`Game.explain_illegal`."""
+        return explanations.illegal(state, self.position(state), action)

@@ -19,19 +19,19 @@ def num_words(num_hexes: int) -> int:
 
 @kernel
 def insert(words: UInt64s, hex_: int) -> None:
-    """Add a hex to the set."""
+    """Add a hex to the set ``words[num_words]``."""
     words[hex_ >> 6] |= _ONE << np.uint64(hex_ & 63)
 
 
 @kernel
 def remove(words: UInt64s, hex_: int) -> None:
-    """Remove a hex from the set."""
+    """Remove a hex from the set ``words[num_words]``."""
     words[hex_ >> 6] &= ~(_ONE << np.uint64(hex_ & 63))
 
 
 @kernel
 def contains(words: UInt64s, hex_: int) -> bool:
-    """Return whether a hex is in the set."""
+    """Return whether a hex is in the set ``words[num_words]``."""
     return (words[hex_ >> 6] >> np.uint64(hex_ & 63)) & _ONE != _ZERO  # type: ignore[no-any-return]
 
 

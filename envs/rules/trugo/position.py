@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+# First action plane of each kind.
+LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
+
 
 class TrugoPosition(NamedTuple):
     """Contents of a position by cell of the grid (corners are explained in ``docs/trugo.md``).

@@ -12,7 +12,7 @@ from stoneworks.envs.rules.trugo.plane import HEX_CORNERS, TOP
 def corner_image(directions: npt.NDArray[np.int64], corner: int) -> int:
     """Return which corner of the image of a hex is the image of its corner ``corner``, both in the order of ``HEX_CORNERS``.
 
-    ``directions`` is the image of each direction.
+    ``directions[6]`` is the image of each direction.
     """
     # Corner i is between the directions 1 - i and 2 - i (mod 6).
     sides = {int(directions[(1 - corner) % 6]), int(directions[(2 - corner) % 6])}
@@ -25,7 +25,7 @@ def keeps_corner_colors(of_grid: GridSymmetry) -> bool:
 
 
 def rotation_images(directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return ``int64[3]``, the image of each rotation: rotation i cuts off corners 2i and 2i + 3 (R1)."""
+    """Return ``int64[3]``, the image of each rotation, for ``directions[6]``: rotation i cuts off corners 2i and 2i + 3 (R1)."""
     return np.array([corner_image(directions, 2 * rotation) // 2 for rotation in range(3)])
 
 

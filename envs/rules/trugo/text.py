@@ -57,24 +57,9 @@ def position_text(state: State, position: TrugoPosition) -> str:
             numbered.add(row)
             number = str(row + 1)
             lines[2 * row][place - _HEX_PITCH - 1 - len(number)] = number
-    return f"{diagram(lines)}\n{_status(state, position)}"
+    return f"{diagram(lines)}\n{status_text(state, symbols=PIECES)}"
 
 
 def _corner_text(position: TrugoPosition, kind: int, cell: int) -> str:
     colors = (position.top[kind, cell], position.below[kind, cell])
     return "".join(PIECES[color] for color in colors if color >= 0) or "+"
-
-
-def _status(state: State, position: TrugoPosition) -> str:
-    game = state.get_game()
-    left = (
-        f"waxing, {position.pool} tiles in the pool, {position.reserve[0]} White and {position.reserve[1]} Blue pieces in reserve"
-        if position.pool
-        else "waning"
-    )
-    left += f"; {position.turns} of at most {game.options['max_turns']} turns played"
-    status = f"{left}\n{status_text(state, symbols=PIECES)}"
-    if position.picked is not None:
-        kind, cell = position.picked
-        status += f", with the piece on {game.grid.cell_names[cell]}{'^v'[kind]} picked"
-    return status

@@ -114,7 +114,7 @@ def find_removable(board: Record, state: Record) -> None:
 
 
 def write_targets(board: BoardArray, states: StateArray) -> None:
-    """Template: set the targets of every position to what follows from its tiles (R3, R4)."""
+    """Template: set the targets of the positions ``states[n]`` to what follows from their tiles (R3, R4)."""
     for row in range(states.shape[0]):
         find_targets(board[0], states[row])
 

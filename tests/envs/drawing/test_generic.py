@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from game_play import played
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import GAMES, small_games
@@ -16,10 +17,6 @@ def no_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the games' own drawings away."""
     without = {name: dataclasses.replace(GAMES[name], drawing=None) for name in GAMES.built_in_names()}
     monkeypatch.setattr(GAMES, "_built_in", without)
-
-
-def state_of(game: str, texts: str) -> State:
-    return load_game(game).deserialize_state(texts.replace(" ", "\n"))
 
 
 def num_circles(svg: str, name: str) -> int:
@@ -39,7 +36,7 @@ def test_every_game_can_be_drawn_at_any_time(game: str) -> None:
 
 @pytest.mark.parametrize(("game", "texts"), [("vadus(size=3)", "c3 b2 c1 d4"), ("taugo(size=5)", "c3 d4 e5 b2")])
 def test_stones_are_drawn_in_their_colors(game: str, texts: str) -> None:
-    state = state_of(game, texts)
+    state = played(game, texts)
     svg = draw(state).svg
     stones = state.record["stones"]
     for color in (0, 1):
@@ -47,14 +44,14 @@ def test_stones_are_drawn_in_their_colors(game: str, texts: str) -> None:
 
 
 def test_after_laidos_swap_the_stone_keeps_its_color() -> None:
-    svg = draw(state_of("laido(size=3)", "c3 swap")).svg
+    svg = draw(played("laido(size=3)", "c3 swap")).svg
     assert (num_circles(svg, "stones color-0"), num_circles(svg, "stones color-1")) == (1, 0)
 
 
 def test_the_last_turn_is_marked_with_all_its_actions() -> None:
-    assert num_circles(draw(state_of("vadus(size=3)", "c3 b2 c1")).svg, "last-move") == 2
-    assert num_circles(draw(state_of("vadus(size=3)", "c3 b2 c1 d4")).svg, "last-move") == 1
-    state = state_of("vadus(size=3)", "c3 b2 c1")
+    assert num_circles(draw(played("vadus(size=3)", "c3 b2 c1")).svg, "last-move") == 2
+    assert num_circles(draw(played("vadus(size=3)", "c3 b2 c1 d4")).svg, "last-move") == 1
+    state = played("vadus(size=3)", "c3 b2 c1")
     assert num_circles(draw(state, last_actions=[]).svg, "last-move") == 0
     assert num_circles(draw(State.from_record(state.game, state.record)).svg, "last-move") == 0
 

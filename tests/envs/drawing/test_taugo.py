@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import numpy as np
 import pytest
 
+import svg_reading
+from game_play import played
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State, load_game
+from svg_reading import centers, group, rgb, spelt
 
-SVG = "{http://www.w3.org/2000/svg}"
 SPACING = 40
-
-
-def played(moves: str, size: int = 4) -> State:
-    return load_game("taugo", size=size).deserialize_state("\n".join(moves.split()))
-
-
-def without_history(state: State) -> State:
-    return State.from_record(state.game, state.record)
-
-
-def group(drawing: Drawing, name: str) -> list[ElementTree.Element]:
-    found = [element for element in ElementTree.fromstring(drawing.svg).iter(f"{SVG}g") if element.get("class") == name]
-    return [element for element in found[0].iter() if element is not found[0]] if found else []
+GAME = load_game("taugo(size=4)")
 
 
 def cells(state: State, drawing: Drawing, name: str) -> set[str]:
     """The names of the cells where the circles of a group are."""
     places = {(round(SPACING * x, 1), round(-SPACING * y, 1)): i for i, (x, y) in enumerate(state.game.grid.positions)}
-    circles = group(drawing, name)
-    names = {state.game.grid.cell_names[places[float(c.attrib["cx"]), float(c.attrib["cy"])]] for c in circles}
-    assert len(names) == len(circles)
-    return names
+    names = [state.game.grid.cell_names[places[center]] for center in centers(drawing, name)]
+    assert len(set(names)) == len(names)
+    return set(names)
 
 
 def pixel(drawing: Drawing, x: float, y: float) -> list[int]:
-    """The color at a place given in columns and rows, which need not be whole."""
-    left, top, width, _ = map(float, ElementTree.fromstring(drawing.svg).attrib["viewBox"].split())
-    scale = 800 / width
-    return drawing.rgb_array(800)[int((-SPACING * y - top) * scale), int((SPACING * x - left) * scale)].tolist()
-
-
-def rgb(color: str) -> list[int]:
-    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
+    """Return the color at a place given in columns and rows, which need not be whole."""
+    return svg_reading.pixel(drawing, SPACING * x, -SPACING * y)
 
 
 LINE = "b3 c5 c3 c4 e2 d4 e4 b4 e5"
@@ -54,7 +35,7 @@ EDGE = f"{CUT} d5 b2 end b5 d2 Sd1"
 
 
 def test_stones_are_on_intersections_and_edge_points_in_their_present_colors() -> None:
-    state = played(EDGE)
+    state = played(GAME, EDGE)
     drawing = draw(state)
     stones = state.record["stones"]
     assert "d1" in cells(state, drawing, "stones color-0")
@@ -88,7 +69,7 @@ def test_lines_run_out_to_the_edge_of_the_board_which_has_no_line_itself(size: i
     ],
 )
 def test_the_last_turn_is_marked_with_what_it_flipped(moves: str, last: str, flipped: str) -> None:
-    state = played(moves)
+    state = played(GAME, moves)
     drawing = draw(state)
     assert cells(state, drawing, "last-move") == set(last.split())
     assert cells(state, drawing, "flipped") == set(flipped.split())
@@ -96,18 +77,19 @@ def test_the_last_turn_is_marked_with_what_it_flipped(moves: str, last: str, fli
 
 
 def test_a_thread_runs_from_the_stone_that_a_cut_starts_from_to_its_point() -> None:
-    (thread,) = group(draw(played(CUT)), "cuts")
+    (thread,) = group(draw(played(GAME, CUT)), "cuts")
     assert thread.attrib["d"] == "M40 -80L120 -80"  # b3 to d3
-    assert pixel(draw(played(CUT)), 1.5, 2) == rgb(theme.LAST_MOVE)
+    assert pixel(draw(played(GAME, CUT)), 1.5, 2) == rgb(theme.LAST_MOVE)
 
 
 def test_without_the_history_nothing_is_marked() -> None:
-    drawing = draw(without_history(played(CUT)))
+    state = played(GAME, CUT)
+    drawing = draw(State.from_record(GAME, state.record))
     assert [group(drawing, name) for name in ("last-move", "flipped", "cuts")] == [[], [], []]
 
 
 def test_where_the_history_does_not_begin_with_the_game_only_what_is_certain_is_marked() -> None:
-    state = without_history(played(LINE))
+    state = State.from_record(GAME, played(GAME, LINE).record)
     state.apply_action(state.string_to_action("Sc2"))
     drawing = draw(state)
     assert cells(state, drawing, "last-move") == {"c2"}
@@ -117,7 +99,7 @@ def test_where_the_history_does_not_begin_with_the_game_only_what_is_certain_is_
 
 
 def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
-    state = played(EDGE)
+    state = played(GAME, EDGE)
     actions = [state.string_to_action(text) for text in ("Sc2", "Ne4", "end")]
     drawing = draw(state, last_actions=actions)
     assert cells(state, drawing, "last-move") == {"c2", "e4"}
@@ -125,7 +107,7 @@ def test_given_actions_are_marked_and_their_cuts_if_they_were_played() -> None:
 
 
 def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_point() -> None:
-    state = played(LINE)
+    state = played(GAME, LINE)
     assert pixel(draw(state, fill={"b2": "gold"}), 1.3, 1.3) == rgb("#ffd700")
     policy = np.zeros(state.game.num_actions)
     policy[[state.string_to_action(text) for text in ("b2", "Nb2", "end")]] = 0.5, 0.5, 0.0
@@ -133,20 +115,12 @@ def test_a_filled_point_has_its_color_and_a_policy_adds_up_the_actions_of_a_poin
 
 
 def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_refused() -> None:
-    state = played(LINE)
-    spelt = [
-        e.attrib["aria-label"]
-        for e in group(draw(state, marks={"b3": "1", "a2": "2"}), "marks")
-        if "aria-label" in e.attrib
-    ]
-    assert sorted(spelt) == ["1", "2"]
+    state = played(GAME, LINE)
+    drawing = draw(state, marks={"b3": "1", "a2": "2"})
+    assert sorted(spelt(drawing, "marks")) == ["1", "2"]
+    assert sorted(spelt(drawing, "labels")) == sorted([*"123456", *"abcdef"])
     with pytest.raises(ValueError, match=r"marks.*a1 is off the board"):
         draw(state, marks={"a1": "x"})
-
-
-def test_rows_and_columns_are_labeled() -> None:
-    labels = [e.attrib["aria-label"] for e in group(draw(played("")), "labels") if "aria-label" in e.attrib]
-    assert sorted(labels) == sorted([*"123456", *"abcdef"])
 
 
 def test_a_picture_of_a_full_board_of_the_official_size_stays_small() -> None:

@@ -1,4 +1,4 @@
-"""What the tests of the rules share: the sample of games, random play, drawn positions, the naive implementations.
+"""What the tests of the rules share: the sample of games, random play, the naive implementations.
 
 A new game joins most tests by the samples of its entry in the registry, and by a file ``naive_<game>.py`` beside this one.
 """
@@ -6,7 +6,8 @@ A new game joins most tests by the samples of its entry in the registry, and by 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import GAMES
+from stoneworks.envs.rules.trugo.plane import plane_hexes
 
 HERE = Path(__file__).resolve().parent
 
@@ -121,70 +123,6 @@ def legal_texts() -> Callable[[State], set[str]]:
     return texts
 
 
-# -- Drawn positions on a hexhex board ---------------------------------------------------------------------------------
-
-
-def cells_of_drawing(drawing: str) -> dict[str, str]:
-    """Return the symbol of each cell, by name, of a hexhex board drawn with its top row first."""
-    rows = [line.split() for line in drawing.strip().splitlines()]
-    size = len(rows[0])
-    assert [len(row) for row in rows] == [2 * size - 1 - abs(size - 1 - i) for i in range(2 * size - 1)], "not a hexhex"
-    symbols = {}
-    for row_number, row in enumerate(reversed(rows), start=1):
-        first_column = max(0, size - row_number)
-        for column, symbol in enumerate(row, start=first_column):
-            assert symbol in ".XO"
-            symbols[f"{'abcdefghijklmnopqrstuvwxyz'[column]}{row_number}"] = symbol
-    return symbols
-
-
-@pytest.fixture(scope="session")
-def drawn() -> Callable[[str, str], State]:
-    """``drawn("vadus", drawing)`` plays to a drawn position: X is Black, O is White, the top row first.
-
-    Who has no stones left to place passes; no two passes follow each other. Vadus needs an odd number of X and an
-    even number of O.
-    """
-
-    def play_to(game: str, drawing: str) -> State:
-        symbols = cells_of_drawing(drawing)
-        size = len(drawing.strip().splitlines()[0].split())
-        name, _, options = game.rstrip(")").partition("(")
-        state = load_game(f"{name}({options}{',' if options else ''}size={size})").new_initial_state()
-        stones = {symbol: [cell for cell, found in symbols.items() if found == symbol] for symbol in "XO"}
-        stones_of_turn = 2 if name == "vadus" else 1
-        in_this_turn = 1
-        for turn in range(1000):
-            if not any(stones.values()):
-                break
-            waiting = stones["XO"[turn % 2]]
-            texts = [waiting.pop() for _ in range(in_this_turn)] if waiting else ["pass"]
-            in_this_turn = stones_of_turn
-            for text in texts:
-                state.apply_action(state.string_to_action(text))
-        assert not state.is_terminal()
-        on_board = {
-            name: ".XO"[int(state.record["stones"][cell])]
-            for name, cell in ((name, state.game.grid.cell_index(name)) for name in symbols)
-        }
-        assert on_board == symbols
-        return state
-
-    return play_to
-
-
-@pytest.fixture(scope="session")
-def passed_out() -> Callable[[State], State]:
-    """``passed_out(state)``: the same state after passes until the game is over."""
-
-    def pass_until_over(state: State) -> State:
-        while not state.is_terminal():
-            state.apply_action(state.string_to_action("pass"))
-        return state
-
-    return pass_until_over
-
-
 # -- The naive implementations -----------------------------------------------------------------------------------------
 
 
@@ -199,3 +137,91 @@ def naive_state(load_module: Callable[[str, Path], ModuleType]) -> Callable[[Gam
         return makers[game.name](**game.options)
 
     return start
+
+
+def corner_codes(stack: list[int] | None, is_junction: bool) -> int:
+    if not is_junction:
+        return 0
+    if not stack:
+        return 1
+    return 2 + stack[0] if len(stack) == 1 else 4 + 2 * stack[0] + stack[1]
+
+
+def record_of_trugo(game: Game, naive: Any) -> np.void:
+    """Return the record of the position that the naive implementation is in."""
+    radius = game.options["radius"]
+    hexes = plane_hexes(radius)
+
+    def hex_of(corner_or_hex: tuple[Any, ...]) -> int:
+        return int(hexes[(corner_or_hex[1] + radius) * game.grid.width + corner_or_hex[0] + radius])
+
+    def bits(members: Iterable[tuple[int, int]]) -> np.ndarray[Any, Any]:
+        words = [0] * len(record["tiles"])
+        for member in members:
+            words[hex_of(member) // 64] |= 1 << hex_of(member) % 64
+        return np.array(words, np.uint64)
+
+    record = np.zeros(1, game.state_dtype)[0]
+    record["game_tag"] = game.record_tag
+    over = naive.result is not None
+    record["current_player"] = -4 if over else naive.to_act
+    record["winner"] = naive.result if naive.result in (0, 1) else -1
+    record["ending"] = {None: 0, "pieces": 1, "max_turns": 2}[naive.reason]
+    record["truncated"] = naive.result == "truncated"
+    record["turns"] = naive.turns
+    record["picked"] = -1 if naive.picked is None else 2 * hex_of(naive.picked) + (naive.picked[2] == "v")
+    record["pool"] = naive.pool
+    record["reserve"] = naive.reserve
+    on_board = Counter(color for stack in naive.stacks.values() for color in stack)
+    record["num_pieces"] = [on_board[0], on_board[1]]
+    record["tiles"] = bits(naive.tiles)
+    if naive.pool:
+        beside = {at for tile in naive.tiles for at in naive.neighbors(tile)} or {(0, 0)}
+        record["targets"] = bits(beside & naive.window - set(naive.tiles))
+    else:
+        record["targets"] = bits(at for at in naive.tiles if naive.is_removable(at))
+    for at, rotation in naive.tiles.items():
+        codes = [corner_codes(naive.stacks.get((*at, kind)), naive.is_junction((*at, kind))) for kind in "^v"]
+        record["contents"][hex_of(at)] = 1 + rotation | codes[0] << 2 | codes[1] << 5
+    return record
+
+
+@pytest.fixture(scope="session")
+def trugo_record() -> Callable[[Game, Any], np.void]:
+    """``trugo_record(game, naive)``: the record of the position that the naive implementation is in."""
+    return record_of_trugo
+
+
+@pytest.fixture(scope="session")
+def trugo_position(naive_state: Callable[[Game], Any]) -> Callable[..., tuple[State, Any]]:
+    """``trugo_position(game, tiles, pieces, ...)``: a position of any tiles and pieces, waning without a pool, in both.
+
+    Tiles are names, in rotation 0, or names with rotations: ``"e5 e6/1"``; ``DISC`` is those at most two steps from e5.
+    """
+
+    def make(
+        game: str,
+        tiles: str,
+        pieces: dict[str, str] | None = None,
+        to_move: int = 0,
+        pool: int = 0,
+        reserve: Any = (0, 0),
+    ) -> tuple[State, Any]:
+        disc = "e3 f3 g3 d4 e4 f4 g4 c5 d5 e5 f5 g5 c6 d6 e6 f6 c7 d7 e7"
+        rotations = dict((*tile.split("/"), 0)[:2] for tile in tiles.replace("DISC", disc).split())
+        name, _, options = game.rstrip(")").partition("(")
+        given = [] if "radius" in options else ["radius=4"]
+        text = ",".join([*filter(None, [options]), *given, f"tiles={len(rotations) + pool}"])
+        loaded = load_game(f"{name}({text})")
+        naive = naive_state(loaded)
+        naive.pool, naive.reserve, naive.to_act, naive.turns = pool, list(reserve), to_move, len(rotations)
+        naive.tiles = {naive.hex_of[name]: int(rotation) for name, rotation in rotations.items()}
+        naive.stacks = {
+            naive.corner_from(name): ["XO".index(piece) for piece in reversed(stack)]
+            for name, stack in (pieces or {}).items()
+        }
+        assert all(map(naive.is_junction, naive.stacks)), "a piece stands on no junction"
+        assert not naive.surrounded_groups(0) + naive.surrounded_groups(1), "a group is surrounded already"
+        return State.from_record(loaded, record_of_trugo(loaded, naive), trusted=True), naive
+
+    return make

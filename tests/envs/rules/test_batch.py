@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from game_play import COPIES
 from stoneworks.envs.rules import NO_ACTION, TERMINAL_PLAYER, Batch, Game, IllegalActionError, State, load_game
 
 ARRAYS = ("states", "observations", "action_masks", "current_players", "rewards", "terminated", "truncated")
@@ -57,20 +61,9 @@ def test_a_new_batch_holds_games_at_their_start(game: Game) -> None:
     assert not batch.truncated.any()
 
 
-@pytest.mark.parametrize("auto_reset", [True, False])
-def test_observations_that_steps_change_are_those_of_a_batch_that_is_filled_anew(game: Game, auto_reset: bool) -> None:
-    batch, anew = Batch(game, 8, auto_reset=auto_reset, seed=0), Batch(game, 8)
-    for _ in range(150):
-        batch.step(batch.random_actions())
-        anew.load(np.arange(8), batch.states, trusted=True)
-        assert np.array_equal(batch.observations, anew.observations)
-        assert np.array_equal(batch.action_masks, anew.action_masks)
-
-
-@pytest.mark.parametrize("num_threads", [1, 3])
-def test_stepping_games_is_stepping_states(game: Game, num_threads: int) -> None:
+def test_stepping_games_is_stepping_states(game: Game) -> None:
     rng = np.random.default_rng(1)
-    batch = Batch(game, 7, num_threads=num_threads)
+    batch = Batch(game, 7, num_threads=2)
     states = [game.new_initial_state() for _ in range(7)]
     rounds = 0
     while not all(state.is_terminal() for state in states):
@@ -94,10 +87,9 @@ def test_stepping_games_is_stepping_states(game: Game, num_threads: int) -> None
     assert (batch.terminated | batch.truncated).all(), "a game that is over stays over"
 
 
-@pytest.mark.parametrize("num_threads", [1, 2])
-def test_with_auto_reset_a_game_starts_anew_in_the_step_that_ends_it(game: Game, num_threads: int) -> None:
+def test_with_auto_reset_a_game_starts_anew_in_the_step_that_ends_it(game: Game) -> None:
     rng = np.random.default_rng(2)
-    batch = Batch(game, 5, auto_reset=True, num_threads=num_threads)
+    batch = Batch(game, 5, auto_reset=True)
     states = [game.new_initial_state() for _ in range(5)]
     ended = 0
     for _ in range(2 * game.max_game_length()):
@@ -201,15 +193,6 @@ def test_the_arrays_cannot_be_written_to_and_stay_the_same_arrays(name: str) -> 
     assert getattr(batch, name) is array, "views that are filled anew"
     if name in ("states", "observations", "action_masks"):
         assert array.tobytes() != before
-
-
-def test_a_state_of_a_batch_is_a_copy() -> None:
-    batch = Batch(load_game("vadus(size=3)"), 2)
-    before = snapshot(batch)
-    state = batch.state(1)
-    assert state.history() == []
-    state.apply_action(state.legal_actions()[0])
-    assert snapshot(batch) == before
 
 
 # -- Resetting and loading -----------------------------------------------------------------------------------------------
@@ -421,33 +404,7 @@ def test_playouts_of_games_that_are_over_have_their_returns_and_no_actions(play:
     assert returns.tolist() == [[-1, 1], [0, 0]]
 
 
-def test_random_playouts_agree_in_distribution_with_random_games_of_states(
-    game: Game, positions_of_random_game: Positions
-) -> None:
-    """Mean length and the share of wins and draws differ by no more than five standard errors."""
-    num_states, num_games = 300, 6000
-    lengths, winners = [], []
-    for seed in range(num_states):
-        *_, state = positions_of_random_game(game, seed, 0.0)
-        lengths.append(state.move_number())
-        winners.append(state.returns()[0])
-    returns, batch_lengths = Batch(game, num_games, seed=3).random_playouts()
-    error = np.sqrt(np.var(batch_lengths) * (1 / num_states + 1 / num_games))
-    assert abs(np.mean(lengths) - batch_lengths.mean()) < 5 * error
-    for value in (-1.0, 0.0, 1.0):
-        share = (returns[:, 0] == value).mean()
-        error = np.sqrt(share * (1 - share) * (1 / num_states + 1 / num_games)) + 1e-9
-        assert abs(np.mean(np.equal(winners, value)) - share) < 5 * error + 1 / num_states
-
-
 # -- Size ------------------------------------------------------------------------------------------------------------------
-
-
-def test_a_position_of_vadus_9_takes_less_than_a_kibibyte() -> None:
-    game = load_game("vadus(size=9)")
-    assert game.state_dtype.itemsize < 1024
-    assert not game.state_dtype.hasobject
-    assert Batch(game, 10).states.nbytes == 10 * game.state_dtype.itemsize
 
 
 def test_a_step_returns_views_and_its_copy_stays_as_it_was() -> None:
@@ -464,3 +421,63 @@ def test_a_step_returns_views_and_its_copy_stays_as_it_was() -> None:
     assert batch.step(batch.random_actions()) is step
     np.testing.assert_array_equal(kept.observations, before)
     assert (step.observations != before).any()
+
+
+# -- Copies, forks and arguments ---------------------------------------------------------------------------------------
+
+
+def play_on(batch: Batch, num_steps: int) -> None:
+    for _ in range(num_steps):
+        batch.step(batch.random_actions())
+
+
+@pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
+def test_a_copy_is_equal_and_independent(game: Game, make_copy: Callable[[Batch], Batch]) -> None:
+    batch = Batch(game, 6, auto_reset=True, num_threads=2, seed=3)
+    play_on(batch, 5)
+    twin = make_copy(batch)
+    assert snapshot(twin) == snapshot(batch)
+    assert (twin.game, twin.num_games, twin.auto_reset) == (batch.game, batch.num_games, batch.auto_reset)
+    before = snapshot(batch)
+    play_on(twin, 9)
+    assert snapshot(batch) == before != snapshot(twin), "the copy's arrays follow the copy's games alone"
+    play_on(batch, 9)
+    assert snapshot(twin) == snapshot(batch), "copies draw equal random actions"
+    for name in ARRAYS:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(twin, name)[:] = 0
+
+
+@pytest.mark.parametrize("make_copy", COPIES, ids=["deepcopy", "pickle"])
+def test_an_illegal_action_is_illegal_in_a_copy_that_has_moved(make_copy: Callable[[Batch], Batch]) -> None:
+    twin = make_copy(Batch("vadus(size=3)", 1))
+    twin.step([9])
+    assert not twin.action_masks[0, 9]
+    with pytest.raises(ValueError, match="illegal"):
+        twin.step([9])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_threaded_batch_works_after_a_fork() -> None:
+    batch = Batch("vadus(size=3)", 8, num_threads=2, seed=1)
+    play_on(batch, 2)
+    twin = copy.deepcopy(batch)
+    process = os.fork()
+    if process == 0:
+        signal.alarm(600)
+        try:
+            play_on(batch, 3)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    play_on(batch, 3)
+    play_on(twin, 3)
+    assert snapshot(batch) == snapshot(twin)
+
+
+@pytest.mark.parametrize("game", [None, 3, b"vadus", ["vadus"]])
+def test_an_invalid_game_is_rejected_by_name(game: Any) -> None:
+    with pytest.raises(ValueError, match="game must be a Game or a game string, got"):
+        Batch(game, 2)

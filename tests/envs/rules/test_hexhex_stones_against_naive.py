@@ -14,19 +14,19 @@ from stoneworks.envs.rules import Game, State, game_names, load_game
 
 #: Games to compare in, the number of random games of each, and the reasons of endings that the sample must contain.
 SAMPLES = (
-    ("vadus(size=2)", 400, {"groups", "draw"}),
-    ("vadus(size=3)", 400, {"groups", "draw"}),
-    ("vadus(size=4)", 400, {"groups", "draw"}),
-    ("vadus(size=5)", 240, {"groups"}),
+    ("vadus(size=2)", 150, {"groups", "draw"}),
+    ("vadus(size=3)", 150, {"groups", "draw"}),
+    ("vadus(size=4)", 150, {"groups", "draw"}),
+    ("vadus(size=5)", 60, {"groups"}),
     ("vadus(size=9)", 3, set()),
-    ("laido(size=2)", 400, {"groups", "hills"}),
-    ("laido(pie_rule=False,size=2)", 400, {"groups", "hills", "draw"}),
-    ("laido(size=3)", 400, {"groups", "hills"}),
-    ("laido(pie_rule=False,size=3)", 400, {"groups", "hills", "draw"}),
-    ("laido(size=4)", 400, {"groups", "hills"}),
-    ("laido(pie_rule=False,size=4)", 400, {"groups", "hills"}),
-    ("laido(size=5)", 240, {"groups"}),
-    ("laido(pie_rule=False,size=5)", 240, {"groups"}),
+    ("laido(size=2)", 150, {"groups", "hills"}),
+    ("laido(pie_rule=False,size=2)", 150, {"groups", "hills", "draw"}),
+    ("laido(size=3)", 150, {"groups", "hills"}),
+    ("laido(pie_rule=False,size=3)", 150, {"groups", "hills", "draw"}),
+    ("laido(size=4)", 150, {"groups", "hills"}),
+    ("laido(pie_rule=False,size=4)", 150, {"groups", "hills"}),
+    ("laido(size=5)", 60, {"groups"}),
+    ("laido(pie_rule=False,size=5)", 60, {"groups"}),
     ("laido(size=9)", 3, set()),
     # test_taigo.py compares more games of Taigo, of players that make holes.
     ("taigo(cones=1,radius=3)", 40, set()),
@@ -96,7 +96,7 @@ def test_hills_decide_for_each_player_and_after_swaps_in_the_sample(
     """L5 and L1: small boards, many passes."""
     game = load_game("laido(size=2)")
     seen = set()
-    for seed in range(600):
+    for seed in range(300):
         naive = naive_state(game)
         for state in positions_of_random_game(game, seed=1000 + seed, global_weight=0.5):
             if state.history():
@@ -122,7 +122,7 @@ def test_path_length_is_the_smallest_connected_subset_with_two_edge_stones(naive
     board = naive_state(load_game("vadus(size=4)")).board
     rng = np.random.default_rng(3)
     lengths: Counter[int] = Counter()
-    for _ in range(300):
+    for _ in range(150):
         points = sorted(board.points)
         stones = {points[i] for i in rng.choice(len(points), size=14, replace=False)}
         for group in board.groups(stones):

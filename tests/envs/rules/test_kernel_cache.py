@@ -45,9 +45,6 @@ def test_records_of_two_sizes_compiled_in_two_processes_are_not_mixed_up_in_a_th
     assert numbers_of_legal_actions(tmp_path, "vadus(size=2)", "vadus(size=11)") == [7, 331]
 
 
-# -- Damage, full disks and missing places ---------------------------------------------------------------------------------
-
-
 @pytest.fixture(autouse=True)
 def places_forgotten() -> Iterator[None]:
     """Look for a writable folder anew before and after each test."""

@@ -13,6 +13,7 @@ import pytest
 
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.kernels import capacity, unchecked
+from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.templates import first_illegal
 
 #: Plays two short games, the second of which a comparison of groups decides, and prints their outcomes.
@@ -126,45 +127,6 @@ def test_the_rules_core_of_the_installed_package_imports_numpy_and_numba_alone(b
     assert done.stdout.split() == ["[]", "[]"]
 
 
-def test_without_a_writable_cache_folder_kernels_are_compiled_in_memory_with_a_warning(rules_copy: RulesCopy) -> None:
-    (rules_copy.folder / "no folder").write_text("a file where the folder should be", encoding="utf-8")
-    done = rules_copy.run(PLAY, cache="no folder")
-    assert done.stdout.split() == ["None", "1"], done.stderr
-    warning = done.stderr.splitlines()[0]
-    assert str(rules_copy.folder / "no folder") in warning
-    assert "STONEWORKS_CACHE_DIR" in warning
-
-
-def kernel_files(cache: Path) -> list[Path]:
-    return sorted((cache / "kernels").glob("*.kernel"))
-
-
-@pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "not a cache file"])
-def test_a_damaged_cache_file_is_compiled_again(
-    damage: str, cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy
-) -> None:
-    cache = rules_copy.folder / damage
-    shutil.copytree(rules_copy.cache, cache)
-    # One of them is of the rules that another test has edited.
-    files = [file for file in kernel_files(cache) if "try_action" in file.name]
-    for file in files:
-        content = file.read_bytes()
-        middle = len(content) // 2
-        file.write_bytes(
-            {
-                "truncated": content[:middle],
-                "empty": b"",
-                "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
-                "not a cache file": b"x" * 1000,
-            }[damage]
-        )
-    mended = rules_copy.run(PLAY, cache=damage)
-    assert mended.stdout == cold_run.stdout, mended.stderr
-    assert sum(file.name in mended.stderr for file in files) == 1
-    again = rules_copy.run(PLAY, cache=damage)
-    assert (again.stdout, again.stderr) == (cold_run.stdout, "")
-
-
 def test_moving_or_commenting_the_sources_keeps_the_machine_code(
     cold_run: subprocess.CompletedProcess[str], rules_copy: RulesCopy, repository: Path, tmp_path: Path
 ) -> None:
@@ -203,6 +165,7 @@ def test_unchecked_machine_code_checks_only_item_sizes() -> None:
             function(wrong, actions)
 
 
+@pytest.mark.slow
 def test_the_announcement_is_logged_and_can_be_silenced(rules_copy: RulesCopy) -> None:
     start = (
         'from stoneworks.envs.rules import load_game; print(load_game("laido(size=2)").new_initial_state().history())'
@@ -212,3 +175,14 @@ def test_the_announcement_is_logged_and_can_be_silenced(rules_copy: RulesCopy) -
     assert done.stdout.strip() == "[]"
     assert done.stderr == ""
     assert files_below(rules_copy.folder / "silent cache")
+
+
+@pytest.mark.parametrize("num_actions", [1, 7, 8, 9, 64, 290, 1621])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_the_list_is_the_legal_actions_in_ascending_order(num_actions: int, share: float) -> None:
+    rng = np.random.default_rng(num_actions)
+    for _ in range(20):
+        mask = (rng.random(num_actions) < share).astype(np.int8)
+        actions = np.empty(num_actions, np.int64)
+        number = list_legal(mask, actions)
+        assert actions[:number].tolist() == np.flatnonzero(mask).tolist()

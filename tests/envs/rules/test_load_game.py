@@ -77,9 +77,6 @@ def test_a_game_survives_pickling(game: Game) -> None:
         assert copy.new_initial_state() == game.new_initial_state()
 
 
-# -- Bad input ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["vadus", "laido"])
 @pytest.mark.parametrize("value", [1, 0, -3, 91, 10**12, True, 3.0, 3.5, "3", None, [3], (3,), float("nan")])
 def test_a_bad_size_is_refused_naming_option_value_and_what_is_allowed(name: str, value: Any) -> None:
@@ -130,34 +127,24 @@ def test_an_unknown_game_is_refused_naming_it_and_the_games(text: str) -> None:
     "text",
     [
         "",
-        " ",
         "()",
         "vadus(",
-        "vadus)",
         "vadus(3)",
         "vadus(size)",
-        "vadus(size=)",
-        "vadus(size=3",
         "vadus(size=3)x",
-        "vadus(size=3)(size=3)",
         "vadus(size=3,size=4)",
-        "vadus(size=n)",
         "vadus(size=3*3)",
         "vadus(size=len('abc'))",
         "vadus(**{'size': 3})",
-        "vadus(*[3])",
         "vadus(size={[]: 3})",
         "vadus.x(size=3)",
-        "va dus",
         "vadus\0",
         "vadus(size=" + "(" * 500 + "3" + ")" * 500 + ")",
         "vadus(size=" + "-" * 100_000 + "3)",
         "vadus(size=" + "[" * 5_000 + ")",
         "vadus(size=" + "9" * 5_000 + ")",
         None,
-        9,
         b"vadus",
-        ["vadus"],
     ],
     ids=lambda text: repr(text)[:30],
 )

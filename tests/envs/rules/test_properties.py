@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from game_play import through_pickle
 from stoneworks.envs.rules import TERMINAL_PLAYER, Game, IllegalActionError, State, game_names, load_game
 
-NO_INTEGERS = (1.5, 1.0, "a1", "", None, (1,), [1], np.float64(1), np.array([1, 2]), b"1", np.bool_(True))
+NO_INTEGERS = (1.0, "a1", None, (1,), np.float64(1), np.array([1, 2]), np.bool_(True))
 
 Positions = Callable[..., Iterator[State]]
 
@@ -92,9 +92,7 @@ def test_a_board_action_has_the_index_of_its_plane_row_and_column(game: Game) ->
                 assert game.string_to_action(text) == row * width + column
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "A1", "a01", " a1", "a1 ", "a1\n", "Pass", "PASS", "pass ", "a0", "1a", "z99", "-1", "0"]
-)
+@pytest.mark.parametrize("text", ["", "A1", "a01", " a1", "a1\n", "Pass", "pass ", "a0", "z99", "-1"])
 def test_only_the_exact_text_is_accepted(game: Game, text: str) -> None:
     state = game.new_initial_state()
     with pytest.raises(IllegalActionError) as caught:
@@ -135,17 +133,14 @@ def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(
     assert on_board, "the sample held an occupied cell"
 
 
-@pytest.mark.parametrize("action", [-1, -2, -(10**6), 10**6, 2**31, 2**63, -(2**63) - 1, 10**30])
+@pytest.mark.parametrize("action", [-1, -(10**6), 2**31, 2**63, -(2**63) - 1])
 def test_an_index_that_no_action_has_is_refused_by_name_and_changes_nothing(
     game: Game, action: int, positions_of_random_game: Positions
 ) -> None:
     assert_refused(middle(positions_of_random_game, game), action, str(action))
+    assert_refused(game.new_initial_state(), game.num_actions, str(game.num_actions))
     with pytest.raises(IllegalActionError, match=str(action)):
         game.action_to_string(action)
-
-
-def test_one_past_the_last_index_is_refused(game: Game) -> None:
-    assert_refused(game.new_initial_state(), game.num_actions, str(game.num_actions))
 
 
 @pytest.mark.parametrize("action", NO_INTEGERS, ids=repr)
@@ -156,20 +151,6 @@ def test_a_non_integer_action_is_rejected_by_name_and_changes_nothing(
     with pytest.raises(IllegalActionError) as caught:
         game.action_to_string(action)
     assert repr(action) in str(caught.value)
-
-
-def test_trying_an_action_returns_whether_it_was_legal_and_applies_it_only_then(
-    game: Game, positions_of_random_game: Positions
-) -> None:
-    state = middle(positions_of_random_game, game)
-    legal = set(state.legal_actions())
-    for action in (*range(game.num_actions), -1, 10**30):
-        twin = state.clone()
-        assert twin.try_apply_action(action) == (action in legal)
-        assert twin == (state.child(action) if action in legal else state)
-        twin = state.clone()
-        assert (twin.try_step(action) is not None) == (action in legal)
-        assert twin == (state.child(action) if action in legal else state)
 
 
 def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:
@@ -215,12 +196,6 @@ def test_rewards_are_zero_until_the_end_and_always_add_up_to_zero(
                     assert returns[1 - outcome.winner] == game.min_utility() == -1
 
 
-def test_no_random_game_is_longer_than_the_greatest_length(game: Game, positions_of_random_game: Positions) -> None:
-    for seed in range(40):
-        *_, state = positions_of_random_game(game, seed, (None, 0.05, 0.4)[seed % 3])
-        assert state.move_number() == len(state.history()) <= game.max_game_length()
-
-
 def test_the_greatest_length_is_reached_and_never_passed(exhaustible_game: str) -> None:
     game = load_game(exhaustible_game)
     longest: dict[bytes, int] = {}
@@ -238,30 +213,6 @@ def test_the_greatest_length_is_reached_and_never_passed(exhaustible_game: str) 
 
 
 # -- Copies and texts --------------------------------------------------------------------------------------------------
-
-
-def through_pickle(state: State) -> State:
-    return pickle.loads(pickle.dumps(state))
-
-
-@pytest.mark.parametrize("duplicate", [State.clone, copy.copy, copy.deepcopy, through_pickle])
-def test_a_copy_is_equal_and_independent(
-    game: Game, duplicate: Callable[[State], State], positions_of_random_game: Positions
-) -> None:
-    state = middle(positions_of_random_game, game)
-    before = everything_about(state)
-    twin = duplicate(state)
-    assert twin == state
-    assert twin is not state
-    assert twin.game == game
-    assert everything_about(twin) == before
-    while not twin.is_terminal():
-        twin.apply_action(twin.legal_actions()[0])
-    assert twin != state
-    assert everything_about(state) == before
-    other_twin = duplicate(state)
-    state.apply_action(state.legal_actions()[-1])
-    assert everything_about(other_twin) == before
 
 
 def test_a_position_has_no_byte_that_belongs_to_no_field(game: Game) -> None:
@@ -287,14 +238,6 @@ def test_pickles_of_all_protocols_bring_back_the_state(game: Game, positions_of_
         assert everything_about(pickle.loads(pickle.dumps(state, protocol))) == everything_about(state)
 
 
-def test_a_child_leaves_its_parent_as_it_was(game: Game, positions_of_random_game: Positions) -> None:
-    state = middle(positions_of_random_game, game)
-    before = everything_about(state)
-    child = state.child(state.legal_actions()[0])
-    assert child.history() == [*state.history(), state.legal_actions()[0]]
-    assert everything_about(state) == before
-
-
 def test_returned_arrays_cannot_change_a_state(game: Game, positions_of_random_game: Positions) -> None:
     state = middle(positions_of_random_game, game)
     before = everything_about(state)
@@ -306,13 +249,6 @@ def test_returned_arrays_cannot_change_a_state(game: Game, positions_of_random_g
     record = state.record
     record["current_player"] = 1 - record["current_player"]
     assert everything_about(state) == before
-
-
-def test_serialization_restores_the_state(game: Game, positions_of_random_game: Positions) -> None:
-    for seed in range(3):
-        for state in positions_of_random_game(game, seed):
-            restored = game.deserialize_state(state.serialize())
-            assert everything_about(restored) == everything_about(state)
 
 
 def test_a_serialized_game_with_a_bad_line_is_refused_by_name(game: Game) -> None:

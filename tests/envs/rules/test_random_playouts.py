@@ -12,7 +12,7 @@ from stoneworks.envs.rules.kernels import specialized_kernel
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
 
 MAX_LENGTH = 40
-NUM_PLAYOUTS = 40_000
+NUM_PLAYOUTS = 20_000
 
 
 def exact_distribution(

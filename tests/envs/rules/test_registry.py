@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import stoneworks
+from fresh_runs import run_python
 from stoneworks.envs.rules import GameEntry, RegistrationError, State, UnknownGameError, load_game
 from stoneworks.envs.rules.game import game_class
 from stoneworks.envs.rules.games import GAMES
@@ -30,9 +27,6 @@ class FirstBot(Bot):
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         action = state.legal_actions()[0]
         return [(action, 1.0)], action
-
-
-# -- Entries -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -148,7 +142,7 @@ def test_every_game_has_the_attributes_of_its_entry(repository: Path) -> None:
         assert (repository / "docs" / "images" / f"{name}.svg").is_file()
 
 
-def test_a_new_version_of_one_game_changes_its_names_and_no_others(run_python: Callable[..., str]) -> None:
+def test_a_new_version_of_one_game_changes_its_names_and_no_others() -> None:
     code = """
 import dataclasses, sys
 from stoneworks.envs.rules.games import GAMES
@@ -169,29 +163,6 @@ except ImportError as error:
     print(error)
 """
     assert "use vadus_v1" in run_python(code)
-
-
-# -- Entry points of installed packages ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run_python(tmp_path: Path) -> Callable[..., str]:
-    """``run_python(code, *folders)`` runs code with folders on the path, and returns what it prints."""
-
-    def run(code: str, *folders: Path) -> str:
-        path = os.pathsep.join([*map(str, folders), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONPATH": path},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout + done.stderr
-
-    return run
 
 
 def install(folder: Path, package: str, entry_points: str, **modules: str) -> Path:
@@ -231,9 +202,7 @@ def twins(tmp_path: Path) -> Path:
     return install(tmp_path / "twins", "stoneworks-twins", declared, twins=TWO_IN_A_ROW)
 
 
-def test_a_game_and_a_bot_of_an_installed_package_work_by_name_everywhere(
-    run_python: Callable[..., str], twins: Path, tmp_path: Path
-) -> None:
+def test_a_game_and_a_bot_of_an_installed_package_work_by_name_everywhere(twins: Path, tmp_path: Path) -> None:
     code = """
 import sys, stoneworks
 assert "twins" not in sys.modules
@@ -252,20 +221,23 @@ if hasattr(pettingzoo, "make"):  # since 1.27
 from stoneworks.envs import draw
 assert draw(game.new_initial_state()).svg.startswith("<svg")
 """
-    run_python(code, twins)
-    arena = f"""
+    commands = f"""
 from stoneworks.cli.main import main
-words = "arena last random --game twin(size=2) --pairs 4 --workers 2 --folder".split()
-main([*words, {str(tmp_path / "arena")!r}])
+
+for words in ("arena last random --game twin(size=2) --pairs 4 --workers 2 --folder {tmp_path}/arena", "games", "bots"):
+    print("OUTPUT")
+    try:
+        main(words.split())
+    except SystemExit as ended:
+        assert not ended.code
 """
-    assert "last" in run_python(arena, twins)
-    assert "twin" in run_python("from stoneworks.cli.main import main; main(['games'])", twins)
-    assert "last" in run_python("from stoneworks.cli.main import main; main(['bots'])", twins)
+    _, arena, games, bots = run_python(code + commands, path=(twins,)).split("OUTPUT")
+    assert "last" in arena
+    assert "twin" in games
+    assert "last" in bots
 
 
-def test_a_broken_package_has_no_effect_until_its_game_is_loaded(
-    run_python: Callable[..., str], twins: Path, tmp_path: Path
-) -> None:
+def test_a_broken_package_has_no_effect_until_its_game_is_loaded(twins: Path, tmp_path: Path) -> None:
     declared = "[stoneworks.games]\nbroken = broken:GAME\nwrong = wrong:GAME\nvadus = wrong:GAME\n"
     declared += "[stoneworks.bots]\nbroken = broken:BOT\n"
     sources = {"broken": "raise RuntimeError('out of order')", "wrong": "GAME = 5"}
@@ -292,7 +264,7 @@ for name in ("broken", "nobody"):
 from stoneworks.cli.main import main
 main(["games"])
 """
-    out = run_python(code, folder, twins, claimant)
+    out = run_python(code, path=(folder, twins, claimant))
     errors = [line for line in out.splitlines() if line.startswith("ERROR")]
     broken, wrong, twin, bot, nobody = errors
     assert "'broken = broken:GAME' of package stoneworks-broken: RuntimeError: out of order" in broken
@@ -305,44 +277,7 @@ main(["games"])
     assert "laido" in out.split("ERROR")[-1], "the command line lists the others"
 
 
-# -- Names in the libraries' registries, in whatever order things are imported ---------------------------------------------
-
-
-USE = """
-env = gymnasium.make("stoneworks/Vadus-v0", size=3)
-assert env.reset(seed=0)[0].shape == (6, 5, 5)
-assert gymnasium.make_vec("stoneworks/Laido-v0", num_envs=2, size=3).num_envs == 2
-import pettingzoo
-if hasattr(pettingzoo, "make"):  # since 1.27
-    pettingzoo.make("aec", "stoneworks/vadus-v0", size=3).reset()
-"""
-
-
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import gymnasium, stoneworks.envs",
-        "import stoneworks.envs, gymnasium",
-        "import stoneworks.envs.rules, gymnasium",
-        "import stoneworks, gymnasium; stoneworks.load_game('vadus')",
-        "import stoneworks; stoneworks.load_game('vadus'); import gymnasium",
-        "import pettingzoo, gymnasium; import stoneworks.envs",
-        "import gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
-        "import stoneworks.envs.rules, gymnasium; gymnasium.make('stoneworks.envs:stoneworks/Vadus-v0')",
-        "import importlib.util, stoneworks.envs; importlib.util.find_spec('gymnasium'); import gymnasium",
-    ],
-)
-def test_the_environments_are_registered_in_whatever_order_things_are_imported(
-    run_python: Callable[..., str], imports: str
-) -> None:
-    out = run_python(
-        f"{imports}\n{USE}\nimport sys\nprint([f for f in sys.meta_path if 'Register' in type(f).__name__])"
-    )
-    assert "[]" in out.splitlines(), "no finder stays behind"
-    assert "Overriding" not in out
-
-
-def test_where_gymnasium_is_missing_the_error_is_pythons(run_python: Callable[..., str]) -> None:
+def test_where_gymnasium_is_missing_the_error_is_pythons() -> None:
     code = """
 import sys
 sys.modules["gymnasium"] = None

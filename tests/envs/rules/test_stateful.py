@@ -104,7 +104,7 @@ def test_any_sequence_of_uses_leaves_every_state_right(game: Game) -> None:
     run_state_machine_as_test(
         lambda: StateMachine(game),
         settings=settings(
-            max_examples=25,
+            max_examples=15,
             stateful_step_count=20,
             deadline=None,
             derandomize=True,

@@ -1,0 +1,254 @@
+"""The named positions of tests/testdata/rulings.yaml, in the kernels, in their images, and in the naive implementation.
+
+A position is reached from the start by ``play``; ``board`` draws it, X for Black, O for White, the top row first. Action texts
+and cell names are separated by spaces; EMPTY stands for all empty cells. Keys:
+
+- ``to_move``, ``over``, ``outcome`` (winner and reason), ``score``, ``colors`` (of both players), ``fields`` (of the record)
+- ``stones``: the cells of each color; D and L for Dark and Light
+- ``legal``: all legal actions, ``num_legal`` their number, ``allows`` some of them
+- ``illegal``: actions that are refused and change nothing; ``matching``: the legal actions that match a pattern
+- ``pieces``: of Trugo, and with ``tiles``, ``pool`` and ``reserve`` a position that was not played; ``junctions``: how many
+- ``sees``: what player 0, 1 or both see on planes of the observation: the cells that are 1, or the value of all cells
+- ``passed_out``: the outcome after passes until the game is over
+- ``then``: positions after further actions, each from here; ``same_as``: actions that lead from there to an equal position
+- ``asymmetric``: the ruling prefers a direction, so that images differ; ``either_color``: actions to it with the
+  colors exchanged, where it holds too
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, game_names, load_game
+from stoneworks.envs.rules.taigo import DARK, kind_of
+
+ROOT = Path(__file__).resolve().parents[3]
+POSITIONS = yaml.safe_load((ROOT / "tests" / "testdata" / "rulings.yaml").read_text(encoding="utf-8"))
+CHECKS = {
+    "to_move",
+    "over",
+    "outcome",
+    "score",
+    "colors",
+    "fields",
+    "stones",
+    "legal",
+    "num_legal",
+    "allows",
+    "illegal",
+}
+CHECKS |= {"truncated", "pieces", "junctions", "matching", "passed_out", "sees", "then"}
+KEYS = CHECKS | {
+    "ruling",
+    "name",
+    "game",
+    "board",
+    "play",
+    "same_as",
+    "either_color",
+    "asymmetric",
+    "tiles",
+    "pool",
+    "reserve",
+}
+#: The values of the record's fields for each letter of a color.
+COLORS = {"X": 1, "O": 2, "D": DARK, "L": DARK + 1}
+
+
+class Both:
+    """One game in the kernels and in the naive implementation."""
+
+    def __init__(self, state: State, naive: Any, trugo_record: Callable[..., np.void]) -> None:
+        self.state = state
+        self.naive = naive
+        self.trugo_record = trugo_record
+        self.is_played = state.history() or state == state.game.new_initial_state()
+        for action in state.history():
+            naive.play(state.action_to_string(action))
+
+    def after(self, texts: str) -> Both:
+        """Return the game after more actions; this one stays as it is."""
+        later = copy.deepcopy(self)
+        for text in texts.split():
+            later.state.apply_action(later.state.string_to_action(text))
+            later.naive.play(text)
+        return later
+
+    def legal(self) -> set[str]:
+        return {self.state.action_to_string(action) for action in self.state.legal_actions()}
+
+    def assert_same(self) -> None:
+        state, naive, outcome = self.state, self.naive, self.state.outcome()
+        assert self.legal() == set(naive.legal_texts())
+        assert (None if state.is_terminal() else state.current_player()) == naive.to_act
+        assert state.score() == naive.score()
+        assert state.is_terminal() == (outcome is not None)
+        if outcome is not None:
+            result = "truncated" if state.is_truncated() else "draw" if outcome.winner is None else outcome.winner
+            assert (result, outcome.reason) == (naive.result, naive.reason)
+        if state.game.name == "trugo":
+            assert state.record.tobytes() == self.trugo_record(state.game, naive).tobytes()
+
+    def assert_images_are_alike(self) -> None:
+        state = self.state
+        for symmetry in state.game.symmetries if self.is_played else ():
+            image = state.game.initial_image(symmetry)
+            for action in state.history():
+                image.apply_action(int(symmetry.actions[action]))
+            assert np.array_equal(image.legal_actions_mask(), symmetry.of_policy(state.legal_actions_mask()))
+            assert (image.outcome(), image.score()) == (state.outcome(), state.score())
+
+
+def cells_of_colors(state: State) -> dict[str, set[str]]:
+    taigo = state.game.name == "taigo"
+    codes = [kind_of(code) for code in state.record["cells"]] if taigo else state.record["stones"].tolist()
+    codes = codes[: len(state.game.grid.cell_names)]
+    names = state.game.grid.cell_names
+    return {
+        color: {names[cell] for cell, found in enumerate(codes) if found == COLORS[color]}
+        for color in ("DL" if taigo else "XO")
+    }
+
+
+def pieces_of(state: State) -> dict[str, str]:
+    position, names = state.game.position(state), state.game.grid.cell_names
+    return {
+        names[cell] + "^v"[kind]: "".join(
+            "XO"[color] for color in (position.top[kind, cell], position.below[kind, cell]) if color >= 0
+        )
+        for kind, cell in zip(*np.nonzero(position.top >= 0), strict=True)
+    }
+
+
+def drawing_of(state: State) -> list[str]:
+    grid = state.game.grid
+    points = (grid.neighbors >= 0).sum(axis=1) == 4 if state.game.name == "taugo" else grid.on_board
+    symbols = [".XO"[code] if point else "" for code, point in zip(state.record["stones"], points, strict=False)]
+    rows = [symbols[start : start + grid.width] for start in range(0, grid.num_cells, grid.width)]
+    return [" ".join(filter(None, row)) for row in reversed(rows) if any(row)]
+
+
+def check_actions(state: State, legal: set[str], expected: dict[str, Any]) -> None:
+    names, grid = state.game.grid.cell_names, state.game.grid
+    if "legal" in expected:
+        words = set(expected["legal"].split())
+        if "EMPTY" in words:
+            words -= {"EMPTY"}
+            words |= {names[c] for c in np.flatnonzero(grid.on_board) if state.record["stones"][c] == 0}
+        assert legal == words
+    assert len(legal) == expected.get("num_legal", len(legal))
+    assert set(expected.get("allows", "").split()) <= legal
+    for text in expected.get("illegal", "").split():
+        before = state.clone()
+        with pytest.raises(IllegalActionError, match=re.escape(text)):
+            state.apply_action(state.string_to_action(text))
+        assert state == before
+    for pattern, texts in expected.get("matching", {}).items():
+        assert {text for text in legal if re.search(pattern, text)} == set(texts.split()), pattern
+
+
+def check_results(state: State, expected: dict[str, Any]) -> None:
+    if "outcome" in expected:
+        winner, reason = expected["outcome"]
+        assert state.outcome() == Outcome(winner, reason)
+        assert state.returns() == {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}[winner]
+    if "score" in expected:
+        assert [*state.score()] == expected["score"]
+    if "to_move" in expected:
+        assert state.current_player() == expected["to_move"]
+    if "colors" in expected:
+        assert [state.color_of(0), state.color_of(1)] == expected["colors"]
+    if "board" in expected:
+        assert drawing_of(state) == [line.strip() for line in expected["board"].splitlines()]
+    if "pieces" in expected:
+        assert pieces_of(state) == expected["pieces"]
+    if "junctions" in expected:
+        assert state.game.position(state).junctions.sum() == expected["junctions"]
+    assert state.is_truncated() == expected.get("truncated", state.is_truncated())
+    if "stones" in expected:
+        assert cells_of_colors(state) == {color: set(cells.split()) for color, cells in expected["stones"].items()}
+    assert state.is_terminal() == expected.get("over", "outcome" in expected or state.is_terminal())
+    assert {name: state.record[name].tolist() for name in expected.get("fields", {})} == expected.get("fields", {})
+
+
+def check_observations(state: State, expected: dict[Any, dict[str, Any]]) -> None:
+    planes, names = state.game.observation_planes, state.game.grid.cell_names
+    default = state.observation_tensor(max(state.current_player(), 0))
+    assert np.array_equal(state.observation_tensor(), default)
+    for player in (0, 1):
+        for plane, shown in {**expected.get("both", {}), **expected.get(player, {})}.items():
+            values = state.observation_tensor(player)[planes.index(plane)].ravel()
+            if isinstance(shown, str):
+                assert set(values.tolist()) <= {0, 1}
+                assert {names[cell] for cell in np.flatnonzero(values)} == set(shown.split()), plane
+            else:
+                assert set(values.tolist()) == {shown}, plane
+
+
+def check(both: Both, expected: dict[str, Any]) -> None:
+    assert set(expected) <= KEYS
+    assert CHECKS & set(expected) or both.state.history()
+    both.assert_same()
+    if not expected.get("asymmetric"):
+        both.assert_images_are_alike()
+    check_actions(both.state, both.legal(), expected)
+    check_results(both.state, expected)
+    check_observations(both.state, expected.get("sees", {}))
+    if "passed_out" in expected:
+        check(both.after("pass" if both.legal() == {"pass"} else "pass pass"), {"outcome": expected["passed_out"]})
+    for continuation in expected.get("then", ()):
+        later = both.after(continuation["play"])
+        check(later, continuation)
+        if "same_as" in continuation:
+            assert later.state == both.after(continuation["same_as"]).state
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: f"{position['ruling']}: {position['name']}")
+def test_a_named_position_is_what_its_ruling_says(
+    position: dict[str, Any],
+    naive_state: Callable[[Game], Any],
+    play: Callable[..., State],
+    trugo_position: Callable[..., tuple[State, Any]],
+    trugo_record: Callable[..., np.void],
+) -> None:
+    if "tiles" in position:
+        given = {
+            key: position[key] for key in ("game", "tiles", "pieces", "to_move", "pool", "reserve") if key in position
+        }
+        state, naive = trugo_position(**given)
+        check(Both(state, naive, trugo_record), position)
+        return
+    both = Both(play(position["game"], position["play"]), naive_state(load_game(position["game"])), trugo_record)
+    check(both, position)
+    if "either_color" in position:
+        exchanged = {
+            "board": position["board"].translate(str.maketrans("XO", "OX")),
+            "to_move": 1 - position["to_move"],
+        }
+        state = play(position["game"], position["either_color"])
+        check(Both(state, naive_state(state.game), trugo_record), position | exchanged)
+
+
+def test_every_ruling_has_a_position(facts_of_games: dict[str, dict[str, Any]]) -> None:
+    found = {ruling.split("(")[0] for position in POSITIONS for ruling in position["ruling"].split(", ")}
+    for letter, number in (facts["rulings"] for facts in facts_of_games.values()):
+        assert {f"{letter}{index + 1}" for index in range(number)} - {"R1"} <= found, "R1 has a test of its own"
+
+
+def planes_seen(position: dict[str, Any]) -> set[str]:
+    found = {plane for planes in position.get("sees", {}).values() for plane in planes}
+    return found.union(*map(planes_seen, position.get("then", ())))
+
+
+@pytest.mark.parametrize("name", [name for name in game_names() if name != "trugo"])
+def test_every_plane_is_seen_in_a_position(name: str) -> None:
+    seen = set().union(*(planes_seen(position) for position in POSITIONS if position["game"].split("(")[0] == name))
+    assert seen == set(load_game(name).observation_planes)
