@@ -37,10 +37,13 @@ _OFFERED = (
 )
 #: Budget of a checkpoint's search in the list.
 _SEARCH = "@64"
+#: Named levels of opponents, and the bots of these on boards without ratings, where a shipped agent is the last if there is one.
+_LEVELS = ("Beginner", "Easy", "Medium", "Hard")
+_USUAL_LEVELS = ("random", "mcts:10", "mcts:100", "mcts:1000")
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
 _FAST = ("greedy", "alphabeta:1", "mcts:100")
 #: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
-_MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "num_threads": 8}
+_MAX_ARGUMENTS = {"simulations": 100_000, "turns": 4, "num_candidates": 1000, "num_threads": 8, "threads": 8}
 
 
 class Agents:
@@ -137,7 +140,9 @@ class Agents:
         for name in (*_OFFERED, *registered, *checkpoints, *(f"{name}{_SEARCH}" for name in checkpoints), *self._named):
             with contextlib.suppress(RequestError):  # plays another game, or needs an argument or a library
                 bots.append(self.describe(name, game))
-        return sorted(bots, key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+        bots.sort(key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
+        levels = _levels(bots)
+        return [bot | {"level": levels.get(bot["name"])} for bot in bots]
 
     def name_of(self, checkpoint: Path) -> str | None:
         """Return the name of the checkpoint in a folder; None if it may not be named."""
@@ -162,6 +167,21 @@ class Agents:
         if rated:
             return max(rated, key=lambda name: names[name])
         return next(name for name in (*agents, *_FAST) if name in names)
+
+
+def _levels(bots: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of levels by bots, sorted as :meth:`Agents.listed` does: evenly by rating, or without ratings the usual."""
+    rated = [bot for bot in bots if bot["rating"] is not None]
+    if len(rated) < len(_LEVELS):
+        names = [*_USUAL_LEVELS, *(bot["name"] for bot in bots if bot["kind"] == "checkpoint" and bot["searches"])]
+        return dict(zip(names[:3] + names[-1:], _LEVELS, strict=True))
+    low, high = rated[0]["rating"], rated[-1]["rating"]
+    levels: dict[str, str] = {}
+    for number, level in enumerate(_LEVELS):
+        wanted = low + (high - low) * number / (len(_LEVELS) - 1)
+        left = [bot for bot in rated if bot["name"] not in levels]
+        levels[min(left, key=lambda bot: abs(bot["rating"] - wanted))["name"]] = level
+    return levels
 
 
 def _unknown(name: str) -> RequestError:

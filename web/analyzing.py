@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections import OrderedDict
+from collections.abc import AsyncIterator
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -10,12 +13,13 @@ import numpy as np
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from stoneworks.documents import Tuple
 from stoneworks.envs.rules import Game, IllegalActionError
 from stoneworks.web.agents import Agents
-from stoneworks.web.board import Line, Positions, describe, game_descriptions
-from stoneworks.web.bot_processes import BotProcesses, SharedJobs
+from stoneworks.web.board import Line, Positions, describe, game_descriptions, illustrated_rules, reasons_at
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs, WorkerError
 from stoneworks.web.requests import (
     MAX_ACTIONS,
     MAX_COMMENT_CHARACTERS,
@@ -62,6 +66,14 @@ class PositionBody(LineBody):
     line: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
 
 
+class ClickBody(LineBody):
+    """A click on the picture of a position, after those on the places ``chosen``."""
+
+    x: float
+    y: float
+    chosen: Annotated[Tuple[ActionText], Field(max_length=8)] = ()
+
+
 class AnalyzeBody(LineBody):
     """A position and a bot that analyzes it."""
 
@@ -87,10 +99,13 @@ class AnalysisRoutes:
         self._analyses: OrderedDict[Any, dict[str, Any]] = OrderedDict()
         self.routes = [
             get("/api/info", self._info),
+            get("/api/rules", self._rules, GameQuery),
             get("/api/bots", self._bots, GameQuery),
             get("/api/bot", self._bot, BotQuery),
             post("/api/position", self._position, PositionBody),
+            post("/api/why", self._why, ClickBody),
             post("/api/analyze", self._analyze, AnalyzeBody),
+            post("/api/analyze/stream", self._stream, AnalyzeBody),
             post("/api/values", self._values, ValuesBody),
         ]
 
@@ -100,6 +115,9 @@ class AnalysisRoutes:
             "limits": {"comment_characters": MAX_COMMENT_CHARACTERS, "curve_positions": _MAX_CURVE_POSITIONS},
             "watching": self._watching,
         }
+
+    def _rules(self, _: Request, asked: GameQuery) -> dict[str, Any]:
+        return {"illustrations": illustrated_rules(self._positions.game(asked.game))}
 
     def _bots(self, _: Request, asked: GameQuery) -> dict[str, Any]:
         game = self._positions.game(asked.game)
@@ -126,12 +144,38 @@ class AnalysisRoutes:
                     raise RequestError(str(error)) from None
         return describe(line, policy=policy, shown_line=asked.line)
 
+    def _why(self, _: Request, asked: ClickBody) -> dict[str, Any]:
+        """Return the rulings that a click breaks."""
+        return {"reasons": reasons_at(self._line(asked).state, asked.x, asked.y, asked.chosen)}
+
     async def _analyze(self, request: Request, asked: AnalyzeBody) -> dict[str, Any]:
         """Return a bot's analysis of a position (see :func:`stoneworks.web.bot_processes.analyze`)."""
         line = await run_in_threadpool(self._line, asked)
         if line.state.is_terminal():
             raise RequestError("the game is over", 409)
         return await self._remembered(request, line, asked, {"kind": "analyze"}) | {"bot": asked.bot}
+
+    async def _stream(self, request: Request, asked: AnalyzeBody) -> Response:
+        """Return events with growing analyses until the client disconnects, or until the time limit of a bot."""
+        line = await run_in_threadpool(self._line, asked)
+        if line.state.is_terminal():
+            raise RequestError("the game is over", 409)
+        game = line.state.get_game()
+        spec = await run_in_threadpool(self._agents.check, asked.bot, game)
+        found = self._processes.stream({"game": str(game), "actions": line.actions, "bot": spec.name})
+        first = await anext(found, None)  # its errors have a status
+
+        async def events() -> AsyncIterator[str]:
+            async with contextlib.aclosing(found):
+                try:
+                    if first is not None:
+                        yield _event(first | {"bot": asked.bot})
+                    async for one in found:
+                        yield _event(one | {"bot": asked.bot})
+                except (RequestError, WorkerError) as error:
+                    yield _event({"error": str(error)})
+
+        return StreamingResponse(events(), media_type="text/event-stream")
 
     async def _values(self, request: Request, asked: ValuesBody) -> dict[str, Any]:
         """Return the values, for player 0, of a range of positions, for the value curve."""
@@ -155,6 +199,11 @@ class AnalysisRoutes:
             while len(self._analyses) > _MAX_ANALYSES:
                 self._analyses.popitem(last=False)
         return self._analyses[key]
+
+
+def _event(fields: dict[str, Any]) -> str:
+    """Return a server-sent event."""
+    return f"data: {json.dumps(fields)}\n\n"
 
 
 @lru_cache(maxsize=16)

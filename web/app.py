@@ -78,7 +78,16 @@ class Web:
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
             *(
                 Route(path, _page)
-                for path in ("/", "/play/{id}", "/analyze", "/analyze/{id}", "/watch", "/{rest:path}")
+                for path in (
+                    "/",
+                    "/play/{id}",
+                    "/learn/{name}",
+                    "/rules/{name}",
+                    "/analyze",
+                    "/analyze/{id}",
+                    "/watch",
+                    "/{rest:path}",
+                )
             ),
         ]
         self._hosts = hosts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import json
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import action_choice, action_places, draw
+from stoneworks.envs.drawing import Choice, Drawing, action_choice, action_places, draw, draw_illustration
 from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
 from stoneworks.web.requests import RequestError
 
@@ -26,6 +27,8 @@ _MAX_CELLS = 2000
 #: Number of cells of a heat map that show their percentage, and the smallest percentage shown.
 _MAX_PERCENTAGES = 12
 _MIN_PERCENTAGE = 1
+#: Number of rulings that are shown for a click.
+_MAX_REASONS = 2
 #: Number of last positions of a requested line that are cached and looked up in the cache.
 _KEPT_PREFIXES = 64
 
@@ -154,8 +157,44 @@ def describe(
         "turn_start": line.turn_start,
         "score": None if (score := state.score()) is None else [score[state.color_of(player)] for player in (0, 1)],
         "outcome": outcome_of(state),
+        **_words(state),
         **_interaction(state),
     }
+
+
+def _words(state: State) -> dict[str, str]:
+    """Return what the game says of a position: what the turn needs, what is left, and why the game ended."""
+    game, explanation = state.get_game(), state.explain_result()
+    if explanation is not None:
+        return {"turn": "", "supplies": "", "why": explanation.text}
+    return {"turn": game.describe_turn(state), "supplies": game.describe_supplies(state), "why": ""}
+
+
+def reasons_at(state: State, x: float, y: float, chosen: Sequence[str]) -> list[str]:
+    """Return why a click is illegal: the rulings that the actions on the place there break, none if one is legal.
+
+    Args:
+        state: the position.
+        x: horizontal coordinate of the click, in the units of the picture.
+        y: vertical coordinate, downwards.
+        chosen: the names of the places that were clicked before, of an action that takes several.
+    """
+    game, nearest = state.get_game(), math.inf
+    name_here, here = "", list[int]()
+    for action in range(game.num_action_planes * game.grid.num_cells):
+        if not game.grid.on_board[action % game.grid.num_cells]:
+            continue
+        with contextlib.suppress(ValueError):  # an action that leaves the board, such as half a tile
+            path = _presentation(game, action)[2] or ()
+            if [place[0] for place in path[: len(chosen)]] == list(chosen) and len(path) > len(chosen):
+                name, to_x, to_y, radius = path[len(chosen)]
+                distance = math.hypot(to_x - x, to_y - y)
+                if distance <= radius and distance < nearest:
+                    nearest, name_here, here = distance, name, []
+                if name == name_here:
+                    here.append(action)
+    reasons = [state.explain_illegal(action) for action in here]
+    return [] if None in reasons else list(dict.fromkeys(filter(None, reasons)))[:_MAX_REASONS]
 
 
 def _heat_of(game: Game, policy: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
@@ -196,7 +235,11 @@ def _picture(line: Line, policy: npt.NDArray[np.float64] | None, shown_line: Seq
     else:
         heat, percentages = (None, None) if policy is None else _heat_of(game, policy)
         drawing = draw(state, last_actions=_last_actions(line), fill=heat, marks=percentages)
-    # The content security policy forbids inline styles.
+    return _without_style(drawing)
+
+
+def _without_style(drawing: Drawing) -> str:
+    """Return the picture without its inline style, which the content security policy forbids."""
     return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
 
 
@@ -226,33 +269,37 @@ def _interaction(state: State) -> dict[str, Any]:
     places: dict[str, list[float]] = {}
     on_board, others, icons = [], [], {}
     for action in state.legal_actions():
-        text, label, icon, path = _presentation(game, action)
+        text, choice, path = _presentation(game, action)
         if path is None:
-            others.append({"action": text, "label": label})
+            others.append({"action": text, "label": text})
             continue
         places.update((name, [x, y, radius]) for name, x, y, radius in path)
-        shown: dict[str, Any] = {"action": text, "path": [place[0] for place in path], "label": label}
-        if icon is not None:
-            icons[label] = icon
+        shown: dict[str, Any] = {"action": text, "path": [place[0] for place in path], "label": choice.label}
+        if choice.parts:
+            shown["parts"] = choice.parts
+        if choice.icon is not None:
+            icons[choice.label] = choice.icon
         on_board.append(shown)
+    for actions in game.shortcuts(state):
+        path = _presentation(game, actions[-1])[2] or ()
+        places.update((name, [x, y, radius]) for name, x, y, radius in path)
+        first, *then = map(game.action_to_string, actions)
+        label = f"{len(actions)} actions, the last {then[-1]}"
+        on_board.append({"action": first, "then": then, "path": [place[0] for place in path], "label": label})
     return {"legal": on_board, "buttons": others, "places": places, "icons": icons}
 
 
 @lru_cache(maxsize=100_000)
-def _presentation(
-    game: Game, action: int
-) -> tuple[str, str, str | None, tuple[tuple[str, float, float, float], ...] | None]:
+def _presentation(game: Game, action: int) -> tuple[str, Choice, tuple[tuple[str, float, float, float], ...] | None]:
     text = game.action_to_string(action)
     if not is_on_board(game, action):
-        return text, text, None, None
-    choice = action_choice(game, action)
+        return text, Choice(text), None
     path = tuple((place.name, place.x, place.y, round(place.radius, 1)) for place in action_places(game, action))
-    return text, choice.label, choice.icon, path
+    return text, action_choice(game, action), path
 
 
 def game_descriptions() -> list[dict[str, Any]]:
     """Return all games with their options and short rules, for the new-game form."""
-    rules = json.loads((STATIC_FOLDER / "rules.json").read_text(encoding="utf-8"))
     return [
         {
             "name": name,
@@ -268,9 +315,25 @@ def game_descriptions() -> list[dict[str, Any]]:
                 }
                 for option, value in game.options.items()
             ],
-            "summary": rules.get(name, ()),
+            "summary": game.guide.rules,
+            "lessons": [lesson._asdict() for lesson in game.guide.lessons],
+            "boards": game.guide.boards,
+            "illustrated": bool(game.guide.illustrations),
         }
         for name, game in ((name, load_game(name)) for name in game_names())
+    ]
+
+
+def illustrated_rules(game: Game) -> list[dict[str, str]]:
+    """Return the pictures of a game's turns, endings and rulings, with what they show."""
+    return [
+        {
+            "ruling": illustration.ruling,
+            "caption": illustration.caption,
+            "description": illustration.description,
+            "svg": _without_style(draw_illustration(illustration)),
+        }
+        for illustration in game.guide.illustrations
     ]
 
 

@@ -12,7 +12,7 @@ import os
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -23,7 +23,7 @@ from numba.core import event
 from starlette.requests import Request
 
 from stoneworks.envs.rules import Game, State, load_game
-from stoneworks.models import Bot, BotForfeit, load_bot
+from stoneworks.models import Analysis, Bot, BotForfeit, load_bot
 from stoneworks.processes import interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.web.requests import RequestError
@@ -31,7 +31,7 @@ from stoneworks.web.requests import RequestError
 #: Maximum number of jobs that wait for a process.
 _MAX_WAITING_JOBS = 256
 #: Grace period of a canceled job before its process is killed.
-_GRACE_SECONDS = 0.3
+_GRACE_SECONDS = 0.6
 #: Time limit per job for the start of a process and the compilation of kernels, once per machine.
 _PREPARING_SECONDS = 600.0
 #: Interval at which the server looks whether a process compiles or thinks.
@@ -74,17 +74,43 @@ class BotProcesses:
             await self._wait(worker, answer)
             if not answer.done():
                 raise RequestError(f"{job['bot']} did not answer within {self.thinking_seconds:g} seconds", 504)
-            result = answer.result()
-            if "forfeit" in result:
-                raise RequestError(result["forfeit"], 409)
-            return result
+            return _checked(answer.result())
         finally:
+            self._release(worker, answer)
+
+    async def stream(self, job: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """Run an analysis that grows (see :meth:`~stoneworks.models.bots.bot.Bot.analyze_until`), and yield what is found.
+
+        It ends at the time limit. Closing the iterator cancels the job. Raises what :meth:`run` raises.
+        """
+        worker = await self._free_worker()
+        loop = asyncio.get_running_loop()
+        found: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+
+        def tell(partial: dict[str, Any]) -> None:
+            loop.call_soon_threadsafe(found.put_nowait, partial)
+
+        answer = loop.run_in_executor(self._threads, worker.ask, job | {"kind": "stream"}, tell)
+        timed = asyncio.ensure_future(self._wait(worker, answer))
+        timed.add_done_callback(lambda _: found.put_nowait(None))
+        try:
+            while (partial := await found.get()) is not None:
+                yield partial
             if answer.done():
-                self._idle.put_nowait(worker)
-            else:
-                given_up = asyncio.ensure_future(self._give_up(worker, answer))
-                self._given_up.add(given_up)
-                given_up.add_done_callback(self._given_up.discard)
+                _checked(answer.result())
+        finally:
+            timed.cancel()
+            worker.stop()
+            self._release(worker, answer)
+
+    def _release(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Return a worker to the idle ones, once it has ended its job."""
+        if answer.done():
+            self._idle.put_nowait(worker)
+        else:
+            given_up = asyncio.ensure_future(self._give_up(worker, answer))
+            self._given_up.add(given_up)
+            given_up.add_done_callback(self._given_up.discard)
 
     async def _free_worker(self) -> _Worker:
         if self._num_waiting >= _MAX_WAITING_JOBS:
@@ -111,9 +137,9 @@ class BotProcesses:
 
     async def _give_up(self, worker: _Worker, answer: asyncio.Future[dict[str, Any]]) -> None:
         await asyncio.wait([answer], timeout=_GRACE_SECONDS)
-        if not answer.done():
+        while not answer.done():  # a process that is just starting is killed once it runs
             worker.kill()
-            await asyncio.wait([answer])
+            await asyncio.wait([answer], timeout=_GRACE_SECONDS)
         answer.exception()  # the result is no longer needed
         self._idle.put_nowait(worker)
 
@@ -124,6 +150,13 @@ class BotProcesses:
         self._threads.shutdown(wait=True)
 
 
+def _checked(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer. Raises :class:`RequestError` if the bot forfeits."""
+    if "forfeit" in answer:
+        raise RequestError(answer["forfeit"], 409)
+    return answer
+
+
 class _Worker:
     """A worker process, started on demand."""
 
@@ -132,8 +165,12 @@ class _Worker:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
-    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run a job and block until its result is available. Raises :class:`WorkerError` if the job fails."""
+    def ask(self, job: dict[str, Any], tell: Callable[[dict[str, Any]], None] = lambda partial: None) -> dict[str, Any]:
+        """Run a job and block until its result is available; call ``tell`` with each partial one.
+
+        Raises:
+            WorkerError: the job failed.
+        """
         self.is_preparing = self._process is None or not self._process.is_alive()
         if self.is_preparing:
             self._start()
@@ -141,8 +178,11 @@ class _Worker:
         assert connection is not None
         try:
             connection.send(job)
-            while isinstance(message := connection.recv(), bool):
-                self.is_preparing = message
+            while not isinstance(message := connection.recv(), tuple):
+                if isinstance(message, bool):
+                    self.is_preparing = message
+                else:
+                    tell(message)
             answer, failure = message
         except (EOFError, OSError):
             self.kill()
@@ -150,6 +190,12 @@ class _Worker:
         if failure is not None:
             raise WorkerError(failure)
         return dict(answer)
+
+    def stop(self) -> None:
+        """Ask the process to end an analysis that grows."""
+        with contextlib.suppress(OSError):
+            if self._connection is not None:
+                self._connection.send(None)
 
     def kill(self) -> None:
         """Kill the process."""
@@ -161,9 +207,10 @@ class _Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, added_entries()), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, added_entries()), daemon=True)
         with interrupts_blocked():
-            self._process.start()
+            process.start()
+        self._process = process
         theirs.close()
 
 
@@ -199,8 +246,10 @@ def _serve(connection: Connection, entries: tuple[Entry, ...]) -> None:
             job = connection.recv()
         except (EOFError, OSError):
             return
+        if job is None:  # the analysis to stop has ended
+            continue
         try:
-            answer: tuple[dict[str, Any] | None, str | None] = think(job), None
+            answer: tuple[dict[str, Any] | None, str | None] = think(job, connection), None
         except BotForfeit as error:
             answer = {"forfeit": str(error)}, None
         except Exception:
@@ -288,15 +337,34 @@ _COLUMNS = (
 _bots: OrderedDict[tuple[str, str], Bot] = OrderedDict()
 
 
-def think(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"`` or ``"values"``."""
+def think(job: dict[str, Any], connection: Connection | None = None) -> dict[str, Any]:
+    """Return the result of a job: ``kind`` is ``"turn"``, ``"analyze"``, ``"values"`` or ``"stream"``.
+
+    A stream is sent to ``connection`` until that has a message.
+    """
     game = load_game(job["game"])
     bot, state = _bot(job["bot"], game), game.new_initial_state()
     if job["kind"] == "values":
-        return {"values": _values(bot, state, job["actions"], job["first"], job["count"])}
+        values = _values(bot, state, job["actions"], job["first"], job["count"])
+        return {"values": [value for value, _ in values], "proven": [is_proven for _, is_proven in values]}
     for text in job["actions"]:
         state.apply_action(game.string_to_action(text))
+    if job["kind"] == "stream":
+        assert connection is not None
+        _stream(bot, state, connection)
+        return {}
     return {"actions": _turn(bot, state)} if job["kind"] == "turn" else analyze(bot, state)
+
+
+def _stream(bot: Bot, state: State, connection: Connection) -> None:
+    """Send growing analyses (see :func:`analyze`) until a message says that they are no longer needed."""
+    begin = time.perf_counter()
+
+    def stop(found: Analysis) -> bool:
+        connection.send(_describe(found, state.get_game(), time.perf_counter() - begin))
+        return connection.poll()
+
+    bot.analyze_until(state, stop)
 
 
 def _bot(name: str, game: Game) -> Bot:
@@ -326,15 +394,18 @@ def analyze(bot: Bot, state: State) -> dict[str, Any]:
     """Return what a bot thinks of a position as JSON.
 
     Returns:
-        ``player``, ``value``, ``proven``, ``evaluation``, ``simulations`` and ``line`` of the
+        ``player``, ``value``, ``proven``, ``evaluation``, ``simulations``, ``line`` and ``lines`` of the
         :class:`~stoneworks.models.bots.bot.Analysis`; ``seconds``; ``columns``, a list of the ``name`` of each column and its
         ``kind``: a ``"share"`` in [0, 1], a ``"count"``, a ``"value"`` in [-1, 1] or a ``"score"`` on the bot's own scale; and
         ``actions``, a list of objects with the ``action`` and its columns, the most visited or else the most probable first.
     """
     begin = time.perf_counter()
     found = bot.analyze(state)
-    seconds = time.perf_counter() - begin
-    game = state.get_game()
+    return _describe(found, state.get_game(), time.perf_counter() - begin)
+
+
+def _describe(found: Analysis, game: Game, seconds: float) -> dict[str, Any]:
+    """Return an analysis as JSON."""
     columns = {name: getattr(found, attribute) for name, attribute, _ in _COLUMNS}
     known = {name: column for name, column in columns.items() if column is not None}
     order = np.lexsort((-found.policy, -known.get("visits", found.policy)))
@@ -346,6 +417,7 @@ def analyze(bot: Bot, state: State) -> dict[str, Any]:
         "simulations": found.simulations,
         "seconds": round(seconds, 3),
         "line": [game.action_to_string(action) for action in found.line],
+        "lines": [[game.action_to_string(action) for action in line] for line in found.lines],
         "columns": [{"name": name, "kind": kind} for name, _, kind in _COLUMNS if name in known],
         "actions": [
             {"action": game.action_to_string(int(found.actions[index]))}
@@ -355,17 +427,23 @@ def analyze(bot: Bot, state: State) -> dict[str, Any]:
     }
 
 
-def _values(bot: Bot, state: State, actions: Sequence[str], first: int, count: int) -> list[float | None]:
-    """Return the values, for player 0, of the positions after ``first``, ``first + 1``, ... actions; None if not available."""
-    values: list[float | None] = []
+def _values(bot: Bot, state: State, actions: Sequence[str], first: int, count: int) -> list[tuple[float | None, bool]]:
+    """Return the values, for player 0, of the positions after ``first``, ``first + 1``, ... actions, and whether they are proven.
+
+    A value is None where the bot has none.
+    """
+    values: list[tuple[float | None, bool]] = []
     for number in range(first + count):
         if number:
             state.apply_action(state.get_game().string_to_action(actions[number - 1]))
         if number >= first and state.is_terminal():
-            values.append(state.returns()[0])
+            values.append((state.returns()[0], True))
         elif number >= first:
-            found = bot.analyze(state.clone()).values
-            values.append(None if found is None else found[0])
+            found = bot.analyze(state.clone())
+            if found.proven is not None:
+                values.append((found.proven * (1.0 - 2.0 * found.player), True))
+            else:
+                values.append((None if found.values is None else found.values[0], False))
     return values
 
 

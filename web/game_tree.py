@@ -184,8 +184,8 @@ def turn_is_complete(stored: StoredGame, line: Line) -> bool:
     return in_progress > 0 and line.turn_start == len(line.actions)
 
 
-def act(stored: StoredGame, positions: Positions, node: int, action: str) -> StoredGame:
-    """Return the game after an action of a human player."""
+def act(stored: StoredGame, positions: Positions, node: int, actions: Sequence[str], *, confirm: bool) -> StoredGame:
+    """Return the game after actions of a human player, all of one turn, which is committed unless it is to be confirmed."""
     check_current(stored, node)
     line = line_of(stored, positions)
     if turn_is_complete(stored, line):
@@ -193,9 +193,11 @@ def act(stored: StoredGame, positions: Positions, node: int, action: str) -> Sto
     player = player_to_move(stored, line)
     if stored.players[player] is not None:
         raise RequestError(f"{stored.players[player]} is to move", 409)
-    positions.line(line.state.get_game(), (*line.actions, action))
-    after, current = stored.add(node, [action])
-    return set_confirm(after.changed(current=current), positions, stored.confirm)
+    after_actions = positions.line(line.state.get_game(), (*line.actions, *actions))
+    if set(after_actions.movers[len(line.actions) :]) != {player}:
+        raise RequestError("the actions must be of one turn")
+    after, current = stored.add(node, actions)
+    return set_confirm(after.changed(current=current), positions, confirm).changed(confirm=stored.confirm)
 
 
 def set_confirm(stored: StoredGame, positions: Positions, confirm: bool) -> StoredGame:

@@ -122,6 +122,7 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
         "colors": [game.colors[final.color_of(player)] for player in (0, 1)],
         "winner": record.winner,
         "reason": record.reason,
+        "why": explanation.text if (explanation := final.explain_result()) else "",
         "actions": list(record.actions),
         "movers": movers,
         "frames": frames,

@@ -69,9 +69,11 @@ class NodeBody(Body):
 
 
 class ActBody(NodeBody):
-    """An action."""
+    """An action, and others of the same turn that follow it; whether the turn need not be confirmed."""
 
     action: ActionText
+    then: Annotated[Tuple[ActionText], Field(max_length=64)] = ()
+    commit: bool = False
 
 
 class CommentBody(NodeBody):
@@ -238,7 +240,13 @@ class GameRoutes:
             return game_tree.without_turn_in_progress(stored).changed(players=chosen)
 
         return [
-            operation("act", ActBody, lambda game, asked: game_tree.act(game, positions, asked.node, asked.action)),
+            operation(
+                "act",
+                ActBody,
+                lambda game, asked: game_tree.act(
+                    game, positions, asked.node, (asked.action, *asked.then), confirm=game.confirm and not asked.commit
+                ),
+            ),
             operation("commit", NodeBody, lambda game, asked: game_tree.commit(game, positions, asked.node)),
             operation("take-back", NodeBody, lambda game, asked: game_tree.take_back(game, asked.node)),
             operation("undo", NodeBody, lambda game, asked: game_tree.undo(game, positions, asked.node)),

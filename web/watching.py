@@ -27,6 +27,7 @@ from stoneworks.evaluation.folder import ArenaFolderError
 from stoneworks.evaluation.ratings import RatingError
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.evaluation.results import results_of
+from stoneworks.locks import is_in_use
 from stoneworks.models.shipped import METADATA_FILE
 from stoneworks.reading import read_bytes, read_json, read_json_lines
 from stoneworks.web.agents import Agents
@@ -125,6 +126,7 @@ class Source:
         name: the relative path; for a file or folder given on the command line, its name.
         folder: name of the folder given on the command line.
         modified: modification time in seconds since 1970.
+        state: ``"running"`` while a process writes to it; else, for a run, ``"finished"`` or ``"stopped"``; or empty.
         path: path of the file or folder, which is not sent.
     """
 
@@ -133,6 +135,7 @@ class Source:
     name: str
     folder: str
     modified: float
+    state: str
     path: Path
 
 
@@ -181,6 +184,7 @@ class Watch:
         self._agents = agents or Agents()
         self._records = _Cache(2 * _MAX_FILE_BYTES)
         self._folders = _Cache(64)
+        self._states = _Cache(_MAX_SOURCES)
 
     def routes(self, positions: Positions) -> list[Route]:
         """Return the routes of the sources."""
@@ -211,13 +215,20 @@ class Watch:
                 with contextlib.suppress(OSError):
                     status = dated.stat() if dated.exists() else path.stat()
                     relative = "" if path == root else path.relative_to(root).as_posix()
-                    source = Source(
-                        f"{number}/{relative}", kind, relative or root.name, root.name, status.st_mtime, path
-                    )
-                    found[source.id] = source
+                    place = f"{number}/{relative}", kind, relative or root.name, root.name
+                    found[place[0]] = Source(*place, status.st_mtime, self._state_of(kind, path), path)
                 if len(found) >= _MAX_SOURCES:
                     return found
         return found
+
+    def _state_of(self, kind: str, path: Path) -> str:
+        if kind != "records" and is_in_use(path):
+            return "running"
+        if kind != "run":
+            return ""
+        file = path / _METRICS_FILE
+        is_finished: bool = self._states.get(file, _stamp(file), lambda: _is_finished(file))
+        return "finished" if is_finished else "stopped"
 
     def _source(self, source_id: str, kind: str | None = None) -> Source:
         source = self._scan().get(source_id)
@@ -439,6 +450,14 @@ def _metrics(file: Path) -> tuple[str | None, list[dict[str, float]]]:
             rows.pop()
         rows.append(row)
     return axis, rows
+
+
+def _is_finished(file: Path) -> bool:
+    """Return whether the last row of a run's metrics has reached the total of its unit."""
+    _, rows = _metrics(file)
+    last = rows[-1] if rows else {}
+    totals = [(last.get(unit), last.get(f"total_{unit}")) for unit in ("positions", "frames")]
+    return any(done is not None and total is not None and done >= total for done, total in totals)
 
 
 def _is_number(value: Any) -> bool:

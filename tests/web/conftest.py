@@ -24,20 +24,9 @@ class Server:
 
     def __init__(self, data: Path, *arguments: str, port: int = 0) -> None:
         self.data = data
-        command = [
-            sys.executable,
-            "-m",
-            "stoneworks",
-            "web",
-            "--data",
-            str(data),
-            "--port",
-            str(port),
-            "--workers",
-            "1",
-        ]
+        options = ["--data", str(data), "--port", str(port), "--workers", "1", *arguments]
         self.process = subprocess.Popen(
-            [*command, *arguments],
+            [sys.executable, "-m", "stoneworks", "web", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -119,3 +108,20 @@ def post(client: httpx.Client) -> Callable[..., Any]:
         return response.json()
 
     return send
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder with a training run of Vadus, and a link to a checkpoint beside it."""
+    from stoneworks import load_game
+    from stoneworks.models.architecture import Architecture
+    from stoneworks.models.checkpoint import save_checkpoint
+    from stoneworks.models.network import make_network
+
+    game = load_game("vadus(size=3)")
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    training = {"algorithm": "alphazero", "match_results": []}
+    for folder in ("runs/first/checkpoint", "elsewhere"):
+        save_checkpoint(tmp_path / folder, game=game, network=network, training=training)
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
+    return tmp_path / "runs"

@@ -13,25 +13,11 @@ pytest.importorskip("torch")
 from stoneworks import load_game
 from stoneworks.evaluation.ladder import load_ladder
 from stoneworks.models import register_bot, shipped
-from stoneworks.models.architecture import Architecture
-from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.network import make_network
 from stoneworks.web.agents import Agents
 from stoneworks.web.bot_processes import think
 from stoneworks.web.requests import RequestError
 
 GAME = load_game("vadus(size=3)")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
-    """A folder with a training run, and a link to a checkpoint beside it."""
-    network = make_network(Architecture.of_game(GAME, channels=4, blocks=1))
-    training = {"algorithm": "alphazero", "match_results": []}
-    for folder in ("runs/first/checkpoint", "elsewhere"):
-        save_checkpoint(tmp_path / folder, game=GAME, network=network, training=training)
-    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
-    return tmp_path / "runs"
 
 
 def test_agents_have_ratings_on_each_board_that_they_were_measured_on() -> None:
@@ -112,16 +98,14 @@ def test_registered_bots_play_and_analyze() -> None:
 
 
 def test_agents_of_the_command_line_play_on_the_page(start_server: Any, runs: Path) -> None:
-    server = start_server("--agents", str(runs), "--agent", "me=mcts:10,c=2")
     name = f"{runs / 'first' / 'checkpoint'}@8"
-    with server.client() as client:
+    with start_server("--agents", str(runs), "--agent", "me=mcts:10,c=2").client() as client:
         run = client.get("/api/watch/run", params={"source": "0/first"}).json()
         assert f"{run['agent']}@8" == name
         view = client.post("/api/games", json={"game": str(GAME), "players": ["me", name]}).json()
         for seat in (0, 1):
             assert view["position"]["player"] == seat
             view = client.post(f"/api/games/{view['id']}/bot", json={"node": view["current"]}).json()
-        fields = {"game": str(GAME), "actions": ["c3"], "bot": "me"}
-        found = client.post("/api/analyze", json=fields).json()
+        found = client.post("/api/analyze", json={"game": str(GAME), "actions": ["c3"], "bot": "me"}).json()
         assert (found["bot"], found["simulations"]) == ("me", 10)
         assert [column["name"] for column in found["columns"]] == ["policy", "visits", "win"]

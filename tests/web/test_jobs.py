@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from stoneworks.web.bot_processes import SharedJobs
+from stoneworks.web.bot_processes import BotProcesses, SharedJobs
 from stoneworks.web.requests import RequestError
 
 
@@ -16,9 +19,7 @@ class Client:
 
     def __init__(self) -> None:
         self._gone = asyncio.Event()
-
-    def leave(self) -> None:
-        self._gone.set()
+        self.leave = self._gone.set
 
     async def receive(self) -> dict[str, Any]:
         await self._gone.wait()
@@ -31,9 +32,7 @@ class Work:
     def __init__(self) -> None:
         self.num_begun = self.num_canceled = 0
         self._finished = asyncio.Event()
-
-    def finish(self) -> None:
-        self._finished.set()
+        self.finish = self._finished.set
 
     async def __call__(self) -> dict[str, Any]:
         self.num_begun += 1
@@ -88,4 +87,23 @@ def test_the_end_of_a_canceled_job_does_not_remove_the_job_that_replaced_it() ->
         work.finish()
         assert [await task for task in later] == [{"number": 2}] * 2
 
+    asyncio.run(check())
+
+
+def test_a_job_that_is_canceled_while_its_process_starts_frees_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def starting_slowly() -> Iterator[None]:
+        time.sleep(1)
+        yield
+
+    async def check() -> None:
+        pool = BotProcesses(1, 600)
+        job = {"kind": "turn", "game": "vadus(size=3)", "actions": (), "bot": "random"}
+        canceled = asyncio.create_task(pool.run(job))
+        await asyncio.sleep(0.1)
+        canceled.cancel()
+        assert (await asyncio.wait_for(pool.run(job), 600))["actions"]
+        pool.close()
+
+    monkeypatch.setattr("stoneworks.web.bot_processes.interrupts_blocked", starting_slowly)
     asyncio.run(check())

@@ -4,43 +4,74 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from stoneworks import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import GameRecord
+from stoneworks.web.store import Store
 
 SMALL_GAMES = small_games()
 
 
-def new_game(post: Any, game: str, players: list[str | None], **fields: Any) -> dict[str, Any]:
-    return post("games", game=game, players=players, **fields)
-
-
-def act(post: Any, view: dict[str, Any], action: str) -> dict[str, Any]:
-    return post(f"games/{view['id']}/act", node=view["current"], action=action)
-
-
 def choose(view: dict[str, Any], generator: random.Random) -> str:
     position = view["position"]
-    return generator.choice([item["action"] for item in [*position["legal"], *position["buttons"]]])
+    return generator.choice(
+        [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
+    )
+
+
+class Play:
+    """A game on the server, and its requests."""
+
+    def __init__(self, client: httpx.Client, game: str, players: list[str | None], **fields: Any) -> None:
+        self._client = client
+        response = client.post("/api/games", json={"game": game, "players": players, **fields})
+        self.view: dict[str, Any] = response.json()
+        assert response.status_code == 200, response.text
+        self.path = f"/api/games/{self.view['id']}"
+
+    def send(self, name: str, *, status: int = 200, **fields: Any) -> Any:
+        """Send a request about the current position, which becomes that of the answer."""
+        node = {} if name == "players" else {"node": self.view["current"]}
+        response = self._client.post(f"{self.path}/{name}", json=node | fields)
+        assert response.status_code == status, response.text
+        if status == 200 and "current" in response.json():
+            self.view = response.json()
+        return response.json()
+
+    def act(self, action: str, **options: Any) -> Any:
+        return self.send("act", action=action, **options)
+
+    def get(self, name: str) -> httpx.Response:
+        return self._client.get(f"{self.path}/{name}")
+
+
+@pytest.fixture
+def start(client: httpx.Client) -> Callable[..., Play]:
+    return lambda *arguments, **fields: Play(client, *arguments, **fields)
+
+
+Start = Callable[..., Play]
 
 
 @pytest.mark.parametrize("game", SMALL_GAMES)
-def test_two_people_play_a_game_to_its_end(post: Any, client: Any, game: str) -> None:
+def test_two_people_play_a_game_to_its_end(start: Start, game: str) -> None:
     generator = random.Random(1)
-    view = new_game(post, game, [None, None])
+    play = start(game, [None, None])
     played = []
-    while view["result"] is None:
-        played.append(choose(view, generator))
-        view = act(post, view, played[-1])
-    record = GameRecord.from_json(client.get(f"/api/games/{view['id']}/record").text)
+    while play.view["result"] is None:
+        played.append(choose(play.view, generator))
+        play.act(played[-1])
+    record = GameRecord.from_json(play.get("record").text)
     assert list(record.actions) == played
     assert record.replay().outcome() is not None
-    assert view["result"] == {"winner": record.winner, "reason": record.reason}
+    assert play.view["result"] == {"winner": record.winner, "reason": record.reason}
 
 
 @pytest.mark.parametrize("game", SMALL_GAMES)
@@ -51,7 +82,7 @@ def test_every_legal_action_is_offered_once_with_its_places(post: Any, game: str
     while not state.is_terminal():
         actions = [loaded.action_to_string(action) for action in state.history()]
         position = post("position", game=game, actions=actions)
-        offered = [item["action"] for item in [*position["legal"], *position["buttons"]]]
+        offered = [item["action"] for item in [*position["legal"], *position["buttons"]] if "then" not in item]
         assert sorted(offered) == sorted(map(loaded.action_to_string, state.legal_actions()))
         assert all(place in position["places"] for item in position["legal"] for place in item["path"])
         paths = [(item["label"], *item["path"]) for item in position["legal"]]
@@ -59,64 +90,46 @@ def test_every_legal_action_is_offered_once_with_its_places(post: Any, game: str
         state.apply_action(generator.choice(state.legal_actions()))
 
 
-def test_a_turn_is_previewed_taken_back_and_committed(post: Any, client: Any) -> None:
-    view = new_game(post, "vadus(size=3)", [None, None], confirm=True)
-    view = act(post, view, "c3")
-    assert view["complete_turn"]
-    assert view["num_committed"] == 0
-    refused = client.post(f"/api/games/{view['id']}/act", json={"node": view["current"], "action": "a3"})
-    assert refused.status_code == 409
-    view = post(f"games/{view['id']}/take-back", node=view["current"])
-    assert view["turns"] == []
-    view = act(post, view, "b3")
-    view = post(f"games/{view['id']}/commit", node=view["current"])
+def test_a_turn_is_previewed_taken_back_and_committed(start: Start) -> None:
+    play = start("vadus(size=3)", [None, None], confirm=True)
+    play.act("c3")
+    assert (play.view["complete_turn"], play.view["num_committed"]) == (True, 0)
+    play.act("a3", status=409)
+    assert play.send("take-back")["turns"] == []
+    play.act("b3")
+    view = play.send("commit")
     assert (view["num_committed"], view["position"]["player"]) == (1, 1)
-    view = act(post, view, "a3")
-    assert not view["complete_turn"]
-    refused = client.post(f"/api/games/{view['id']}/commit", json={"node": view["current"]})
-    assert refused.status_code == 409
-    view = act(post, view, "c3")
-    assert view["turns"][-1] == [1, ["a3", "c3"], "White"]
-    view = post(f"games/{view['id']}/undo", node=view["current"])
-    assert view["turns"] == [[0, ["b3"], "Black"]]
+    assert not play.act("a3")["complete_turn"]
+    play.send("commit", status=409)
+    assert play.act("c3")["turns"][-1] == [1, ["a3", "c3"], "White"]
+    assert play.send("undo")["turns"] == [[0, ["b3"], "Black"]]
 
 
-def test_undo_goes_back_to_the_persons_own_turn_and_keeps_a_variation(post: Any, client: Any) -> None:
-    view = new_game(post, "laido(size=3)", [None, "random"])
-    view = act(post, view, "c3")
-    assert view["bot_to_move"]
-    view = post(f"games/{view['id']}/bot", node=view["current"])
-    first_answer = view["turns"][1]
-    view = post(f"games/{view['id']}/undo", node=view["current"])
-    assert view["turns"] == []
-    view = act(post, view, "b2")
-    tree = client.get(f"/api/games/{view['id']}/tree").json()
-    assert [row[2] for row in tree["nodes"]] == ["", "c3", *first_answer[1], "b2"]
-    assert client.post(f"/api/games/{view['id']}/bot", json={"node": 0}).status_code == 409
+def test_undo_goes_back_to_the_persons_own_turn_and_keeps_a_variation(start: Start) -> None:
+    play = start("laido(size=3)", [None, "random"])
+    assert play.act("c3")["bot_to_move"]
+    first_answer = play.send("bot")["turns"][1]
+    assert play.send("undo")["turns"] == []
+    play.act("b2")
+    nodes = play.get("tree").json()["nodes"]
+    assert [row[2] for row in nodes] == ["", "c3", *first_answer[1], "b2"]
+    play.send("bot", node=0, status=409)
 
 
-def test_a_person_resigns_and_takes_it_back(post: Any) -> None:
-    view = new_game(post, "taugo(size=4)", ["random", None])
-    view = post(f"games/{view['id']}/resign", node=view["current"])
-    assert view["result"] == {"winner": 0, "reason": "resignation"}
-    view = post(f"games/{view['id']}/undo", node=view["current"])
-    assert view["result"] is None
+def test_a_person_resigns_and_takes_it_back_and_seats_are_flipped(start: Start) -> None:
+    play = start("taugo(size=4)", ["random", None])
+    assert play.send("resign")["result"] == {"winner": 0, "reason": "resignation"}
+    assert play.send("undo")["result"] is None
+    flipped = start("taugo(size=4)", [None, "random"])
+    assert flipped.send("players", players=["random", None])["bot_to_move"]
+    assert flipped.send("bot")["position"]["player"] == 1
 
 
-def test_seats_are_flipped(post: Any) -> None:
-    view = new_game(post, "taugo(size=4)", [None, "random"])
-    view = post(f"games/{view['id']}/players", players=["random", None])
-    assert view["bot_to_move"]
-    view = post(f"games/{view['id']}/bot", node=view["current"])
-    assert view["position"]["player"] == 1
-
-
-def test_moves_have_the_color_of_their_time(post: Any, client: Any) -> None:
+def test_moves_have_the_color_of_their_time(start: Start) -> None:
     # L1: player 0's stone stays black after the swap, and player 0 goes on as White.
-    view = new_game(post, "laido(size=3)", [None, None], actions=["c3", "swap", "b2"])
-    assert view["turns"] == [[0, ["c3"], "Black"], [1, ["swap"], "White"], [0, ["b2"], "White"]]
-    tree = client.get(f"/api/games/{view['id']}/tree").json()
-    assert [row[2:] for row in tree["nodes"]] == [
+    play = start("laido(size=3)", [None, None], actions=["c3", "swap", "b2"])
+    assert play.view["turns"] == [[0, ["c3"], "Black"], [1, ["swap"], "White"], [0, ["b2"], "White"]]
+    assert [row[2:] for row in play.get("tree").json()["nodes"]] == [
         ["", "", None, None],
         ["c3", "", 0, "Black"],
         ["swap", "", 1, "White"],
@@ -132,34 +145,26 @@ def test_scores_are_those_of_the_players_after_a_swap(post: Any) -> None:
         assert dict(zip(position["colors"], position["score"], strict=True)) == {"Black": [-1], "White": []}
 
 
-def test_a_bot_named_by_the_user_plays(post: Any, client: Any) -> None:
+def test_a_bot_named_by_the_user_plays(start: Start, client: httpx.Client) -> None:
     query = {"game": "vadus(size=3)", "name": "mcts:17"}
-    assert client.get("/api/bot", params=query).json() == {
-        "name": "mcts:17",
-        "rating": None,
-        "error": None,
-        "values": True,
-        "kind": "mcts",
-        "searches": True,
-    }
+    found = {"name": "mcts:17", "rating": None, "error": None, "values": True, "kind": "mcts", "searches": True}
+    assert client.get("/api/bot", params=query).json() == found
     assert client.get("/api/bot", params=query | {"name": "exec:true"}).status_code == 400
-    view = new_game(post, "vadus(size=3)", [None, None])
-    view = post(f"games/{view['id']}/players", players=["mcts:17", None])
-    view = post(f"games/{view['id']}/bot", node=view["current"])
-    assert len(view["turns"]) == 1
+    play = start("vadus(size=3)", [None, None])
+    play.send("players", players=["mcts:17", None])
+    assert len(play.send("bot")["turns"]) == 1
 
 
-def test_a_hint_is_legal(post: Any) -> None:
-    view = new_game(post, "laido(size=3)", [None, "random"])
-    hint = post(f"games/{view['id']}/hint", node=view["current"])
-    assert act(post, view, hint["actions"][0])["turns"]
+def test_a_hint_is_legal(start: Start) -> None:
+    play = start("laido(size=3)", [None, "random"])
+    assert play.act(play.send("hint")["actions"][0])["turns"]
 
 
-def test_two_bots_play_to_the_end(post: Any) -> None:
-    view = new_game(post, "vadus(size=3)", ["greedy", "mcts:10"])
-    while view["bot_to_move"]:
-        view = post(f"games/{view['id']}/bot", node=view["current"])
-    assert view["result"]["reason"] == "groups" or view["result"]["winner"] is None
+def test_two_bots_play_to_the_end(start: Start) -> None:
+    play = start("vadus(size=3)", ["greedy", "mcts:10"])
+    while play.view["bot_to_move"]:
+        play.send("bot")
+    assert play.view["result"]["reason"] == "groups" or play.view["result"]["winner"] is None
 
 
 @pytest.mark.slow
@@ -167,34 +172,25 @@ def test_games_survive_sigkill(start_server: Any, tmp_path: Path) -> None:
     generator = random.Random(3)
     server = start_server()
     with server.client() as client:
-        view = client.post("/api/games", json={"game": "vadus(size=4)", "players": [None, None]}).json()
+        play = Play(client, "vadus(size=4)", [None, None])
         for _ in range(9):
-            answer = client.post(
-                f"/api/games/{view['id']}/act", json={"node": view["current"], "action": choose(view, generator)}
-            )
-            view = answer.json()
+            play.act(choose(play.view, generator))
     server.kill()
-    again = start_server()
-    with again.client() as client:
-        assert client.get(f"/api/games/{view['id']}").json() == view
+    with start_server().client() as client:
+        assert client.get(play.path).json() == play.view
     with sqlite3.connect(tmp_path / "data" / "games.sqlite3") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    from stoneworks.web.store import Store
-
-    Store(tmp_path, 10, 10).close()
-    with sqlite3.connect(tmp_path / "games.sqlite3") as database:
+def test_a_database_of_a_later_version_and_another_file_are_refused(tmp_path: Path) -> None:
+    later, other = tmp_path / "later", tmp_path / "other" / "games.sqlite3"
+    Store(later, 10, 10).close()
+    with sqlite3.connect(later / "games.sqlite3") as database:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(ValueError, match="schema version 99"):
-        Store(tmp_path, 10, 10)
-
-
-def test_a_file_that_is_not_a_database_is_rejected(tmp_path: Path) -> None:
-    from stoneworks.web.store import Store
-
-    (tmp_path / "games.sqlite3").write_bytes(b"something else" * 1000)
+        Store(later, 10, 10)
+    other.parent.mkdir()
+    other.write_bytes(b"something else" * 1000)
     with pytest.raises(ValueError, match="not a database"):
-        Store(tmp_path, 10, 10)
-    assert (tmp_path / "games.sqlite3").read_bytes() == b"something else" * 1000
+        Store(other.parent, 10, 10)
+    assert other.read_bytes() == b"something else" * 1000

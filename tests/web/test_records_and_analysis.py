@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
@@ -44,14 +45,14 @@ def test_a_tree_is_saved_at_once(post: Any, client: Any) -> None:
         {"parent": 1, "action": "b3", "comment": "here"},
         {"parent": 1, "action": "swap"},
     ]
-    view = post("games", game="laido(size=3)", players=[None, None], actions=["c3"], tree=tree)
+    fields = {"game": "laido(size=3)", "players": [None, None], "actions": ["c3"]}
+    view = post("games", **fields, tree=tree)
     nodes = client.get(f"/api/games/{view['id']}/tree").json()["nodes"]
     assert [row[1:4] for row in nodes] == [[None, "", ""], [0, "c3", ""], [1, "b3", "here"], [1, "swap", ""]]
     assert view["current"] == 1
     before = client.get("/api/games").json()["total"]
     for bad in (tree[:1], [*tree, {"parent": 2, "action": "c3"}], [*tree, {"parent": 9, "action": "a2"}], "tree"):
-        fields = {"game": "laido(size=3)", "players": [None, None], "actions": ["c3"], "tree": bad}
-        assert client.post("/api/games", json=fields).status_code == 400, bad
+        assert client.post("/api/games", json={**fields, "tree": bad}).status_code == 400, bad
     assert client.get("/api/games").json()["total"] == before
 
 
@@ -139,3 +140,40 @@ def test_a_line_is_drawn_with_numbers_and_a_policy_as_a_heat_map(post: Any) -> N
     assert "#920d44" in heated["svg"]  # the greatest value has the strongest color
     texts = re.findall('aria-label="([0-9]+)"', heated["svg"])
     assert texts.count("25") == texts.count("50") == 1
+
+
+def events_of(client: Any, number: int, **fields: Any) -> list[dict[str, Any]]:
+    """Return the first events of a growing analysis, with the time of each."""
+    found: list[dict[str, Any]] = []
+    with client.stream("POST", "/api/analyze/stream", json=fields) as response:
+        assert response.status_code == 200, response.read()
+        for line in response.iter_lines():
+            if line:
+                found.append(json.loads(line.removeprefix("data: ")) | {"time": time.monotonic()})
+            if len(found) == number:
+                break
+    return found
+
+
+def test_an_analysis_grows_until_it_is_left(client: Any) -> None:
+    pytest.importorskip("torch")
+    position = {"game": "vadus(size=3)", "actions": ["c3"], "bot": "vadus@64"}
+    found = events_of(client, 5, **position)
+    numbers = [one["simulations"] for one in found]
+    assert len(numbers) == 5
+    assert numbers == sorted(set(numbers))
+    assert all(one["line"] and one["bot"] == "vadus@64" for one in found)
+    for one in found:
+        firsts = [line[0] for line in one["lines"]]
+        assert firsts == [row["action"] for row in one["actions"][:3] if row["visits"]]
+    assert found[-1]["time"] - found[0]["time"] < 30
+    assert len(events_of(client, 2, **position)) == 2, "the processes are free again"
+    assert client.post("/api/analyze", json={**position, "bot": "greedy"}).status_code == 200
+
+
+def test_an_analysis_that_cannot_grow_is_one_event(client: Any) -> None:
+    found = events_of(client, 9, game="vadus(size=3)", actions=["c3"], bot="greedy")
+    assert len(found) == 1
+    assert found[0]["columns"]
+    wrong = client.post("/api/analyze/stream", json={"game": "vadus(size=3)", "actions": [], "bot": "nobody"})
+    assert wrong.status_code == 400

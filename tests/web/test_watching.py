@@ -12,6 +12,7 @@ from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.evaluation.settings import ArenaSettings, round_robin
+from stoneworks.locks import lock_folder
 from stoneworks.web.requests import RequestError
 from stoneworks.web.watching import RecordsQuery, Watch
 
@@ -34,6 +35,21 @@ def test_metrics_are_drawn_over_the_unit_of_the_run(
     run = Watch([tmp_path]).run("0/")
     assert (run["axis"], run["num_rows"]) == (axis, kept)
     assert all(len(column) == kept for column in run["columns"].values())
+
+
+def test_a_run_is_running_while_it_is_locked_and_finished_with_its_last_position(tmp_path: Path) -> None:
+    for name, positions in (("stopped", 900), ("finished", 1007), ("unknown", None)):
+        (tmp_path / name).mkdir()
+        row = {"loss": 1.0} | ({} if positions is None else {"positions": positions, "total_positions": 1000})
+        (tmp_path / name / "metrics.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    def states() -> dict[str, str]:
+        return {source["name"]: source["state"] for source in Watch([tmp_path]).sources()}
+
+    assert states() == {"stopped": "stopped", "finished": "finished", "unknown": "stopped"}
+    with lock_folder(tmp_path / "stopped"):
+        assert states()["stopped"] == "running"
+    assert states()["stopped"] == "stopped"
 
 
 def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
@@ -84,11 +100,12 @@ def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
 def test_files_of_records_that_have_not_changed_are_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "arena" / "games").mkdir(parents=True)
+    games = tmp_path / "arena" / "games"
+    games.mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")
     record = GameRecord.of_state(load_game(GAME).new_initial_state(), ("a", "b"))
     for number in range(300):
-        write_records(tmp_path / "arena" / "games" / f"pairing-000-chunk-{number:05d}.jsonl", [record])
+        write_records(games / f"pairing-000-chunk-{number:05d}.jsonl", [record])
     watch = Watch([tmp_path])
     assert watch.records(RecordsQuery(source="0/arena"))["all"] == 300
     monkeypatch.setattr(GameRecord, "from_json", lambda text: pytest.fail("parsed again"))

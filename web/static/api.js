@@ -29,6 +29,20 @@ export async function post(path, fields = {}, signal) {
   return answer(fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal }));
 }
 
+/** Posts a request that is answered by events, and calls `tell` with the fields of each. */
+export async function stream(path, fields, signal, tell) {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(fields), signal });
+  if (!response.ok) return answer(Promise.resolve(response));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (text + part.value).split("\n\n");
+    text = events.pop();
+    for (const event of events) tell(JSON.parse(event.slice("data: ".length)));
+  }
+}
+
 let known;
 
 /** Returns the games with their options, and the limits; asked for once. */

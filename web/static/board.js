@@ -1,23 +1,30 @@
 // A position with its legal actions: click, or move with the arrow keys and press Enter.
 
-import { button, h, parseSvg, s } from "./dom.js";
+import { announce, button, h, parseSvg, s } from "./dom.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Board {
   /**
-   * @param onAction called with the text of an action that was chosen.
-   * @param onChosen called with the places chosen so far, where an action takes several.
+   * @param onAction called with the text of an action that was chosen, and those of further ones after it, if it has any.
+   * @param options `onChosen(text)`, called where an action takes several places, with what follows; `onMiss({x, y, chosen})`,
+   *   called for a click on the picture where nothing is legal, after those on the places `chosen`.
    */
-  constructor(onAction, onChosen = () => {}) {
+  constructor(onAction, { onChosen = () => {}, onMiss = () => {} } = {}) {
     this.onAction = onAction;
     this.onChosen = onChosen;
+    this.onMiss = onMiss;
     this.element = h("div", { class: "board", tabindex: "-1", onkeydown: (event) => this.key(event) });
     this.chosen = [];
     this.focused = null;
     this.shownSvg = null;
-    this.element.addEventListener("pointerdown", (event) => {
-      if (!event.target.closest(".hit, .choices")) this.reset();
+    this.element.addEventListener("click", (event) => {
+      this.words?.remove();
+      if (!this.position || event.target.closest(".hit, .choices")) return;
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.picture.getScreenCTM().inverse());
+      const click = { x: at.x, y: at.y, chosen: this.chosen };
+      this.reset();
+      this.onMiss(click);
     });
   }
 
@@ -46,7 +53,7 @@ export class Board {
   reset() {
     if (!this.chosen.length && !this.menu) return;
     this.chosen = [];
-    this.onChosen(this.chosen);
+    this.onChosen("");
     this.render();
   }
 
@@ -60,6 +67,7 @@ export class Board {
     const hadFocus = this.element.contains(document.activeElement);
     this.menu?.remove();
     this.menu = null;
+    this.words?.remove();
     this.overlay?.remove();
     const byPlace = new Map();
     for (const item of this.candidates()) {
@@ -69,7 +77,7 @@ export class Board {
       byPlace.get(place).push(item);
     }
     const hinted = new Set(
-      (this.position.legal ?? []).filter((item) => this.hint.includes(item.action)).flatMap((item) => item.path),
+      (this.position.legal ?? []).filter((item) => !item.then && this.hint.includes(item.action)).flatMap((item) => item.path),
     );
     const names = [...byPlace.keys()];
     if (!byPlace.has(this.focused)) this.focused = names[0] ?? null;
@@ -81,10 +89,13 @@ export class Board {
       role: "group",
       "aria-label": this.label,
     });
-    for (const place of this.chosen) {
+    const parts = this.candidates()[0]?.parts ?? [];
+    const part = (index) => (parts[index] ? ` part ${parts[index].split(" ")[0]}` : "");
+    this.chosen.forEach((place, index) => {
       const [x, y, radius] = this.position.places[place];
-      this.overlay.append(s("circle", { class: "picked-place", cx: x, cy: y, r: radius * 0.8 }));
-    }
+      this.overlay.append(s("circle", { class: `picked-place${part(index)}`, cx: x, cy: y, r: radius * 0.8 }));
+    });
+    const last = this.position.places?.[this.chosen.at(-1)];
     for (const [name, items] of byPlace) {
       const [x, y, radius] = this.position.places[name];
       const labels = [...new Set(items.map((item) => item.label))].filter((label) => label !== name);
@@ -98,7 +109,8 @@ export class Board {
           "data-place": name,
           onclick: () => this.choose(name),
         },
-        s("circle", { class: "area", cx: x, cy: y, r: radius }),
+        last && part(0) ? s("line", { class: "joint", x1: last[0], y1: last[1], x2: x, y2: y }) : null,
+        s("circle", { class: `area${part(this.chosen.length)}`, cx: x, cy: y, r: radius }),
         s("circle", { class: "dot", cx: x, cy: y, r: 4.5 }),
       );
       this.hits.set(name, hit);
@@ -120,10 +132,12 @@ export class Board {
     const complete = items.filter((item) => item.path.length === this.chosen.length);
     if (complete.length === 1 && items.length === 1) {
       this.chosen = [];
-      this.onAction(complete[0].action);
+      this.onAction(complete[0].action, complete[0].then);
       return;
     }
-    this.onChosen(this.chosen);
+    const parts = items[0].parts ?? [];
+    const what = parts.length ? `${place} is the ${parts[0]}; now the ${parts[this.chosen.length]}` : `${place}: choose what follows`;
+    this.onChosen(`${what}, or click elsewhere`);
     this.render();
     if (complete.length) this.openMenu(place, complete);
     else this.hits.values().next().value?.focus({ preventScroll: true });
@@ -131,31 +145,44 @@ export class Board {
 
   openMenu(place, items) {
     const [x, y] = this.position.places[place];
-    const box = this.picture.getAttribute("viewBox").split(" ").map(Number);
     const choose = (item) => {
       this.chosen = [];
       this.element.focus({ preventScroll: true });
       this.menu.remove();
       this.menu = null;
-      this.onAction(item.action);
+      this.onAction(item.action, item.then);
     };
     this.menu = h(
       "div",
       { class: "choices", role: "group", "aria-label": `Choices at ${place}` },
       items.map((item) => {
         const icon = this.position.icons?.[item.label];
-        const content = icon ? [parseSvg(icon), h("span", { class: "unseen" }, item.label)] : [item.label];
+        const content = icon ? [parseSvg(icon), h("span", {}, item.label)] : [item.label];
         return button(content, () => choose(item), { "data-action": item.action, title: item.label });
       }),
       button("Cancel", () => this.reset(), { class: "quiet" }),
     );
+    this.place(this.menu, x, y);
+    this.menu.querySelector("button").focus({ preventScroll: true });
+  }
+
+  /** Puts an element beside a place of the picture. */
+  place(element, x, y) {
+    const box = this.picture.getAttribute("viewBox").split(" ").map(Number);
     const across = (x - box[0]) / box[2];
     const down = (y - box[1]) / box[3];
     const sideways = across > 0.5 ? "right" : "left";
-    this.menu.style[sideways] = `${100 * (across > 0.5 ? 1 - across : across)}%`;
-    this.menu.style[down > 0.6 ? "bottom" : "top"] = `${100 * (down > 0.6 ? 1 - down : down) + 4}%`;
-    this.element.append(this.menu);
-    this.menu.querySelector("button").focus({ preventScroll: true });
+    element.style[sideways] = `${100 * (across > 0.5 ? 1 - across : across)}%`;
+    element.style[down > 0.6 ? "bottom" : "top"] = `${100 * (down > 0.6 ? 1 - down : down) + 4}%`;
+    this.element.append(element);
+  }
+
+  /** Shows a text beside a place of the picture until the next click. */
+  say(text, { x, y }) {
+    this.words?.remove();
+    this.words = h("div", { class: "choices words" }, text);
+    this.place(this.words, x, y);
+    announce(text);
   }
 
   key(event) {

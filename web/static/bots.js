@@ -60,8 +60,10 @@ export class BotChoice {
   fill() {
     const group = (label, bots) => (bots.length ? h("optgroup", { label }, bots.map((bot) => h("option", { value: bot.name }, botLabel(bot)))) : "");
     const bots = this.typed && !this.bots.some((bot) => bot.name === this.typed.name) ? [...this.bots, this.typed] : this.bots;
+    const levels = this.empty === "Person" ? bots.filter((bot) => bot.level) : [];
     this.select.replaceChildren(
       h("option", { value: "" }, this.empty),
+      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name }, `${bot.level}: ${bot.name}`))) : "",
       group("Bots by rating on this board", bots.filter((bot) => bot.rating !== null)),
       group("Bots without a rating on this board", bots.filter((bot) => bot.rating === null)),
       h("option", { value: OTHER }, "Other bot by name …"),

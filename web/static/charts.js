@@ -26,9 +26,9 @@ export function short(value) {
  * Returns a chart of lines.
  *
  * @param lines objects with `name`, `xs`, `ys` and perhaps `low` and `high`, the ends of error bars; null for no value.
- * @param options `title`; `low` and `high` of the vertical axis; `at`, a marked x; `pick(x)`, called for clicks.
+ * @param options `title`; `marks`, objects with `x`, `y`, `text` and `label`; `low` and `high` of the vertical axis; `at`, a marked x; `pick(x)`, called for clicks.
  */
-export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, dots = false, named = lines.length > 1 } = {}) {
+export function lineChart(lines, { title, xLabel = "", width = 640, height = 190, low, high, at, pick, marks = [], dots = false, named = lines.length > 1 } = {}) {
   const points = lines.flatMap((line) => line.xs.map((x, index) => [x, line.ys[index], line.low?.[index], line.high?.[index]])).filter(([, y]) => y !== null && y !== undefined);
   const picture = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
   const allX = lines.flatMap((line) => line.xs);
@@ -64,10 +64,14 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
       if (line.low?.[position] !== undefined) {
         picture.append(s("line", { class: `bar series-${index % NUM_COLORS}`, x1: x(line.xs[position]), x2: x(line.xs[position]), y1: y(line.low[position]), y2: y(line.high[position]) }));
       }
-      if (dots || line.ys.length === 1) picture.append(s("circle", { class: `point series-${index % NUM_COLORS}`, cx: x(line.xs[position]), cy: y(value), r: 3 }));
+      const isAlone = [-1, 1].every((step) => (line.ys[position + step] ?? null) === null);
+      if (dots || isAlone) picture.append(s("circle", { class: `point series-${index % NUM_COLORS}`, cx: x(line.xs[position]), cy: y(value), r: 3 }));
     });
     picture.append(s("path", { class: `line series-${index % NUM_COLORS}`, d: path }));
   });
+  for (const mark of marks) {
+    picture.append(s("g", { class: "mark" }, s("title", {}, mark.label), s("circle", { cx: x(mark.x), cy: y(mark.y), r: 4 }), s("text", { x: x(mark.x), y: y(mark.y) + (y(mark.y) < MARGIN.top + 14 ? 16 : -7), "text-anchor": "middle" }, mark.text)));
+  }
   const xAt = (event) => {
     const box = picture.getBoundingClientRect();
     const place = ((event.clientX - box.left) / box.width) * width;
@@ -86,7 +90,8 @@ export function lineChart(lines, { title, xLabel = "", width = 640, height = 190
     lines.forEach((line, index) => {
       const present = line.xs.map((_, position) => position).filter((position) => line.ys[position] !== null && line.ys[position] !== undefined);
       const nearest = wanted === null ? present.at(-1) : present.reduce((best, position) => (Math.abs(line.xs[position] - wanted) < Math.abs(line.xs[best] - wanted) ? position : best), present[0]);
-      values[index].textContent = nearest === undefined ? "–" : short(line.ys[nearest]);
+      const error = line.low?.[nearest] === undefined ? "" : ` ± ${short((line.high[nearest] - line.low[nearest]) / 2)}`;
+      values[index].textContent = nearest === undefined ? "–" : short(line.ys[nearest]) + error;
       if (nearest !== undefined && wanted !== null) shown ??= line.xs[nearest];
     });
     where.textContent = shown === null ? "" : `at ${short(shown)}`;

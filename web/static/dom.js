@@ -107,11 +107,10 @@ export function botLabel(bot) {
   return bot.rating === null ? bot.name : `${bot.name} (${Math.round(bot.rating)} ± ${Math.round(bot.error)})`;
 }
 
-/** Returns how a game ended, in words. */
-export function resultText(result, colors, players) {
-  if (!result) return "";
-  if (result.winner === null) return result.reason === "draw" ? "Draw" : `Draw (${result.reason})`;
-  return `${colors?.[result.winner] ?? `Player ${result.winner}`} wins by ${result.reason.replaceAll("_", " ")}`;
+/** Returns how a game ended, in words; `why` is what the game says of it. */
+export function resultText(result, colors, why = "") {
+  const words = result.winner === null ? "Draw" : `${colors[result.winner]} wins by ${result.reason.replaceAll("_", " ")}`;
+  return why ? `${words}: ${why}` : words;
 }
 
 /** Returns how a game ended, in words, by the names of the players; a seat may have another color than at the start. */

@@ -1,6 +1,6 @@
 // The choice of a game and its options.
 
-import { h, labeled } from "./dom.js";
+import { button, h, labeled } from "./dom.js";
 
 /** A form part with the games and the options of the chosen one. */
 export class GameChoice {
@@ -75,11 +75,19 @@ export class GameChoice {
         ? option.default.map((value, index) => number(value, `${option.name} of ${game.colors[index]}`))
         : number(option.default);
       this.controls.set(option, control);
-      return [option, labeled(name, Array.isArray(control) ? h("span", { class: "pair" }, control) : control)];
+      const range = option.maximum === null ? `, from ${option.minimum}` : `, ${option.minimum} to ${option.maximum}`;
+      return [option, labeled(name + (Array.isArray(control) ? "" : range), Array.isArray(control) ? h("span", { class: "pair" }, control) : control)];
     });
     const main = fields.filter(([option]) => option.shown).map(([, field]) => field);
     const more = fields.filter(([option]) => !option.shown).map(([, field]) => field);
+    const boards = Object.entries(game.boards ?? {}).map(([name, values]) =>
+      button(name, () => {
+        for (const [option, input] of this.controls) if (option.name in values) input.value = values[option.name];
+        changed();
+      }),
+    );
     this.options.replaceChildren(
+      boards.length ? h("div", { class: "row boards", role: "group", "aria-label": "Boards" }, boards) : "",
       ...main,
       ...(more.length ? [h("details", {}, h("summary", {}, "More options"), h("div", { class: "options" }, more))] : []),
     );
@@ -87,8 +95,11 @@ export class GameChoice {
   }
 }
 
-/** Returns a folded box with the short rules of a game, or null where it has none. */
-export function howToPlay(game, props = {}) {
+/** Returns a folded box with the short rules of a game and a link to its lessons, or null where it has none. */
+export function howToPlay(game) {
   if (!game?.summary.length) return null;
-  return h("details", props, h("summary", {}, `How to play ${game.title}`), h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text))));
+  const rules = h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text)));
+  const lessons = game.lessons.length ? h("a", { href: `/learn/${game.name}` }, `Learn ${game.title} in ${game.lessons.length} steps`) : "";
+  const illustrated = game.illustrated ? h("p", {}, h("a", { href: `/rules/${game.name}` }, `Illustrated rules of ${game.title}`)) : "";
+  return h("div", {}, lessons, illustrated, h("details", {}, h("summary", {}, `How to play ${game.title}`), rules));
 }

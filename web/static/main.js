@@ -2,10 +2,11 @@
 
 import { ApiError, isAbort } from "./api.js";
 import { h, toast } from "./dom.js";
-import { showAnalysis } from "./analyze.js";
-import { showHome } from "./home.js";
-import { showGame } from "./play.js";
-import { showWatch } from "./watch.js";
+import { showAnalysis } from "./views/analyze.js";
+import { showHome } from "./views/home.js";
+import { showLessons, showRules } from "./views/learn.js";
+import { showGame } from "./views/play.js";
+import { showWatch } from "./views/watch.js";
 
 const main = document.getElementById("main");
 let leave = null;
@@ -14,6 +15,8 @@ let visit = 0;
 const ROUTES = [
   [/^\/$/, showHome, "/"],
   [/^\/play\/([\w-]+)$/, showGame, "/"],
+  [/^\/learn\/([\w-]+)$/, showLessons, "/"],
+  [/^\/rules\/([\w-]+)$/, showRules, "/"],
   [/^\/analyze(?:\/([\w-]+))?$/, showAnalysis, "/analyze"],
   [/^\/watch$/, showWatch, "/watch"],
 ];
@@ -60,8 +63,8 @@ document.addEventListener("click", (event) => {
 });
 window.addEventListener("popstate", route);
 window.addEventListener("unhandledrejection", (event) => {
-  if (isAbort(event.reason)) return;
-  toast(event.reason?.message ?? "something went wrong");
+  if (isAbort(event.reason)) event.preventDefault();
+  else toast(event.reason?.message ?? "something went wrong");
 });
 
 const THEMES = ["", "light", "dark"];

@@ -37,7 +37,7 @@ function picturesOf(game) {
 
 function resultOf(game) {
   if (game.reason === null) return "unfinished";
-  if (game.winner === null) return `draw (${game.reason})`;
+  if (game.winner === null) return "draw";
   return `${game.colors[game.winner]} wins by ${game.reason.replaceAll("_", " ")}`;
 }
 
@@ -66,7 +66,7 @@ function choose(game) {
   chosen = game;
   stop();
   title.textContent = game.game;
-  result.textContent = `${game.colors[0]}: ${game.players[0]} · ${game.colors[1]}: ${game.players[1]} · ${resultOf(game)}`;
+  result.textContent = `${game.colors[0]}: ${game.players[0]} · ${game.colors[1]}: ${game.players[1]} · ${resultOf(game)}${game.why && `: ${game.why}`}`;
   slider.max = String(game.frames.length - 1);
   const items = [];
   game.actions.forEach((action, index) => {

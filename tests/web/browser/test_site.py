@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,3 +58,52 @@ def test_every_page_fits_the_window_and_loads_all_that_it_shows(site: Path, page
         assert page.locator("img:not([alt])").count() == 0, f"{name} has pictures without alternative text"
         assert errors == [], name
         assert foreign == [], name
+
+
+@pytest.fixture(scope="module")
+def search(site: Path, browser: Browser) -> Iterator[Page]:
+    """The start page, served by HTTP: the search runs in a worker, which browsers do not start from files."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+        yield page
+        context.close()
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("stable baselines", "libraries/stable-baselines3.html"),
+        ("MaskablePPO", "libraries/stable-baselines3.html"),
+        ("rllib", "libraries/rllib.html"),
+        ("action mask", "environments.html"),
+        ("action index", "games.html"),
+        ("rate checkpoint", "rate.html"),
+        ("how strong is my checkpoint", "rate.html"),
+        ("train maskableppo taugo", "libraries/stable-baselines3.html"),
+        ("resume a run", "train.html"),
+        ("add a bot", "adding-a-game.html"),
+        ("pie rule", "laido.html"),
+        ("cut", "taugo.html"),
+        ("engine protocol", "protocol.html"),
+        ("strongest agent", "agents.html"),
+        ("kubernetes", "cluster.html"),
+    ],
+)
+def test_a_search_finds_the_page_first_or_nearly(search: Page, query: str, expected: str) -> None:
+    search.reload()  # forgets the results of the last query
+    search.locator(".md-search__input").click()
+    search.keyboard.type(query)
+    links = search.locator(".md-search-result__link")
+    links.first.wait_for()
+    addresses = links.evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )  # at once: the list is redrawn
+    pages = [address.partition("?")[0] for address in addresses]
+    pages = list(dict.fromkeys(page.partition("#")[0] for page in pages))
+    places = 2 if query in ("cut", "resume a run") else 1
+    assert any(page.endswith(expected) for page in pages[:places]), pages[:5]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.web import Replay
 
+OpenPage = Callable[..., Page]
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
 
 
@@ -36,7 +38,7 @@ def random_records(number: int) -> list[GameRecord]:
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with records, an arena and the files of a run."""
     folder = tmp_path_factory.mktemp("watched")
     write_records(folder / "games.jsonl", random_records(30))
@@ -48,7 +50,13 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], shared_server: Any) -> None:
+@pytest.fixture
+def watched(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it, which a test may change."""
+    return shutil.copytree(finished, tmp_path / "watched")
+
+
+def test_agents_analyze_a_position_side_by_side(open_page: OpenPage, shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}{POSITION}")
     search, greedy = page.locator(".agent").nth(0), page.locator(".agent").nth(1)
     expect(search).to_contain_text("vadus@64")
@@ -76,17 +84,15 @@ def test_agents_analyze_a_position_side_by_side(open_page: Callable[..., Page], 
     expect(page.locator(".curve .line")).to_have_attribute("d", re.compile(r"^M\S+ \S+(L\S+ \S+){3}$"))
 
 
-def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
-    open_page: Callable[..., Page], shared_server: Any
-) -> None:
+def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(open_page: OpenPage, shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}{POSITION}", expects_errors=True)
     for _ in range(2):
         page.get_by_role("button", name=re.compile("^Remove")).first.click()
     page.get_by_label("Add an agent").select_option("other")
-    name = page.get_by_label("Name of the bot")
+    name = page.get_by_role("textbox", name="Name of the bot")
     name.fill("exec:true")
     name.press("Enter")
-    expect(page.locator(".other-bot .error")).to_contain_text("unknown bot")
+    expect(page.locator(".analysis-options .other-bot .error")).to_contain_text("unknown bot")
     name.fill("vadus@17")
     name.press("Enter")
     agent = page.get_by_role("region", name="vadus@17")
@@ -112,7 +118,7 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
-def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: OpenPage, shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/analyze", expects_errors=True)
     page.get_by_label("Game string").fill("vadus(size=5)")
     moves = page.get_by_label("Moves so far")
@@ -126,7 +132,7 @@ def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: Callable[..
 
 
 def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
-    open_page: Callable[..., Page], shared_server: Any, watched: Path
+    open_page: OpenPage, shared_server: Any, watched: Path
 ) -> None:
     page = open_page(f"{shared_server.url}{POSITION}")
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
@@ -141,7 +147,7 @@ def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     expect(page.locator(".move")).to_have_count(len(random_records(1)[0].actions))
 
 
-def test_variations_comments_and_links(open_page: Callable[..., Page], shared_server: Any) -> None:
+def test_variations_comments_and_links(open_page: OpenPage, shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}{POSITION}")
     page.get_by_label("Analyze every position").uncheck()
     page.locator('.hit[data-place="a5"]').click()
@@ -173,7 +179,7 @@ def test_variations_comments_and_links(open_page: Callable[..., Page], shared_se
     expect(refused.locator(".error")).to_contain_text("a1x")
 
 
-def test_records_are_imported_and_exported(open_page: Callable[..., Page], shared_server: Any, watched: Path) -> None:
+def test_records_are_imported_and_exported(open_page: OpenPage, shared_server: Any, watched: Path) -> None:
     page = open_page(f"{shared_server.url}/")
     page.locator("#import-file").set_input_files(watched / "games.jsonl")
     expect(page.locator(".toast")).to_have_text("30 games imported")
@@ -185,9 +191,7 @@ def test_records_are_imported_and_exported(open_page: Callable[..., Page], share
     assert {record.actions for record in random_records(30)} <= exported
 
 
-def test_watched_folders_are_shown_as_they_grow(
-    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path
-) -> None:
+def test_watched_folders_are_shown_as_they_grow(open_page: OpenPage, start_server: Any, watched: Path) -> None:
     server = start_server(str(watched))
     page = open_page(f"{server.url}/watch")
     page.locator(".sources").get_by_role("link", name="games.jsonl", exact=True).click()
@@ -235,7 +239,7 @@ def test_watched_folders_are_shown_as_they_grow(
     expect(page.locator(".sources a")).to_have_count(4)
 
 
-def test_a_replay_needs_no_server(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_replay_needs_no_server(open_page: OpenPage, tmp_path: Path) -> None:
     records = random_records(3)
     Replay(records).save(tmp_path / "replay.html")
     page = open_page((tmp_path / "replay.html").as_uri())
@@ -250,7 +254,7 @@ def test_a_replay_needs_no_server(open_page: Callable[..., Page], tmp_path: Path
     expect(page.locator("output")).to_have_text(re.compile("^[1-9] of"))
 
 
-def test_a_notebook_shows_a_replay_in_a_frame(open_page: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_notebook_shows_a_replay_in_a_frame(open_page: OpenPage, tmp_path: Path) -> None:
     html = Replay(random_records(1)[0])._repr_html_()
     (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{html}", encoding="utf-8")
     page = open_page((tmp_path / "notebook.html").as_uri())
@@ -260,9 +264,7 @@ def test_a_notebook_shows_a_replay_in_a_frame(open_page: Callable[..., Page], tm
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_accessibility_errors(
-    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path, scheme: str
-) -> None:
+def test_no_view_has_accessibility_errors(open_page: OpenPage, start_server: Any, watched: Path, scheme: str) -> None:
     server = start_server(str(watched))
     page = open_page(f"{server.url}/", color_scheme=scheme)
     with server.client() as client:
@@ -314,9 +316,7 @@ def test_no_view_has_accessibility_errors(
 
 
 @pytest.mark.parametrize("width", [360, 768])
-def test_every_view_fits_a_narrow_screen(
-    open_page: Callable[..., Page], start_server: Callable[..., Any], watched: Path, width: int
-) -> None:
+def test_every_view_fits_a_narrow_screen(open_page: OpenPage, start_server: Any, watched: Path, width: int) -> None:
     server = start_server(str(watched))
     page = open_page(f"{server.url}/", viewport={"width": width, "height": 740}, has_touch=True)
     with server.client() as client:

@@ -1,10 +1,10 @@
 // The start page: a new game, and the games that are kept.
 
-import { botsFor, get, info, post } from "./api.js";
-import { BotChoice } from "./bots.js";
-import { button, h, resultOfPlayers, table, tableRow, toast, when } from "./dom.js";
-import { GameChoice, howToPlay } from "./games.js";
-import { importButton } from "./import.js";
+import { botsFor, get, info, post } from "../api.js";
+import { BotChoice } from "../bots.js";
+import { button, h, resultOfPlayers, table, tableRow, toast, when } from "../dom.js";
+import { GameChoice, howToPlay } from "../games.js";
+import { importButton } from "../import.js";
 
 const PAGE = 20;
 
@@ -25,7 +25,8 @@ async function newGame(games, go) {
   const seats = labels.map((label) => new BotChoice(label));
   const rules = h("div", {});
   const confirm = h("input", { type: "checkbox", checked: remembered.confirm ?? true });
-  let wanted = remembered.players ?? ["", "greedy"];
+  let wanted = remembered.players ?? null;
+  let isFirst = wanted === null;
   let asked = 0;
 
   async function updateBots(text) {
@@ -37,11 +38,13 @@ async function newGame(games, go) {
     });
     rules.replaceChildren(howToPlay(game) ?? "");
     try {
-      await botsFor(text);
+      const easy = (await botsFor(text)).find((bot) => bot.level === "Easy")?.name;
       if (own !== asked) return;
       await Promise.all(
-        seats.map((seat, index) => seat.list(text, { wanted: wanted ? wanted[index] : seat.value, fallback: "greedy" })),
+        seats.map((seat, index) => seat.list(text, { wanted: wanted ? wanted[index] : seat.value, fallback: easy })),
       );
+      if (isFirst) seats[1].value = easy;
+      isFirst = false;
       wanted = null;
     } catch (error) {
       if (own === asked) toast(error.message);

@@ -1,12 +1,13 @@
 // The analysis board: any position, what agents think of it, variations and comments.
 
-import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
-import { Board } from "./board.js";
-import { BotChoice } from "./bots.js";
-import { lineChart } from "./charts.js";
-import { actionLabel, announce, button, h, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "./dom.js";
-import { GameChoice } from "./games.js";
-import { importButton } from "./import.js";
+import { botNamed, botsFor, get, info, isAbort, post, stream } from "../api.js";
+import { Board } from "../board.js";
+import { BotChoice } from "../bots.js";
+import { lineChart } from "../charts.js";
+import { judgedTurns, report } from "../report.js";
+import { actionLabel, announce, button, h, keyList, labeled, numberCell, percent, resultText, signed, sleep, swatch, tableHead, tableRow, toast } from "../dom.js";
+import { GameChoice } from "../games.js";
+import { importButton } from "../import.js";
 
 const ROWS = 8;
 /** Columns that a heat map can show; an agent without the chosen one shows its policy. */
@@ -220,6 +221,7 @@ class AnalysisPage {
     if (wanted) this.agents = [wanted, ...this.agents.filter((agent) => agent !== wanted)];
     this.heat = this.agents[0] ?? null;
     this.heatKind = HEATS.find((kind) => kind === localStorage.getItem("heat")) ?? HEATS[0];
+    this.deepens = localStorage.getItem("deepen") === "on";
     this.auto = localStorage.getItem("auto-analysis") !== "off";
     this.curveAgent = networks.find((bot) => !bot.searches)?.name ?? "mcts:100";
     this.build();
@@ -228,11 +230,12 @@ class AnalysisPage {
   build() {
     const { tree } = this;
     document.title = `Analysis of ${tree.game} – Stoneworks`;
-    this.board = new Board((action) => this.play([action]));
+    this.board = new Board((action, then = []) => this.play([action, ...then]), { onMiss: (click) => this.explain(click) });
     this.share = h("div", { class: "share" });
     this.shareText = h("span", { class: "share-text" });
     this.bar = h("div", { class: "value-bar", role: "img" }, this.share, this.shareText);
     this.curve = h("div", { class: "curve" });
+    this.report = h("details", { class: "report", open: localStorage.getItem("report") !== "closed", ontoggle: () => localStorage.setItem("report", this.report.open ? "open" : "closed") }, h("summary", {}, "Report of the game"), h("div", {}));
     this.legend = h("p", { class: "faint center" });
     this.status = h("p", { class: "status" });
     this.panels = h("div", { class: "agents" });
@@ -240,6 +243,8 @@ class AnalysisPage {
     this.comment = h("textarea", { rows: "2", maxlength: String(this.limits.comment_characters), onchange: () => this.saveComment() });
     this.tools = h("div", { class: "row", role: "group", "aria-label": "Analysis" });
     this.adding = new BotChoice(h("span", { class: "unseen" }, "Add an agent"), { empty: "Add an agent …", chosen: (name) => this.addAgent(name) });
+    this.opponent = new BotChoice("Opponent");
+    this.opponent.list(tree.game, { wanted: null });
     this.heatChoice = h(
       "select",
       {
@@ -271,6 +276,15 @@ class AnalysisPage {
         this.showPanels();
       },
     });
+    const deepen = h("input", {
+      type: "checkbox",
+      checked: this.deepens,
+      onchange: () => {
+        this.deepens = deepen.checked;
+        localStorage.setItem("deepen", this.deepens ? "on" : "off");
+        this.think();
+      },
+    });
     const step = (text, label, key) => button(text, () => this.step(key), { "aria-label": label, title: label });
     this.element = h(
       "div",
@@ -288,7 +302,7 @@ class AnalysisPage {
           step("›", "Next position", "ArrowRight"),
           step("»", "Last position", "End"),
         ),
-        h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve),
+        h("div", { class: "card" }, h("div", { class: "row" }, h("h2", {}, "Value curve"), this.curveChoice), this.curve, this.report),
       ),
       h(
         "div",
@@ -299,6 +313,7 @@ class AnalysisPage {
           "div",
           { class: "row analysis-options" },
           h("label", { class: "check" }, auto, " Analyze every position"),
+          h("label", { class: "check" }, deepen, " Search on while I look"),
           h("label", {}, "Heat map: ", this.heatChoice),
           this.adding.element,
         ),
@@ -329,6 +344,7 @@ class AnalysisPage {
     this.moveButtons = new Map();
     this.moves.replaceChildren(this.lineOf(0, true));
     if (this.moves.firstChild.childElementCount === 0) this.moves.append(h("p", { class: "faint" }, "Play an action on the board."));
+    this.judged?.();
     this.markCursor();
   }
 
@@ -381,8 +397,8 @@ class AnalysisPage {
     this.showAddress();
     this.showTools();
     await this.showBoard();
+    this.curveDone = this.updateCurve();
     this.think();
-    this.updateCurve();
   }
 
   async play(actions) {
@@ -400,6 +416,14 @@ class AnalysisPage {
     }
     this.showTree();
     return this.goTo(node);
+  }
+
+  /** Shows on the board why a click on it is illegal. */
+  async explain(click) {
+    const { position } = this;
+    if (position.outcome) return;
+    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
+    if (reasons.length && position === this.position) this.board.say(reasons.join("; "), click);
   }
 
   step(key) {
@@ -460,15 +484,22 @@ class AnalysisPage {
             toast(address);
           }
         }),
-        button("Play from here", async () => {
-          const game = await post("games", { game: tree.game, players: [null, null], actions: tree.actions(tree.cursor), confirm: true });
-          this.go(`/play/${game.id}`);
-        }),
+        this.opponent.element,
+        button("Play from here", () => this.playFromHere(), { disabled: Boolean(this.position?.outcome) }),
         tree.id === null ? button("Save", () => this.save(), { class: "primary" }) : h("a", { class: "button", href: `/api/games/${tree.id}/record`, download: true }, "Record"),
         tree.id === null ? null : h("a", { class: "button", href: `/play/${tree.id}` }, "Game"),
         !onMainLine ? button("Delete variation", () => this.removeVariation()) : null,
       ].filter(Boolean),
     );
+  }
+
+  /** Starts a game from the position for the player to move, against the chosen opponent. */
+  async playFromHere() {
+    const { tree, position, opponent } = this;
+    if (opponent.isPending) return opponent.name.focus();
+    const players = position.player === 0 ? [null, opponent.value] : [opponent.value, null];
+    const game = await post("games", { game: tree.game, players, actions: tree.actions(tree.cursor), confirm: true });
+    this.go(`/play/${game.id}`);
   }
 
   /** Keeps the whole tree as a game on the server. */
@@ -511,13 +542,15 @@ class AnalysisPage {
     this.position = position;
     this.board.show(position, { label: `Board of ${tree.game} after ${fields.actions.length} actions` });
     this.board.element.dataset.node = node;
+    this.showTools();
     this.showStatus();
     this.showButtons();
   }
 
   showStatus() {
     const { position } = this;
-    this.status.textContent = position.outcome ? resultText(position.outcome, position.colors) : `${position.colors[position.player]} to move`;
+    const turn = () => `${position.colors[position.player]} to move${position.turn && `: ${position.turn}`}${position.supplies && `; ${position.supplies}`}`;
+    this.status.textContent = position.outcome ? resultText(position.outcome, position.colors, position.why) : turn();
     const score = position.score;
     if (score && !Array.isArray(score[0])) this.status.textContent += ` · score ${score[0]} : ${score[1]}`;
   }
@@ -591,6 +624,26 @@ class AnalysisPage {
       }),
     );
     if (!own.signal.aborted && missing.length) announce(this.barText ?? "");
+    if (this.deepens && !own.signal.aborted) this.deepen(actions, own.signal);
+  }
+
+  /** Lets the agents with a search go on, one after the other, and shows what they find. */
+  async deepen(actions, signal) {
+    await this.curveDone; // where there is one process, it would wait for the search
+    for (const agent of this.agents.filter((name) => this.analysisOf(name)?.simulations)) {
+      if (signal.aborted) return;
+      const key = this.keyOf(agent);
+      const show = (found) => {
+        if (signal.aborted || (found.simulations ?? 0) < (this.found.get(key).simulations ?? 0)) return;
+        this.found.set(key, found);
+        this.showPanels();
+        this.showBar();
+        if (agent === this.heat && !this.shownLine) this.showBoard();
+      };
+      await stream("analyze/stream", { game: this.tree.game, actions, bot: agent }, signal, show).catch((error) => {
+        if (!isAbort(error)) toast(error.message);
+      });
+    }
   }
 
   showBar() {
@@ -653,7 +706,9 @@ class AnalysisPage {
         found.line.length
           ? button("Best line", () => this.showLine(agent, found.line), { "aria-pressed": String(this.lineAgent === agent && Boolean(this.shownLine)), "data-name": `line ${agent}` })
           : null,
-        h("span", { class: "best-line" }, found.line.join(" ")),
+        found.lines?.length > 1
+          ? h("ol", { class: "best-line" }, found.lines.map((line) => h("li", {}, line.join(" "))))
+          : h("span", { class: "best-line" }, found.line.join(" ")),
       ),
       h(
         "table",
@@ -693,6 +748,23 @@ class AnalysisPage {
     await this.showBoard();
   }
 
+  /** Marks the turning points in the list of moves, and writes the report. */
+  showJudgments(turns, agent) {
+    this.judged = () => {
+      for (const move of this.moveButtons.values()) delete move.dataset.mark;
+      for (const turn of turns.filter(({ mark }) => mark)) {
+        const move = this.moveButtons.get(turn.node);
+        if (!move) continue;
+        move.dataset.mark = turn.mark;
+        move.title = `${turn.word}: ${percent(turn.before)} to ${percent(turn.after)} by ${agent}`;
+      }
+    };
+    this.judged();
+    const focused = this.report.lastChild.contains(document.activeElement);
+    this.report.lastChild.replaceChildren(report(turns, agent, (node) => this.goTo(node)));
+    if (focused) this.report.querySelector("summary").focus();
+  }
+
   // -- The value curve ---------------------------------------------------------------------------------------------------
 
   async updateCurve() {
@@ -705,17 +777,21 @@ class AnalysisPage {
     const keys = Array.from({ length: line.length + 1 }, (_, count) => `${agent}|${line.slice(0, count).join(" ")}`);
     const draw = () => {
       if (!this.curve.isConnected) return; // its width is not known yet
-      const ys = keys.map((key) => this.values.get(key) ?? null);
+      const ys = keys.map((key) => this.values.get(key)?.[0] ?? null);
+      const nodes = [this.tree.nodes.get(0), ...this.tree.lineThrough(this.tree.cursor)];
+      const turns = judgedTurns(nodes, ys, keys.map((key) => this.values.get(key)?.[1] ?? false));
+      this.showJudgments(turns, agent);
+      const marked = turns.filter((turn) => turn.mark);
       this.curve.replaceChildren(
         lineChart([{ name: agent, xs: keys.map((_, index) => index), ys }], {
           title: `Value for ${this.position?.colors[0] ?? "player 0"} after each action, by ${agent}`,
           low: -1,
           high: 1,
           at,
+          marks: marked.map((turn) => ({ x: turn.at, y: ys[turn.at], text: turn.mark, label: `${turn.color}: ${turn.actions.join(" ")}, ${turn.word}` })),
           width: Math.max(320, this.curve.clientWidth),
           height: 150,
           pick: (x) => {
-            const nodes = [{ id: 0 }, ...this.tree.lineThrough(this.tree.cursor)];
             this.goTo(nodes[Math.max(0, Math.min(nodes.length - 1, Math.round(x)))].id);
           },
         }),
@@ -732,7 +808,7 @@ class AnalysisPage {
         const count = Math.min(this.limits.curve_positions, keys.length - first);
         await sleep(60, own.signal);
         const answer = await post("values", { game: this.tree.game, actions: line, bot: agent, first, count }, own.signal);
-        answer.values.forEach((value, index) => this.values.set(keys[first + index], value));
+        answer.values.forEach((value, index) => this.values.set(keys[first + index], [value, answer.proven[index]]));
         first += count;
         draw();
       }

@@ -1,9 +1,9 @@
 // Folders of records, arenas and runs: tables, ratings, curves and replays, growing as their files grow.
 
-import { get, info, isAbort, post } from "./api.js";
-import { Board } from "./board.js";
-import { lineChart, ratingChart, short } from "./charts.js";
-import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "./dom.js";
+import { get, info, isAbort, post } from "../api.js";
+import { Board } from "../board.js";
+import { lineChart, ratingChart, short } from "../charts.js";
+import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
 const KINDS = { run: "Training runs", arena: "Arenas", records: "Game records" };
@@ -52,7 +52,7 @@ export async function showWatch(view, { query, signal, go }) {
     showSources(list, sources, chosen);
     if (focused) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     const source = sources.find((one) => one.id === chosen);
-    if (source) changed.textContent = `changed ${when(source.modified)}`;
+    if (source) changed.textContent = [source.state, `changed ${when(source.modified)}`].filter(Boolean).join(", ");
     if (!source) overview.replaceChildren(overviewOf(sources));
   });
   const source = known.find((one) => one.id === chosen);
@@ -73,9 +73,14 @@ function overviewOf(sources) {
   if (!sources.length) return h("p", { class: "faint" }, "The watched folders have no games, arenas or runs yet. New ones appear here.");
   const kinds = { run: "training run", arena: "arena", records: "game records" };
   const rows = sources.slice(0, PAGE).map((source) =>
-    tableRow([h("a", { href: addressOf(source) }, source.name), kinds[source.kind], source.folder, h("td", { class: "faint" }, when(source.modified))]),
+    tableRow([h("a", { href: addressOf(source) }, source.name), h("td", {}, kinds[source.kind], " ", stateOf(source)), source.folder, h("td", { class: "faint" }, when(source.modified))]),
   );
   return h("div", {}, h("h2", {}, "Latest changes"), table("Latest changes", ["source", "kind", "folder", "changed"], rows));
+}
+
+/** Returns whether a process still writes to a source, or that a run has come to its end. */
+function stateOf({ state }) {
+  return state ? h("span", { class: `state-of ${state}` }, state) : "";
 }
 
 function addressOf(source) {
@@ -101,6 +106,7 @@ function showSources(list, sources, chosen) {
               { href: addressOf(source), "aria-current": source.id === chosen ? "page" : undefined, title: `${source.folder}: ${source.name}` },
               source.name,
             ),
+            stateOf(source),
           ),
         ),
       ),
@@ -340,6 +346,7 @@ async function showReplay(part, record, signal) {
   let asked = 0;
   const slider = h("input", { type: "range", min: "0", max: String(last), value: String(last), "aria-label": "Position", oninput: () => show(slider.valueAsNumber) });
   const counter = h("output", { class: "faint" });
+  const why = h("p", { class: "faint" });
   const play = button("Play", () => toggle());
   const speed = h("select", { "aria-label": "Speed" }, SPEEDS.map(([name, pause]) => h("option", { value: String(pause), selected: name === "normal" }, name)));
   const moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
@@ -364,7 +371,9 @@ async function showReplay(part, record, signal) {
     asked += 1;
     const own = asked;
     const position = await post("position", { game: record.game, actions: record.actions.slice(0, at) }, signal);
-    if (own === asked) board.show({ ...position, legal: [], places: {} }, { label: `Position after ${at} actions` });
+    if (own !== asked) return;
+    why.textContent = position.why;
+    board.show({ ...position, legal: [], places: {} }, { label: `Position after ${at} actions` });
   };
   const stop = () => {
     clearTimeout(timer);
@@ -390,6 +399,7 @@ async function showReplay(part, record, signal) {
       { class: "card replay", "aria-label": `Game ${record.index + 1}` },
       h("h2", {}, `${record.index + 1}. ${record.players.join(" – ")}`),
       h("p", {}, `${record.game}: ${record.reason === null ? "unfinished" : resultOfPlayers(record, record.players)}`),
+      why,
       board.element,
       slider,
       h(

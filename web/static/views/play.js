@@ -1,10 +1,10 @@
 // One game: play it against bots or at one screen, or let bots play.
 
-import { botNamed, botsFor, get, info, isAbort, post } from "./api.js";
-import { Board } from "./board.js";
-import { BotChoice } from "./bots.js";
-import { actionLabel, announce, button, h, keyList, labeled, resultText, sleep, swatch, toast } from "./dom.js";
-import { howToPlay } from "./games.js";
+import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
+import { Board } from "../board.js";
+import { BotChoice } from "../bots.js";
+import { actionLabel, announce, button, h, keyList, labeled, resultText, sleep, swatch, toast } from "../dom.js";
+import { howToPlay } from "../games.js";
 
 export async function showGame(view, { id, signal, go }) {
   const first = await get(`games/${id}`, {}, signal);
@@ -29,11 +29,15 @@ class GamePage {
     this.thinking = null;
     this.shownTurn = null;
     this.board = new Board(
-      (action) => this.send("act", { action }),
-      (places) => {
-        this.status.textContent = places.length ? `${places.join(" ")}: choose what follows, or click elsewhere` : this.statusText();
+      (action, then) => this.send("act", { action, then }),
+      {
+        onChosen: (text) => {
+          this.status.textContent = text || this.statusText();
+        },
+        onMiss: (click) => this.explain(click),
       },
     );
+    this.supplies = h("p", { class: "faint supplies" });
     this.players = h("div", { class: "players" });
     this.seats = [0, 1].map(() => new BotChoice(h("span", {}), { chosen: () => this.reseat() }));
     this.seating = h(
@@ -59,15 +63,13 @@ class GamePage {
     this.element = h(
       "div",
       { class: "game play" },
-      h("div", { class: "stage" }, this.board.element),
+      h("div", { class: "stage" }, h("div", { class: "state" }, h("div", {}, this.status, this.supplies), this.turn), this.board.element),
       h(
         "div",
         { class: "side" },
         this.title,
         this.players,
         this.seating,
-        this.status,
-        this.turn,
         this.tools,
         this.speedField,
         h("label", { class: "check" }, this.confirm, " Confirm each turn"),
@@ -181,15 +183,15 @@ class GamePage {
     const { position } = game;
     if (this.shownTurn !== null) return `Position after turn ${this.shownTurn} of ${game.turns.length}`;
     if (game.result) {
-      return game.result.reason === "resignation"
-        ? `${position.colors[game.result.winner]} wins by resignation`
-        : resultText(game.result, position.colors);
+      const [person, ...others] = [0, 1].filter((player) => this.isPerson(player));
+      if (person === undefined || others.length || game.result.winner === null) return resultText(game.result, position.colors, position.why);
+      const own = `You ${game.result.winner === person ? "won" : "lost"}`;
+      return position.why ? `${own}: ${position.why}` : `${own} by ${game.result.reason}`;
     }
     if (game.complete_turn) return position.outcome ? "This turn ends the game: confirm it" : "Confirm the turn, or take it back";
     const color = position.colors[position.player];
     if (!this.isPerson(position.player)) return this.thinking ? `${this.name(position.player)} is thinking …` : `${color} to move`;
-    const started = game.line.length - 1 - game.num_committed;
-    return started ? `${color} to move: action ${started + 1} of the turn` : `${color} to move`;
+    return position.turn ? `${color} to move: ${position.turn}` : `${color} to move`;
   }
 
   showStatus(before) {
@@ -202,6 +204,8 @@ class GamePage {
       announce(text);
     }
     this.game.text = text;
+    this.supplies.textContent = this.game.position.supplies;
+    this.supplies.hidden = !this.game.position.supplies;
   }
 
   showButtons() {
@@ -218,7 +222,7 @@ class GamePage {
         game.complete_turn ? button("Confirm", () => this.send("commit"), { class: "primary", "data-name": "commit" }) : null,
         inTurn ? button("Take back", () => this.send("take-back"), { "data-name": "take-back" }) : null,
         ...(personToMove && !looking ? position.buttons : []).map((item) =>
-          button(actionLabel(item, position), () => this.send("act", { action: item.action }), { "data-action": item.action, "data-name": item.action }),
+          button(actionLabel(item, position), () => this.pressed(item.action), { "data-action": item.action, "data-name": item.action }),
         ),
         this.thinking ? button("Stop", () => this.pause(), { "data-name": "stop" }) : null,
         game.bot_to_move && !this.thinking && this.paused ? button("Let the bot move", () => this.resume(), { class: "primary", "data-name": "resume" }) : null,
@@ -304,6 +308,21 @@ class GamePage {
     } finally {
       this.busy = false;
     }
+  }
+
+  /** Shows on the board why a click on it is illegal. */
+  async explain(click) {
+    const { position, players, complete_turn: isComplete, result } = this.game;
+    if (this.shownTurn !== null || isComplete || result || players[position.player] !== null) return;
+    const { reasons } = await post("why", { game: position.game, actions: position.actions, ...click }, this.signal);
+    if (!reasons.length || position !== this.game.position) return;
+    const again = this.game.current === this.game.committed ? [] : ["“Take back” to choose again"];
+    this.board.say([...reasons, ...again].join("; "), click);
+  }
+
+  /** Plays an action beside the board; whoever ends a turn need not confirm it as well. */
+  async pressed(action) {
+    await this.send("act", { action, commit: this.game.current !== this.game.committed });
   }
 
   async undo() {
@@ -406,7 +425,7 @@ class GamePage {
     let name = names[event.key];
     if (event.key === "Enter" && !event.target.closest("button, a, summary, .hit")) name = "commit";
     if (event.key === "p" && !this.element.querySelector('[data-name="pass"]')) name = "end";
-    const found = name && this.element.querySelector(`.side [data-name="${name}"]:not(:disabled)`);
+    const found = name && this.element.querySelector(`[data-name="${name}"]:not(:disabled)`);
     if (!found) return;
     event.preventDefault();
     found.click();

@@ -1,0 +1,158 @@
+"""What the page says of a position: the turn, what is left, why a click is illegal, and why a game ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from stoneworks import load_game
+from stoneworks.envs.drawing import action_places
+
+#: A desktop in light colors and a phone in dark ones.
+SCREENS = (
+    {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "has_touch": True},
+)
+
+
+@pytest.fixture(params=SCREENS, ids=["desktop", "phone"])
+def open_game(
+    request: pytest.FixtureRequest, open_page: Callable[..., Page], shared_server: Any
+) -> Callable[..., Page]:
+    """``open_game("vadus(size=3)", "c3 a3", players)``: the page of a game after some actions."""
+
+    def open_one(game: str, actions: str = "", players: tuple[str | None, str | None] = (None, None)) -> Page:
+        fields = {"game": game, "actions": actions.split(), "players": players, "confirm": True}
+        with shared_server.client() as client:
+            answer = client.post("/api/games", json=fields)
+        assert answer.status_code == 200, answer.text
+        page = open_page(f"{shared_server.url}/play/{answer.json()['id']}", **request.param)
+        page.locator(".board .picture").wait_for()
+        return page
+
+    return open_one
+
+
+def click_at(page: Page, game: str, text: str, place: int = 0) -> None:
+    """Click where an action is in the picture."""
+    loaded = load_game(game)
+    to = action_places(loaded, loaded.string_to_action(text))[place]
+    x, y = page.evaluate(
+        """([x, y]) => {
+          const at = new DOMPoint(x, y).matrixTransform(document.querySelector('.picture').getScreenCTM());
+          return [at.x, at.y];
+        }""",
+        [to.x, to.y],
+    )
+    page.mouse.click(x, y)
+
+
+def status(page: Page) -> Locator:
+    return page.locator(".status")
+
+
+def test_the_turn_and_what_is_left_are_in_view(open_game: Callable[..., Page]) -> None:
+    page = open_game("vadus(size=3)", "c3")
+    expect(status(page)).to_have_text("White to move: first of two stones, or a pass")
+    page.locator('.hit[data-place="a3"]').click()
+    expect(status(page)).to_have_text("White to move: second of two stones")
+    page = open_game("trugo(radius=3,tiles=7)", "d4/0")
+    expect(status(page)).to_have_text("Blue to move: lay a tile")
+    expect(page.locator(".supplies")).to_have_text(
+        "waxing phase (tiles are added), tiles in the pool: 6; pieces in reserve: 25 White, 25 Blue; turn 2 of at most 400"
+    )
+    page = open_game("taigo(radius=3)")
+    expect(page.locator(".supplies")).to_have_text("tiles left: 39; cones left: 5 dark, 5 light")
+    page.locator('.hit[data-place="d3"]').click()
+    expect(status(page)).to_have_text("d3 is the dark half; now the light half, or click elsewhere")
+    expect(status(page)).to_be_in_viewport()
+    expect(page.locator(".supplies")).to_be_in_viewport()
+
+
+def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game: Callable[..., Page]) -> None:
+    page = open_game("vadus(size=4)", "d4 a4 a5 pass pass", (None, "greedy"))
+    expect(status(page)).to_have_text(
+        "You lost: the best group decides: Black's d4 is worth −1 (no path, 1 extra), "
+        "White's a4–a5 is worth 2 (path of 2, 0 extra)"
+    )
+    expect(page.locator(".picture .deciding circle")).to_have_count(2)
+    page = open_game("vadus(size=4)", "d4 a4 a5 pass pass")
+    expect(status(page)).to_contain_text("White wins by groups: the best group decides")
+
+
+@pytest.mark.parametrize(
+    ("game", "actions", "click", "reason"),
+    [
+        ("vadus(size=3)", "c3", "c3", "V2: c3 is occupied"),
+        ("taugo(size=4)", "c3 e5 c4 d4 end e2", "d3", "T3: d3 would complete a square of 2 × 2"),
+        ("taigo(radius=3)", "", "a4-b4", "G2: neither a4 nor b4 is next to an occupied hex"),
+        ("trugo(radius=3,tiles=7)", "d4/0", "d4/0", "R3: d4 has a tile; R4: no tile is removed while there are tiles"),
+    ],
+)
+def test_an_illegal_click_names_the_ruling(
+    open_game: Callable[..., Page], game: str, actions: str, click: str, reason: str
+) -> None:
+    page = open_game(game, actions)
+    page.locator(".hit").first.wait_for()
+    click_at(page, game, click)
+    words = page.locator(".words")
+    expect(words).to_contain_text(reason)
+    expect(words).to_be_in_viewport(ratio=1)
+    expect(page.locator("#live")).to_contain_text(reason)
+
+
+def test_a_line_of_taugo_is_two_clicks_and_its_end(open_game: Callable[..., Page]) -> None:
+    page = open_game("taugo(size=6)", "c3 g7")
+    page.locator('.hit[data-place="c4"]').click()
+    expect(status(page)).to_contain_text("the line goes on from c4")
+    far = page.locator('.hit[data-place="f4"]')
+    expect(far).to_have_attribute("aria-label", "f4: 3 actions, the last f4")
+    far.click()
+    expect(page.locator(".moves .pending")).to_have_text("Black: c4 d4 e4 f4")
+    page.get_by_role("button", name="End the turn").click()
+    expect(page.locator(".moves .pending")).to_have_count(0)
+    expect(status(page)).to_have_text("White to move: a stone, a line, or a pass")
+
+
+def test_a_tile_of_taigo_is_drawn_by_its_halves(open_game: Callable[..., Page]) -> None:
+    page = open_game("taigo(radius=3)")
+    page.locator('.hit[data-place="d3"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("circle.picked-place.part.dark")).to_have_count(1)
+    light = page.locator(".hit:focus")
+    expect(light.locator(".area.part.light")).to_have_css("fill-opacity", "1")
+    expect(light.locator(".joint")).to_have_css("opacity", "0.6")
+    page.keyboard.press("Enter")
+    expect(page.locator(".moves .pending")).to_contain_text("d3-")
+
+
+def test_a_piece_of_trugo_shows_where_it_may_go(open_game: Callable[..., Page]) -> None:
+    page = open_game("trugo(radius=3,tiles=7)", "d4/0 d5/1 e4/0 c5/0 d3/1 e3/1")
+    pieces = page.locator('.hit[aria-label$="pick the piece"]')
+    pieces.first.click()
+    expect(status(page)).to_contain_text("the destination of the piece on")
+    ends = page.locator('.hit[aria-label$="move here"]')
+    expect(page.locator(".picture .destinations circle")).to_have_count(ends.count())
+    click_at(page, "trugo(radius=3,tiles=7)", "d4/0")
+    expect(page.locator(".words")).to_contain_text("choose its destination; “Take back” to choose again")
+    ends.first.click()
+    expect(page.locator('[data-name="commit"]')).to_be_visible()
+
+
+def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_game: Callable[..., Page]) -> None:
+    page = open_game("trugo(radius=3,tiles=7)")
+    page.locator('.hit[data-place="d4"]').click()
+    first = page.get_by_role("button", name="rotation 0: top and bottom corners apart")
+    expect(first.get_by_text("top and bottom")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".choices button:has(svg)")).to_have_count(3)
+    expect(page.locator(".choices button").last).to_be_in_viewport(ratio=1)
+    first.click()
+    page.evaluate("window.scrollTo(0, 200)")
+    confirm = page.locator(".state").get_by_role("button", name="Confirm", exact=True)
+    expect(confirm).to_be_in_viewport(ratio=1)
+    confirm.click()
+    expect(status(page)).to_have_text("Blue to move: lay a tile")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,138 @@
+// Learning a game: small positions to play in, one after the other.
+
+import { ApiError, botsFor, get, info, post } from "../api.js";
+import { Board } from "../board.js";
+import { actionLabel, announce, button, h, parseSvg } from "../dom.js";
+import { howToPlay } from "../games.js";
+
+export async function showLessons(view, { id, signal, go }) {
+  const game = (await info()).games.find(({ name }) => name === id);
+  if (!game?.lessons.length) throw new ApiError("There are no lessons of this game.", 404);
+  document.title = `Learn ${game.title} – Stoneworks`;
+  const page = new Lessons(game, signal, go);
+  view.append(page.element);
+  await page.start(0);
+}
+
+/** Shows the rules of a game: in short, then the pictures of a turn, an ending and each ruling. */
+export async function showRules(view, { id, signal }) {
+  const game = (await info()).games.find(({ name }) => name === id);
+  if (!game?.illustrated) throw new ApiError("There are no illustrated rules of this game.", 404);
+  document.title = `Rules of ${game.title} – Stoneworks`;
+  const { illustrations } = await get("rules", { game: id }, signal);
+  const figures = illustrations.map(({ ruling, caption, description, svg }) => {
+    const picture = parseSvg(svg);
+    picture.setAttribute("aria-hidden", "true"); // its letters are labeled paths
+    const title = ruling[0].toUpperCase() + ruling.slice(1).replace("-", " ");
+    const labeled = h("div", { role: "img", "aria-label": description }, picture);
+    return h("figure", { class: "card" }, h("h2", {}, title), labeled, h("figcaption", {}, caption));
+  });
+  view.append(
+    h("h1", {}, `Rules of ${game.title}`),
+    h("ul", { class: "rules" }, game.summary.map((text) => h("li", {}, text))),
+    h("p", { class: "faint" }, "Green: legal. Red, or x: illegal. Yellow: what the text names. On corners of tiles, + is legal."),
+    h("div", { class: "illustrations" }, figures),
+  );
+}
+
+class Lessons {
+  constructor(game, signal, go) {
+    this.game = game;
+    this.signal = signal;
+    this.go = go;
+    this.board = new Board((action, then = []) => this.play([action, ...then]), {
+      onChosen: (text) => {
+        this.status.textContent = text || this.words;
+      },
+      onMiss: (click) => this.explain(click),
+    });
+    this.heading = h("h2", {});
+    this.text = h("p", { class: "task" });
+    this.answer = h("p", { class: "status", role: "status" });
+    this.status = h("p", { class: "faint" });
+    this.buttons = h("div", { class: "row", role: "group", "aria-label": "Steps" });
+    this.actions = h("div", { class: "row", role: "group", "aria-label": "Actions beside the board" });
+    const task = h("section", { class: "card" }, this.heading, this.text, this.answer, this.actions, this.buttons);
+    const side = h("div", { class: "side" }, task, howToPlay({ ...game, lessons: [] }));
+    this.element = h("div", {}, h("h1", {}, `Learn ${game.title}`), h("div", { class: "game learn" }, h("div", { class: "stage" }, h("div", { class: "state" }, this.status), this.board.element), side));
+  }
+
+  get lesson() {
+    return this.game.lessons[this.at];
+  }
+
+  async start(at) {
+    this.at = at;
+    this.played = [];
+    this.heading.textContent = `Step ${at + 1} of ${this.game.lessons.length}`;
+    this.text.textContent = this.lesson.text;
+    this.answer.textContent = "";
+    this.learner = null;
+    await this.show();
+    announce(`${this.heading.textContent}: ${this.lesson.text}`);
+  }
+
+  async show() {
+    const { lesson, played } = this;
+    const position = await post("position", { game: lesson.game, actions: [...lesson.actions, ...played] }, this.signal);
+    this.learner ??= position.player;
+    this.done = played.length > 0 && (played.length >= lesson.answers.length || position.player !== this.learner);
+    this.position = this.done ? { ...position, legal: [], places: {} } : position;
+    const color = position.colors[position.player];
+    this.words = position.outcome ? "The game is over" : `${color} to move: ${position.turn}${position.supplies && `; ${position.supplies}`}`;
+    this.status.textContent = this.words;
+    this.board.show(this.position, { label: `Board of step ${this.at + 1}` });
+    if (this.done) this.tell(position.outcome ? `Done. ${this.result(position)}` : "Done.");
+    this.actions.replaceChildren(
+      ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action })),
+    );
+    const isLast = this.at === this.game.lessons.length - 1;
+    this.buttons.replaceChildren(
+      button("Back", () => this.start(this.at - 1), { disabled: this.at === 0 }),
+      button("Again", () => this.start(this.at), { disabled: !played.length }),
+      isLast
+        ? button("Play a first game", () => this.playGame(), { class: "primary", "data-name": "next" })
+        : button(this.done ? "Next" : "Skip", () => this.start(this.at + 1), { class: this.done ? "primary" : "", "data-name": "next" }),
+    );
+    if (this.done) this.buttons.querySelector("[data-name]").focus();
+  }
+
+  result({ outcome, colors, why }) {
+    const winner = outcome.winner === null ? "A draw" : `${colors[outcome.winner]} wins`;
+    return why ? `${winner}: ${why}.` : `${winner}.`;
+  }
+
+  tell(text) {
+    this.answer.textContent = text;
+  }
+
+  async play(actions) {
+    for (const action of actions) {
+      const wanted = this.lesson.answers[this.played.length];
+      if (!this.done && wanted?.length && !wanted.includes(action)) {
+        this.tell(`Legal, but not what this step asks for: ${action}.`);
+        break;
+      }
+      this.played.push(action);
+      this.tell("");
+    }
+    await this.show();
+  }
+
+  async explain(click) {
+    if (this.done) return;
+    const { game, actions } = this.position;
+    const { reasons } = await post("why", { game, actions, ...click }, this.signal);
+    if (reasons.length) this.board.say(reasons.join("; "), click);
+  }
+
+  /** Starts a game on the smallest named board against the easiest opponent but one. */
+  async playGame() {
+    const options = Object.values(this.game.boards ?? {})[0] ?? {};
+    const shown = Object.entries(options).map(([name, value]) => `${name}=${value}`);
+    const game = shown.length ? `${this.game.name}(${shown.join(",")})` : this.game.name;
+    const easy = (await botsFor(game)).find(({ level }) => level === "Easy");
+    const created = await post("games", { game, players: [null, easy?.name ?? "random"], confirm: true });
+    this.go(`/play/${created.id}`);
+  }
+}
