@@ -1,0 +1,1 @@
+"""Mutation testing: how many small mistakes in the code the tests notice (``python -m tools.mutation``)."""
