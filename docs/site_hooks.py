@@ -1,13 +1,16 @@
-"""Hooks of the site's generator: copies of the repository's files that pages link to, and the notebooks of ``examples/`` as pages.
+"""Hooks of the site's generator: copies of the repository's files that pages link to, tables from files, and notebooks as pages.
 
-Pages link to files as the repository has them, such as ``../examples/hex.py``. Notebooks are executed if the environment variable
-``EXECUTE_NOTEBOOKS`` is 1; without it, their pages have no outputs.
+Pages link to files as the repository has them, such as ``../examples/hex.py``. A line ``<!-- table: NAME -->`` becomes the table of
+that name, and pictures of rulings get their captions. Notebooks are executed if the environment variable ``EXECUTE_NOTEBOOKS`` is
+1; without it, their pages have no outputs.
 """
 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,19 +21,50 @@ from nbconvert import MarkdownExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
 from traitlets.config import Config
 
+from docs.ruling_pictures import RULING_PICTURES
+from stoneworks.evaluation.ladder import shipped_ladders
+from tools.checkpoint_tables import shipped_tables
+from tools.game_tables import facts_table, seats_table
+from tools.ladder_tables import tables_of
+from tools.solved_tables import solved_table
+
 ROOT = Path(__file__).resolve().parents[1]
-#: A link of a page in docs/ to a file outside of it.
-LINK = re.compile(r"\]\(\.\./([\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
+LINK = re.compile(r"\]\((\.\./[\w./-]+(?:\.(?:py|yaml|toml|md|sh)|/Containerfile))\)")
 NOTEBOOK_LINK = re.compile(r"\]\(\.\./examples/(\w+)\.ipynb\)")
+TABLES: dict[str, Any] = {
+    "agents": shipped_tables,
+    "ladders": lambda: tables_of(tuple(shipped_ladders().values())),
+    "facts": facts_table,
+    "seats": seats_table,
+    "solved": solved_table,
+}
+#: Pages that the search ranks above others, and below.
+FIRST = ("vadus", "laido", "taugo", "taigo", "trugo", "environments", "play", "train", "rate", "games")
+LAST = ("api/", "changelog", "credits")
+#: In the address of the repository until a person has filled it in.
+PLACEHOLDER = "OWNER"
 CELL_TIMEOUT_SECONDS = 600
 #: Of an output in several formats, the first of these is shown.
 OUTPUT_FORMATS = ["image/svg+xml", "image/png", "text/plain"]
 
 
+def on_config(config: Any) -> Any:
+    """Take the version and the address of the repository from ``pyproject.toml``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    config["copyright"] = f"stoneworks {project['version']}, MIT license"
+    if PLACEHOLDER not in project["urls"]["Repository"]:
+        config["repo_url"] = project["urls"]["Repository"]
+    return config
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add a copy of each linked file of the repository to the site, and the pages of the notebooks."""
-    linked = {path for page in Path(config["docs_dir"]).glob("*.md") for path in LINK.findall(page.read_text("utf-8"))}
-    for path in sorted(linked):
+    docs = Path(config["docs_dir"])
+    linked = set()
+    for page in docs.rglob("*.md"):
+        uri = page.relative_to(docs).as_posix()
+        linked |= {_outside(uri, link) for link in LINK.findall(page.read_text("utf-8"))}
+    for path in sorted(linked - {""}):
         files.append(File.generated(config, f"source/{path}.txt", content=(ROOT / path).read_text("utf-8")))
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         for path, content in _notebook_files(notebook):
@@ -38,11 +72,32 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def _outside(page: str, link: str) -> str:
+    """Return the path of a linked file in the repository, or "" if it is a page of the site."""
+    path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), link))
+    return "" if path.startswith("docs/") else path
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point the links to the copies and to the pages of the notebooks."""
-    if "/" in page.file.src_uri:
+    """Point the links to the copies and to the pages of the notebooks, and insert the tables."""
+    uri = page.file.src_uri
+    boost = 0.3 if uri.startswith(LAST) else 2 if uri.removesuffix(".md") in FIRST else 1
+    page.meta["search"] = {"boost": boost}
+    if uri.startswith(("api/", "notebooks/")):
         return markdown
-    return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(r"](source/\1.txt)", markdown))
+
+    def copied(match: re.Match[str]) -> str:
+        path = _outside(uri, match[1])
+        return f"]({posixpath.relpath(f'source/{path}.txt', posixpath.dirname(uri) or '.')})" if path else match[0]
+
+    markdown = re.sub(r"^<!-- table: (.+) -->$", lambda match: _table(*match[1].split()), markdown, flags=re.MULTILINE)
+    for picture in RULING_PICTURES:
+        markdown = markdown.replace(picture.link, picture.markup)
+    return NOTEBOOK_LINK.sub(r"](notebooks/\1.md)", LINK.sub(copied, markdown))
+
+
+def _table(name: str, *arguments: str) -> str:
+    return TABLES[name](*arguments)
 
 
 def _is_progress(output: Any) -> bool:
