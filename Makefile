@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds bench images ladder-tables checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds test-mutants bench images checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -41,7 +41,7 @@ PYTEST := $(PYTHON) -m pytest --ignore tests/web/browser --numprocesses auto --d
 pytest: setup
 	$(PYTEST) -m "not slow"
 
-pytest-slow: setup  ## the slow tests: perfect play after training, kills, load, exhaustive solving, notebooks
+pytest-slow: setup  ## the slow tests: perfect play after training, kills, exhaustive solving, notebooks
 	$(PYTEST) -m slow
 
 coverage: setup  ## the lines and branches that the tests run; for reading, nothing depends on it
@@ -81,7 +81,7 @@ test-cluster:  ## training and arenas on a local Ray cluster of several nodes, w
 test-lowest: setup  ## the tests of rules and environments with the lowest supported versions
 	python3 -m venv .venv-lowest
 	$(PIP) --python .venv-lowest install --constraint constraints-lowest.txt --editable '.[train,human]' pytest hypothesis
-	.venv-lowest/bin/python -m pytest tests/envs -m "not slow" --ignore tests/envs/rules/test_openspiel.py
+	.venv-lowest/bin/python -m pytest tests/envs -m "not slow"
 
 # torch is left out: its newest Linux builds bring gigabytes of CUDA. Tests that need it are skipped by name.
 NEWEST_PYTHON ?= $(shell for version in 3.15 3.14 3.13 3.12; do \
@@ -123,7 +123,11 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in an emp
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
-ci: test pytest-slow docs test-browser test-lowest test-newest test-wheel  ## everything that must pass before a change lands
+# Two targets at a time: most of them run in one process.
+AFTER_TESTS := pytest-slow test-browser test-lowest test-newest docs test-wheel
+
+ci: test  ## everything that must pass before a change lands
+	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),$(AFTER_TESTS))
 
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 
@@ -131,7 +135,12 @@ test-hostile: setup  ## robustness tests: damaged files, bad input, kills, a mil
 	$(PYTHON) tests/hostile/attack.py
 
 test-bounds: setup  ## the games of the test suite with numba's bounds checks in all kernels
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_bounds.py tests/envs/rules/test_record_check.py tests/models/bots/test_bounds.py
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest tests/envs/rules/test_batch.py tests/envs/rules/test_record_check.py tests/models/bots/test_every_bot.py -k "stepping or auto_reset or playouts or flipped or whole_games"
+
+MUTATION ?= --changed-since main
+
+test-mutants: setup  ## the tests on small mistakes in the lines that this branch has changed (MUTATION="--count 2000": in all)
+	$(PYTHON) -m tools.mutation $(MUTATION)
 
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
@@ -141,13 +150,10 @@ images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
 	$(PYTHON) docs/ruling_pictures.py
 
-ladder-tables: setup  ## the tables of docs/arena.md, from the shipped ladders
-	$(PYTHON) -m tools.ladder_tables docs/arena.md
+checkpoint-tables: setup  ## the table of the shipped checkpoints in the README
+	$(PYTHON) -m tools.checkpoint_tables README.md
 
-checkpoint-tables: setup  ## the tables of the shipped checkpoints in the README and docs/alphazero.md
-	$(PYTHON) -m tools.checkpoint_tables README.md docs/alphazero.md
-
-results: setup images ladder-tables checkpoint-tables  ## pictures and tables that are made from files in the repository
+results: setup images checkpoint-tables  ## pictures and tables that are made from files in the repository
 	$(PYTHON) -m pytest --quiet tests/test_docs.py
 
 clean:  ## remove the virtual environment, caches and compiled kernels

@@ -5,7 +5,6 @@ Files are written atomically, so an arena that was interrupted at any time resum
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import os
@@ -49,12 +48,6 @@ def folder_name(game: Game | str, inputs: object) -> str:
     """Return a name for the folder of an arena: the game, and a digest of ``inputs``, which must be JSON-serializable."""
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:8]
     return f"{file_stem(game)}-{digest}"
-
-
-def date_of_games(path: str | os.PathLike[str]) -> datetime.date:
-    """Return the day, in UTC, on which the last games in the folder of an arena were written."""
-    newest = max(file.stat().st_mtime for file in (Path(path) / _GAMES).iterdir())
-    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
 
 
 def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:

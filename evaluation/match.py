@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_seed
+from stoneworks.checks import check_integer, check_integers, check_seed
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError, Outcome, State, load_game
 from stoneworks.evaluation.records import FORFEIT_REASONS, GameRecord
 from stoneworks.models import Bot, BotForfeit
@@ -338,9 +338,7 @@ def _checked(
     bot: Bot, answer: npt.NDArray[np.int64], batch: Batch, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """Return the actions of a bot for the games ``rows``, or raise :class:`BotPlayError` if they are invalid."""
-    actions = np.asarray(answer)
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise BotPlayError(f"{bot.name} must return {len(rows)} integers, got {actions.dtype} of shape {actions.shape}")
+    actions = check_integers(f"the actions of {bot.name}", answer, len(rows), BotPlayError)
     inside = (actions >= 0) & (actions < batch.game.num_actions)
     legal = inside & (batch.action_masks[rows, np.where(inside, actions, 0)] != 0)
     if not legal.all():

@@ -169,14 +169,11 @@ def rate(
         ValueError: an argument is invalid; see also :func:`play_arena`.
     """
     ladder = game if isinstance(game, Ladder) else load_ladder(game)
-    settings = settings or RateSettings()
-    ratings, players = ladder.ratings, dict(anchors or {})
-    for anchor in () if settings.trust_names else ratings.names:
-        if anchor not in players:
-            check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
+    settings, ratings, players = settings or RateSettings(), ladder.ratings, dict(anchors or {})
+    for anchor in () if settings.trust_names else [name for name in ratings.names if name not in players]:
+        check_name_in_file(anchor, f"the ladder of {ladder.game}", None)
     name = settings.name or _name_of(player)
-    if name in ratings.names:
-        name = f"{name} (rated)"
+    name = f"{name} (rated)" if name in ratings.names else name
 
     def play(part: str, opponents: tuple[str, ...], num_pairs: int, seed: int) -> tuple[MatchResult, ...]:
         arena = ArenaSettings(
@@ -190,17 +187,16 @@ def rate(
         where = Path(folder) / part
         return play_arena(arena, where, given, workers=workers, cluster=cluster, progress=progress).matches
 
-    seeds = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
+    first_seed, second_seed = np.random.SeedSequence(settings.seed).generate_state(2).tolist()
     changed = set(ladder.changed_players()) - players.keys()
     order = tuple(anchor for anchor in ratings.order if anchor not in changed)
-    scouted = play("scouting", order, settings.scout_pairs, seeds[0])
+    scouted = play("scouting", order, settings.scout_pairs, first_seed)
     estimate, _ = rate_against(ratings, name, scouted)
     by_distance = sorted(order, key=lambda anchor: abs(ratings.rating(anchor)[0] - estimate))
-    played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, seeds[1])
-    both = (*scouted, *played)
-    matches = tuple(join_matches([match for match in both if match.names[1] == anchor]) for anchor in order)
-    elo, error = rate_against(ratings, name, matches)
-    return RateResult(name, elo, error, matches, ladder)
+    played = play("rating", tuple(by_distance[: settings.num_anchors]), settings.num_pairs, second_seed)
+    by_anchor = ([match for match in scouted + played if match.names[1] == anchor] for anchor in order)
+    matches = tuple(map(join_matches, by_anchor))
+    return RateResult(name, *rate_against(ratings, name, matches), matches, ladder)
 
 
 def _name_of(player: Player) -> str:

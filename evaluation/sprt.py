@@ -100,7 +100,7 @@ class Sprt(Document):
         """Return the generalized log-likelihood ratio of ``elo1`` against ``elo0``; 0 without pairs.
 
         Args:
-            counts: numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
+            counts: ``int[5]``, numbers of pairs in which A scored 0, 0.5, 1, 1.5 and 2 points.
 
         Raises:
             ValueError: these are not five integers >= 0.

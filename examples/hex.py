@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stoneworks import Game, State, register_game
-from stoneworks.envs.rules import stones
+from stoneworks.envs.rules import Explanation, Guide, Lesson, stones
 from stoneworks.envs.rules.grid import rhombus
 from stoneworks.envs.rules.kernels import capacity, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption
@@ -135,6 +135,14 @@ class Hex(Game):
     reasons = ("connection",)
     colors = ("Black", "White")
     action_help = "actions are a cell, such as c2, and swap"
+    guide = Guide(
+        rules=(
+            "Players place stones in turn.",
+            "Black connects the bottom row with the top row, White the two other sides.",
+        ),
+        lessons=(Lesson("Connect the bottom row with the top row.", "hex(size=2)", ("a1", "b1"), (("a2",),)),),
+        boards={"small": {"size": 5}, "standard": {"size": 11}},
+    )
     kernels = rules_kernels(globals())
 
     def __init__(self, **options: object) -> None:
@@ -150,6 +158,24 @@ class Hex(Game):
         board["neighbors"][cells] = self.grid.neighbors
         for color, place in enumerate(np.divmod(np.arange(size * size), size)):  # row and column of each cell
             board["edges"][color, cells] = FIRST_EDGE * (place == 0) + LAST_EDGE * (place == size - 1)
+
+    def describe_turn(self, state: State) -> str:
+        """Return what the player to move may do."""
+        return "a stone, or a swap of colors" if self.num_actions - 1 in state.legal_actions() else "a stone"
+
+    def explain_illegal(self, state: State, action: int) -> str | None:
+        """Return why an action is illegal."""
+        if state.is_terminal() or state.legal_actions_mask()[action]:
+            return super().explain_illegal(state, action)
+        if action == self.grid.num_cells:
+            return "only the answer to the first stone may be a swap"
+        return f"{self.grid.cell_names[action]} is occupied"
+
+    def explain_result(self, state: State) -> Explanation:
+        """Return the stones that connect the edges."""
+        stones = state.record["stones"][: self.grid.num_cells]
+        connected = np.flatnonzero(stones & BOTH_EDGES == BOTH_EDGES).tolist()
+        return Explanation(f"{len(connected)} stones connect both edges", tuple(connected))
 
     def max_game_length(self) -> int:
         """Return the maximum game length: the number of cells, plus one for the swap."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from stoneworks.checks import check_choice
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 from stoneworks.integrations.missing_library import require
 
@@ -56,9 +57,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         from stoneworks.models import load_bot
 
         self.cfg = EasyDict({**self.config, **(cfg or {})})
-        if self.cfg.battle_mode not in MODES:
-            raise ValueError(f"battle_mode must be one of {', '.join(MODES)}, got {self.cfg.battle_mode!r}")
-        self.battle_mode = self.cfg.battle_mode
+        self.battle_mode = check_choice("battle_mode", self.cfg.battle_mode, MODES)
         self.game = load_game(self.cfg.game)
         self._load_bot = load_bot
         self._bot = load_bot(self.cfg.opponent, self.game)
@@ -109,7 +108,7 @@ class LightZeroEnv(BaseEnv):  # type: ignore[misc,valid-type]
         return self._state.legal_actions(self._seat)
 
     def random_action(self) -> npt.NDArray[np.int64]:
-        """Return a random legal action."""
+        """Return a random legal action, ``int64[]``."""
         return np.array(np.random.default_rng().choice(self.legal_actions), np.int64)
 
     def close(self) -> None:

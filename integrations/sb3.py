@@ -67,7 +67,7 @@ class SB3VecEnv(VecEnv):
         self._keep_games = True
 
     def reset(self) -> npt.NDArray[Any]:
-        """Start all games (see ``keep_games``)."""
+        """Start all games (see ``keep_games``); return the observations, ``[num_envs, ...]``."""
         if self._keep_games:
             self._keep_games = False
             observations = self.games.observations()
@@ -79,13 +79,13 @@ class SB3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Store the actions for ``step_wait``."""
+        """Store the actions, ``int[num_envs]``, for ``step_wait``."""
         self._actions = actions
 
     def step_wait(
         self,
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Step the environment with the stored actions."""
+        """Step with the stored actions; return observations, rewards and ends, ``[num_envs, ...]``, and infos."""
         observations, rewards, terminations, truncations, info = self.games.step(self._actions)
         dones = terminations | truncations
         self._lengths += 1
@@ -152,7 +152,7 @@ class SelfPlayRolloutBuffer(MaskableRolloutBuffer):
         super().add(*args, **kwargs)
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: npt.NDArray[Any]) -> None:
-        """Compute ``advantages`` and ``returns``, from the perspective of the player who moved."""
+        """Compute ``advantages`` and ``returns``, ``[buffer_size, num_envs]``, for the player who moved."""
         ended = np.concatenate([self.episode_starts[1:], np.asarray(dones)[None]]).astype(np.bool_)
         advantages, returns = self_play_advantages(
             self.rewards,

@@ -45,7 +45,7 @@ class MaskedActor(nn.Module):
         self.layers = layers
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
-        """Return the masked logits and the state, unchanged."""
+        """Return the masked logits, ``[batch, num_actions]``, and the state, unchanged."""
         mask = torch.as_tensor(obs["mask"])
         return self.layers(torch.as_tensor(obs["obs"])).masked_fill(~mask.bool(), _ILLEGAL_LOGIT), state
 
@@ -62,5 +62,5 @@ class Critic(nn.Module):
         self.layers = layers
 
     def forward(self, obs: Any, **arguments: Any) -> Tensor:
-        """Return the values of a batch of observations."""
+        """Return the values of a batch of observations, ``[batch, 1]``."""
         return self.layers(torch.as_tensor(obs["obs"]))

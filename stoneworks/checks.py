@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
 
 
 def check_integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
@@ -60,6 +64,23 @@ def check_number(
 def check_positive(name: str, value: Any) -> float:
     """Return a finite number > 0. Raises ``ValueError`` for anything else; see :func:`check_number`."""
     return check_number(name, value, 0, above_minimum=True)
+
+
+def check_integers(name: str, values: Any, number: int, error: type[ValueError] = ValueError) -> npt.NDArray[Any]:
+    """Return ``values`` as an array of ``number`` integers, of any dtype. Raises ``error`` for anything else."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" or array.shape != (number,):
+        raise error(f"{name} must be {number} integers, got {array.dtype} of shape {array.shape}")
+    return array
+
+
+def check_choice(name: str, value: T, allowed: Sequence[Any]) -> T:
+    """Return an argument that has one of the values ``allowed``. Raises ``ValueError`` for anything else, True for 1 too."""
+    is_known = isinstance(value, Hashable) and value in allowed
+    if not is_known or isinstance(value, bool) != isinstance(allowed[0], bool):
+        words = ", ".join(map(str, allowed))
+        raise ValueError(f"{name} must be {'one of ' if len(allowed) > 1 else ''}{words}, got {value!r}")
+    return value
 
 
 def check_seed(seed: Any) -> int | None:

@@ -45,6 +45,15 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 _remove(folder, created)
 
 
+def is_in_use(folder: Path) -> bool:
+    """Return whether a process on this machine holds the lock of a folder, as its owner's file says."""
+    try:
+        os.kill(int(_process_id(folder / LOCK_FILES[1])), 0)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _remove(folder: Path, created: Sequence[Path]) -> None:
     for name in LOCK_FILES:
         (folder / name).unlink(missing_ok=True)

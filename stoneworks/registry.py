@@ -10,9 +10,9 @@ import keyword
 import logging
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module, metadata
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from stoneworks.extras import MissingDependencyError
 
@@ -25,9 +25,32 @@ class RegistrationError(ValueError):
     """Raised when an entry of a registry is invalid, its name is taken, or it cannot be loaded."""
 
 
+#: The path ``"module:attribute"`` of an object, or ``"module"`` of a module.
+Reference: TypeAlias = str
+ModuleReference: TypeAlias = str
+
+
+def _is_path(value: object, *num_parts: int) -> bool:
+    parts = value.split(":") if isinstance(value, str) else []
+    return len(parts) in num_parts and all(part.isidentifier() for text in parts for part in text.split("."))
+
+
+#: Which values an attribute of an entry may have, by its declared type, and the same in words.
+_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "Reference": (lambda value: _is_path(value, 2), "'module:attribute'"),
+    "Reference | None": (lambda value: value is None or _is_path(value, 2), "'module:attribute' or None"),
+    "ModuleReference | None": (
+        lambda value: value is None or _is_path(value, 1, 2),
+        "'module', 'module:attribute' or None",
+    ),
+    "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "str": (lambda value: isinstance(value, str), "a string"),
+}
+
+
 @dataclass(frozen=True)
 class Entry:
-    """Base class of registry entries.
+    """Base class of registry entries. The declared type of an attribute says which values it may have.
 
     Attributes:
         name: lower-case letters, digits and underscores, starting with a letter; not a Python keyword.
@@ -44,22 +67,10 @@ class Entry:
                 f"name must be lower-case letters, digits and underscores, start with a letter and not be a Python keyword; "
                 f"got {self.name!r}"
             )
-
-    def require_path(self, field: str, *, module_or_none: bool = False) -> None:
-        """Raise ``RegistrationError`` unless an attribute has the form ``"module:attribute"``.
-
-        With ``module_or_none``, ``"module"`` and None are also allowed.
-        """
-        value = getattr(self, field)
-        if module_or_none and value is None:
-            return
-        parts = value.split(":") if isinstance(value, str) else []
-        allowed_lengths = (1, 2) if module_or_none else (2,)
-        if len(parts) not in allowed_lengths or not all(
-            part.isidentifier() for text in parts for part in text.split(".")
-        ):
-            allowed = "'module', 'module:attribute' or None" if module_or_none else "'module:attribute'"
-            raise RegistrationError(f"{self.name}: {field} must be {allowed}, got {value!r}")
+        for field in fields(self):
+            is_allowed, allowed = _ALLOWED.get(str(field.type), (lambda value: True, ""))
+            if not is_allowed(value := getattr(self, field.name)):
+                raise RegistrationError(f"{self.name}: {field.name} must be {allowed}, got {value!r}")
 
     def load(self, field: str) -> Any:
         """Import and return the object that an attribute ``"module:attribute"`` or ``"module"`` refers to.

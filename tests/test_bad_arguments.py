@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
-from stoneworks.evaluation.match import play_match
-from stoneworks.models import load_bot
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 from stoneworks.models.bots.random_bot import RandomBot
@@ -27,7 +27,6 @@ from stoneworks.web import Replay
 NAN = float("nan")
 GAME = load_game("vadus(size=2)")
 STATE = GAME.new_initial_state()
-BATCH = Batch(GAME, 2)
 #: For arguments of wrong types.
 ANY: Any = {"pairings": (("greedy", 1),), "random": "x", "half": 1.5, "none": None, "name": "x", "list": [1]}
 ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num_pairs=1)
@@ -87,13 +86,14 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed_and_nothin
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
-def test_the_seed_of_a_match_is_checked(seed: Any) -> None:
-    with pytest.raises(ValueError, match="seed must be an integer >= 0"):
-        play_match(GAME, load_bot("random", GAME), load_bot("random", GAME), num_pairs=1, seed=seed)
+@pytest.mark.parametrize("value", [1, 7, np.int64(3), np.uint8(7)])
+def test_integers_within_bounds_are_returned(value: Any) -> None:
+    assert check_integer("n", value, 1, 7) == value
+    assert type(check_integer("n", value, 1)) is int
 
 
-@pytest.mark.parametrize("row", [2, -1, 0.5, True, "x"])
-def test_a_row_of_a_batch_must_be_an_integer(row: Any) -> None:
-    with pytest.raises(IndexError, match=f"row must be an integer from 0 to 1, got {row!r}"):
-        BATCH.state(row)
+@pytest.mark.parametrize("value", [0, 8, True, np.True_, 1.0, "1", None, [1]])
+def test_everything_else_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(ValueError, match="n must be an integer from 1 to 7, got ") as caught:
+        check_integer("n", value, 1, 7)
+    assert str(caught.value).endswith(repr(value))

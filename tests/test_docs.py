@@ -10,18 +10,21 @@ import inspect
 import io
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from stoneworks.envs.rules import Game, game_names, load_game
+from stoneworks.envs.rules import game_names, load_game
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, IntegerPairOption
+from tools.game_tables import facts_table
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "api")]
 
 
 # -- Pages of games ------------------------------------------------------------------------------------------------------
@@ -55,25 +58,26 @@ def page(request: pytest.FixtureRequest) -> GamePage:
     return GamePage(request.param)
 
 
-def test_a_page_states_the_facts_of_its_game(page: GamePage) -> None:
-    game, name = page.game, page.game.name
-    facts = {fact: values[0] for fact, values in page.table("fact", "value").items()}
-    assert facts["Game string"] == str(game)
-    assert facts["Number of actions"] == str(game.num_actions)
-    assert facts["Observation shape"] == str(game.observation_shape)
-    assert facts["Maximum game length"] == f"{game.max_game_length()} actions"
-    assert facts["Symmetries"] == str(len(game.symmetries))
-    assert facts["Version"] == str(game.version)
-    assert f"`{name}_v{game.version}`" in page.text
-    assert f"`stoneworks/{name.capitalize()}-v{game.version}`" in page.text
+def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
+    game = page.game
+    assert page.text.count(f"<!-- table: facts {game.name} -->\n") == 1
     assert f"- v{game.version}: " in page.text.split("## Version history")[1]
+    facts = facts_table(game.name)
+    assert str(game) in facts
+    assert str(game.max_game_length()) in facts
 
 
-def test_a_page_lists_the_options_with_their_defaults(page: GamePage) -> None:
-    table = page.table("option", "default", "allowed")
-    assert {option: row[0] for option, row in table.items()} == {
-        option: repr(value) for option, value in page.game.options.items()
-    }
+def test_a_page_lists_options_planes_reasons_and_rulings(
+    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
+) -> None:
+    defaults = {option: row[0] for option, row in page.table("option", "default", "allowed").items()}
+    assert defaults == {option: repr(value) for option, value in page.game.options.items()}
+    assert tuple(page.table("plane", "1 where")) == page.game.observation_planes
+    assert tuple(page.table("reason", "meaning")) == page.game.reasons
+    letter, number = facts_of_games[page.game.name]["rulings"]
+    rulings = [f"{letter}{i + 1}" for i in range(number)]
+    assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == rulings
+    assert set(rulings) - rulings_cited() == set(), "a test of the rules names each"
 
 
 def test_a_page_states_what_each_option_allows(page: GamePage) -> None:
@@ -104,30 +108,11 @@ def test_a_page_states_what_each_option_allows(page: GamePage) -> None:
                 load_game(page.game.name, **{name: value})
 
 
-def test_a_page_lists_the_observation_planes_in_their_order(page: GamePage) -> None:
-    assert tuple(page.table("plane", "1 where")) == page.game.observation_planes
-
-
-def test_a_page_lists_the_reasons_of_results(page: GamePage) -> None:
-    assert tuple(page.table("reason", "meaning")) == page.game.reasons
-
-
-def test_a_page_states_every_ruling_once(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
-    letter, number = facts_of_games[page.game.name]["rulings"]
-    assert re.findall(r"^- \*\*(\w+)\.\*\* ", page.text, re.MULTILINE) == [f"{letter}{i + 1}" for i in range(number)]
-
-
-def test_every_ruling_is_cited_by_a_test_of_the_rules(
-    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
-) -> None:
-    letter, number = facts_of_games[page.game.name]["rulings"]
-    assert {f"{letter}{i + 1}" for i in range(number)} - rulings_cited() == set()
-
-
 @functools.cache
 def rulings_cited() -> set[str]:
-    """Return the rulings that tests of the rules name in their docstrings or parameters; comments do not count."""
-    texts = []
+    """Return the rulings of positions, and those that tests of the rules name in docstrings or parameters, not in comments."""
+    positions = yaml.safe_load((ROOT / "tests" / "testdata" / "rulings.yaml").read_text(encoding="utf-8"))
+    texts = [position["ruling"] for position in positions]
     for path in (ROOT / "tests" / "envs" / "rules").glob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
@@ -158,18 +143,6 @@ def test_the_formulas_of_actions_hold(name: str) -> None:
         assert game.action_to_string(index) == f"{'abcdefghijklmnopqrstuvwxyz'[values['column']]}{values['row'] + 1}"
     for text in game.global_actions:
         assert eval(rows[text][0], {}, {"W": width}) == game.string_to_action(text)
-
-
-@pytest.mark.parametrize("name", [name for name in ("vadus", "laido", "taugo") if name in game_names()])
-def test_the_table_of_sizes_holds(name: str) -> None:
-    for size, row in GamePage(name).table("size", "points", "actions", "observation", "maximum length").items():
-        game: Game = load_game(name, size=int(size))
-        assert row == [
-            str(int(game.grid.on_board.sum())),
-            str(game.num_actions),
-            str(game.observation_shape),
-            str(game.max_game_length()),
-        ]
 
 
 # -- All pages -----------------------------------------------------------------------------------------------------------
@@ -214,12 +187,26 @@ def test_excerpts_on_the_page_about_hex_match_the_example() -> None:
     assert [excerpt for excerpt in excerpts if excerpt not in example] == []
 
 
-def test_output_blocks_follow_a_block_of_python() -> None:
-    for path in PAGES:
-        text = path.read_text(encoding="utf-8")
-        assert len(re.findall(r"^```\n\n```output$", text, re.MULTILINE)) == len(
-            re.findall(r"^```output$", text, re.MULTILINE)
-        )
+@pytest.mark.parametrize("name", ["bot", "network"])
+def test_a_script_on_the_page_about_adding_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adding-a-game.md").read_text(encoding="utf-8")
+    (printed,) = re.findall(
+        rf"^\[{name}\.py\]\S+ prints `(.*)`:\n\n```{{\.python}}\n--8<-- \S+/{name}\.py", page, re.MULTILINE
+    )
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == f"{printed}\n", done.stderr
+
+
+def test_every_example_of_a_library_is_shown_whole_on_one_page_and_run_by_a_test() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "libraries").glob("*.md"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "integrations").glob("test_*.py"))
+    examples = {path.stem for path in (ROOT / "examples").glob("*_*.py")}
+    assert sorted(re.findall(r'^```{.python}\n--8<-- "examples/(\w+)\.py"\n```$', pages, re.MULTILINE)) == sorted(
+        examples
+    )
+    assert [name for name in examples if name not in tests] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -269,6 +256,14 @@ def test_the_api_reference_documents_every_public_name(package: str) -> None:
     assert missing == []
 
 
+def test_the_changelog_and_the_citation_name_the_version_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    released = re.findall(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert released[0][0] == version
+    assert f"\nversion: {version}\ndate-released: {released[0][1]}\n" in citation
+
+
 def test_every_module_of_the_api_reference_exists() -> None:
     for path in (ROOT / "docs" / "api").glob("*.md"):
         for name in re.findall(r"^::: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -291,30 +286,37 @@ def ruling_pictures() -> list[Any]:
 
 
 @pytest.mark.parametrize("picture", ruling_pictures(), ids=lambda picture: picture.path)
-def test_a_picture_of_a_ruling_is_up_to_date_below_its_ruling_and_true(picture: Any) -> None:
+def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any) -> None:
     assert (ROOT / "docs" / picture.path).read_text(encoding="utf-8") == picture.draw().svg
     state = picture.state()
     legal = {state.action_to_string(action) for action in state.legal_actions()}
-    assert set(picture.legal.split()) <= legal
-    for text in picture.illegal.split():
+    shown = picture.illustration
+    assert set(shown.legal.split()) <= legal
+    for text in shown.illegal.split():
         assert text in state.game.action_texts
         assert text not in legal
-    if picture.result:
+    if shown.result:
         final = picture.state()
-        for text in picture.then.split():
+        for text in shown.then.split():
             final.apply_action(final.string_to_action(text))
         assert final.is_terminal()
-        assert picture.result in str(final).splitlines()[-1]
+        assert shown.result in str(final).splitlines()[-1]
     page = (ROOT / "docs" / f"{state.game.name}.md").read_text(encoding="utf-8")
-    ruling = picture.ruling.partition("-")[0]
+    assert page.count(picture.link) == 1
+    ruling = shown.ruling.partition("-")[0]
+    if ruling in ("turn", "end"):
+        return
     of_ruling = re.split(r"^- \*\*\w+\.\*\* |^$", page.split(f"- **{ruling}.** ")[1], flags=re.MULTILINE)[0]
-    assert picture.markup in of_ruling
+    assert picture.link in of_ruling
 
 
-def test_every_ruling_has_a_picture(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
+def test_every_ruling_a_turn_and_an_ending_have_a_picture(
+    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
+) -> None:
     letter, number = facts_of_games[page.game.name]["rulings"]
-    pictured = {picture.ruling.partition("-")[0] for picture in ruling_pictures()}
-    assert {f"{letter}{i + 1}" for i in range(number)} <= pictured
+    of_game = [picture for picture in ruling_pictures() if picture.state().game.name == page.game.name]
+    pictured = {picture.illustration.ruling.partition("-")[0] for picture in of_game}
+    assert {f"{letter}{i + 1}" for i in range(number)} | {"turn", "end"} <= pictured
 
 
 def test_every_picture_of_a_ruling_is_drawn_by_the_script() -> None:
@@ -383,8 +385,11 @@ def test_commands_within_the_text_of_a_page_exist(path: Path) -> None:
 def test_every_block_has_a_language_that_is_tested() -> None:
     """Python runs, ``py`` excerpts and output are compared, and shell commands are parsed."""
     for path in PAGES:
-        for language in re.findall(r"^```(\w*)\n.*?^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+        text = path.read_text("utf-8")
+        for language in re.findall(r"^```(\w*)\n.*?^```$", text, re.MULTILINE | re.DOTALL):
             assert language in ("python", "py", "output", "", "sh", "toml"), path.name
+        outputs = re.findall(r"^```output$", text, re.MULTILINE)
+        assert len(re.findall(r"^```\n\n```output$", text, re.MULTILINE)) == len(outputs), "each follows a block"
 
 
 def test_the_entry_points_on_the_page_about_adding_games_are_read_by_the_registries() -> None:

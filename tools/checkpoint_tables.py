@@ -1,6 +1,6 @@
 """Tables of the shipped checkpoints for the documentation, as Markdown generated from their files.
 
-``python -m tools.checkpoint_tables PAGE...`` updates them in Markdown files.
+The site shows all scores. ``python -m tools.checkpoint_tables README.md`` updates the table of the official boards in the README.
 """
 
 from __future__ import annotations
@@ -21,6 +21,24 @@ from tools.pages import replace_block
 
 _BEGIN = "<!-- the shipped checkpoints, by `make checkpoint-tables` -->"
 _END = "<!-- end of the shipped checkpoints -->"
+
+
+#: The matches in the table of the README.
+_SUMMARY = (("policy", "greedy"), ("policy@64", "greedy"), ("policy@64", "alphabeta:3"), ("policy@64", "mcts:1000"))
+
+
+def summary_table() -> str:
+    """Return a Markdown table of the scores of the shipped checkpoints on the official boards, in whole percent."""
+    heads = ["official board", "agent", *(f"{player} against {opponent}" for player, opponent in _SUMMARY)]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for name in shipped.names():
+        matches = read_json(shipped.shipped_folder() / name / shipped.MATCHES_FILE, CheckpointError)
+        for part in (matches, *matches.get("other_games", ())):
+            if part["game"] == str(load_game(load_game(part["game"]).name)):
+                scores = {(row["player"], row["opponent"]): f"{100 * row['score']:.0f} %" for row in part["matches"]}
+                cells = [f"`{part['game']}`", f"`{name}`", *(scores.get(pairing, "") for pairing in _SUMMARY)]
+                lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def shipped_tables() -> str:
@@ -54,12 +72,12 @@ def _training_row(name: str, folder: Path, description: Mapping[str, Any]) -> st
 
 
 def page_with_tables(text: str) -> str:
-    """Return the text of a page with :func:`shipped_tables` between its two marker lines.
+    """Return the text of a page with the :func:`summary_table` between its two marker lines.
 
     Raises:
         ValueError: the markers do not both occur exactly once, in order.
     """
-    return replace_block(text, _BEGIN, _END, shipped_tables())
+    return replace_block(text, _BEGIN, _END, summary_table())
 
 
 if __name__ == "__main__":

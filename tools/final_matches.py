@@ -5,6 +5,7 @@ They are played as one arena per game, so they are stored in chunks and can be p
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from pydantic import Field
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.folder import checkpoint_hashes, date_of_games, folder_name
+from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
 from stoneworks.evaluation.player_rating import MatchSummary, rate_summaries
@@ -107,7 +108,7 @@ def play_final_matches(
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
         rows = [_row(match) for match in result.matches]
         parts.append({"game": settings.game, "matches": rows, "ratings": _ratings(game, rows)})
-        dates.append(date_of_games(arena))
+        dates.append(_date_of_games(arena))
     own, *of_others = parts
     for row in own["matches"]:
         row["target"] = TARGETS.get((row["player"], row["opponent"]))
@@ -125,6 +126,12 @@ def play_final_matches(
         "other_games": of_others,
         **circumstances,
     }
+
+
+def _date_of_games(folder: Path) -> datetime.date:
+    """Return the day, in UTC, on which the last games in the folder of an arena were written."""
+    newest = max(file.stat().st_mtime for file in (folder / "games").iterdir())
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
 
 
 def _arenas(checkpoint: Checkpoint, matches: FinalMatches) -> list[tuple[Game, ArenaSettings, dict[str, str]]]:

@@ -150,28 +150,18 @@ def section(findings: Findings, picture: str) -> str:
     low, high = wilson_interval(score * number, number)
     lengths = np.array(found.lengths)
     likely = [action for action in np.argsort(-found.opening)[:5] if found.opening[action] > 0]
-    rows = [
-        ("score of the first player", f"{percent(score)} (95 % interval {percent(low, high)})"),
-        ("draws", percent(found.draws / number)),
-        *((f"games that end by `{reason}`", percent(count / number)) for reason, count in found.reasons.most_common()),
-        (
-            "length in actions",
-            f"median {np.median(lengths):.0f}, shortest {lengths.min()}, longest {lengths.max()}",
-        ),
-    ]
-    if found.swaps is not None:
-        rows.append(("games with a swap", percent(found.swaps / number)))
+    swaps = "" if found.swaps is None else f"; swaps {percent(found.swaps / number)}"
+    ends = ", ".join(f"`{reason}` {percent(count / number)}" for reason, count in found.reasons.most_common())
     actions = ", ".join(
         f"`{found.game.action_to_string(int(action))}` {percent(float(found.opening[action]))}" for action in likely
     )
-    rows.append(("preferred first actions", actions))
-    table = "\n".join(f"| {name} | {value} |" for name, value in rows)
     return (
-        f"{number} games of `{found.agent}@{found.simulations}` against itself on `{found.game}`, "
-        f"{found.num_distinct_games} of them distinct; the first {found.sampled_actions} actions of each were sampled from the "
-        f"policy of the search. Played on {datetime.datetime.now(datetime.UTC).date().isoformat()}. They describe this agent, "
-        f"which is far from perfect play, more than the game.\n\n"
-        f"| | |\n|---|---|\n{table}\n\n"
+        f"{number} games of `{found.agent}@{found.simulations}` against itself on `{found.game}` "
+        f"({found.num_distinct_games} distinct; {found.sampled_actions} sampled actions; "
+        f"{datetime.datetime.now(datetime.UTC).date().isoformat()}):\n"
+        f"first player {percent(score)} (95 % interval {percent(low, high)}); draws {percent(found.draws / number)}{swaps}; "
+        f"length median {np.median(lengths):.0f}, shortest {lengths.min()}, longest {lengths.max()}; ends: {ends};\n"
+        f"first actions: {actions}.\n\n"
         f"![The search policy of the first action; darker cells are more probable]({picture})\n"
     )
 

@@ -1,27 +1,11 @@
-"""Updates the tables of the shipped ladders on a page: ``python -m tools.ladder_tables docs/arena.md``."""
+"""Tables of the shipped ladders for the documentation site, as Markdown generated from their files."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from stoneworks.evaluation.ladder import Ladder, shipped_ladders
-from stoneworks.files import write_whole
+from stoneworks.evaluation.ladder import Ladder
 from stoneworks.text import percent
-from tools.pages import replace_block
-
-_BEGIN = "<!-- the ladders, by `make ladder-tables` -->"
-_END = "<!-- end of the ladders -->"
-
-
-def page_with_ladders(text: str) -> str:
-    """Return the text of a page with the tables of the shipped ladders between its two markers.
-
-    Raises:
-        ValueError: the markers do not occur exactly once each, in order.
-    """
-    return replace_block(text, _BEGIN, _END, tables_of(tuple(shipped_ladders().values())))
 
 
 def tables_of(ladders: Sequence[Ladder]) -> str:
@@ -53,8 +37,3 @@ def tables_of(ladders: Sequence[Ladder]) -> str:
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n" if parts else "There are no ladders yet.\n"
-
-
-if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    write_whole(page, page_with_ladders(page.read_text(encoding="utf-8")))

@@ -12,7 +12,7 @@ from typing import cast
 
 import typer
 
-from stoneworks.cli import arena, compile, play, replay, train, web
+from stoneworks.cli import arena, compile, play, replay, solve, train, web
 
 app = typer.Typer(
     name="stoneworks",
@@ -44,6 +44,8 @@ for command in (
     web.web,
     arena.arena,
     arena.rate,
+    solve.solve,
+    solve.accuracy,
 ):
     app.command()(command)
 app.command("compile")(compile.compile_command)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from stoneworks.envs.rules import IllegalActionError, State
 from stoneworks.models import Bot
 
-HELP = """Type an action, or one of these:
+HELP = """Type an action, several actions of a turn on one line, or one of these:
   hint  what a bot would play
   undo  go back to your last decision
-  help  this text
+  help  the rules in short, and this text
   quit  leave the game"""
 
 
@@ -70,20 +70,26 @@ class TerminalGame:
             elif text == "hint":
                 print(f"{self.adviser.name} would play {game.action_to_string(self.adviser.step(self.state))}")
             elif text == "help":
-                print(f"{game.action_help}.\n{HELP}")
-            elif text and self._act(text):
+                print("\n".join([*game.guide.rules, "", f"{game.action_help}.", HELP]))
+            elif text and self._act(text.split()):
                 return True
 
-    def _act(self, text: str) -> bool:
-        """Apply the human's action and return whether it was legal; otherwise print the reason."""
-        before = self.state.clone()
-        try:
-            action = self.state.get_game().string_to_action(text)
-        except IllegalActionError as error:
-            print(f"{error} (type help for help)")
-            return False
-        if not self.state.try_apply_action(action):
-            print(f"{text} is illegal here")
-            return False
+    def _act(self, texts: list[str]) -> bool:
+        """Apply the human's actions and return whether all were legal; otherwise print the reason and apply none."""
+        before, after = self.state, self.state.clone()
+        for text in texts:
+            try:
+                action = after.get_game().string_to_action(text)
+            except IllegalActionError as error:
+                print(f"{error} (type help for help)")
+                return False
+            if after.current_player() != self.seat and not after.is_terminal():
+                print(f"{text} is illegal: the turn is over")
+                return False
+            if reason := after.explain_illegal(action):
+                print(f"{text} is illegal: {reason}")
+                return False
+            after.apply_action(action)
+        self.state = after
         self.decisions.append(before)
         return True

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.table import Table
@@ -22,29 +23,29 @@ from stoneworks.envs.rules import game_names, load_game
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import load_bot
 
-COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
+COMMAND = [sys.executable, "-m", "stoneworks"]
 
 
-class Run:
-    """What a run of the command line came to: its exit code and what it wrote."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._capsys = capsys
-        self._monkeypatch = monkeypatch
-
-    def __call__(self, *arguments: str, typed: str = "") -> tuple[int, str, str]:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        written = self._capsys.readouterr()
-        assert isinstance(leaving.value.code, int)
-        return leaving.value.code, written.out, written.err
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    return Run(capsys, monkeypatch)
+    """Run the command line; return its exit code and what it wrote."""
+
+    def run_once(*arguments: str, typed: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, *capsys.readouterr()
+
+    return run_once
+
+
+def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, **options)
 
 
 def test_games_lists_every_game_with_its_options(run: Run) -> None:
@@ -56,12 +57,16 @@ def test_games_lists_every_game_with_its_options(run: Run) -> None:
             assert option in out
 
 
-@pytest.mark.parametrize("command", ["games", "play", "match", "train", "report"])
+@pytest.mark.parametrize(
+    "command",
+    ["games", "play", "match", "train", "report", "arena", "rate", "ladder", "ladder show", "ladder make"],
+)
 def test_every_command_has_a_help_text(run: Run, command: str) -> None:
-    code, out, err = run(command, "--help")
+    *parents, name = command.split()
+    code, out, err = run(*parents, name, "--help")
     assert (code, err) == (0, "")
     assert "Usage" in out
-    assert command in run("--help")[1]
+    assert name in run(*parents, "--help")[1]
 
 
 @pytest.mark.parametrize(("arguments", "named"), [((), "train"), (("ladder",), "make")])
@@ -85,20 +90,8 @@ def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) ->
 
 def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    command = (
-        "match",
-        "greedy",
-        "random",
-        "--game",
-        "vadus(size=3)",
-        "--pairs",
-        "5",
-        "--seed",
-        "4",
-        "--save",
-        str(path),
-    )
-    code, out, err = run(*command)
+    options = ("--game", "vadus(size=3)", "--pairs", "5", "--seed", "4", "--save", str(path))
+    code, out, err = run("match", "greedy", "random", *options)
     assert code == 0
     records = read_records(path)
     assert len(records) == 10
@@ -108,7 +101,10 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
     for text in ("greedy", "random", "vadus(size=3)", "95 % interval", f"{won} /", "10 distinct"):
         assert text in out
     assert "10/10" in err, "the progress bar stands on standard error"
-    assert run(*command)[1] == out, "equal seeds give equal results"
+    assert run("match", "greedy", "random", *options)[1] == out, "equal seeds give equal results"
+
+
+MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
 
 
 @pytest.mark.parametrize(
@@ -123,13 +119,11 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
             "unknown bot 'nobody'; valid names: 'random', 'greedy'",
         ),
         (["match", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "0"], "'--pairs'"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "many"], "--pairs"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--seed", "-1"], "got '-1'"),
-        (
-            ["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "/no/such/folder/x"],
-            "save must be a file in an existing folder, got '/no/such/folder/x'",
-        ),
+        ([*MATCH, "--pairs", "0"], "'--pairs'"),
+        ([*MATCH, "--pairs", "many"], "--pairs"),
+        ([*MATCH, "--seed", "-1"], "got '-1'"),
+        ([*MATCH, "--save", "/no/such/folder/x"], "save must be a file in an existing folder, got '/no/such/folder/x'"),
+        ([*MATCH, "--save", "."], "save must be a file"),
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
         (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
@@ -137,13 +131,10 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
         (["play", "vadus", "--seat", "2"], "got '2'"),
-        (["play", "vadus", "--seat=2"], "got '2'"),
         (["play", "vadus", "--opponent", ""], "unknown bot ''"),
         (["play", "vadus", "--opponent", "random:"], "nothing follows the colon"),
-        (["match", "greedy", "random", "--game", "vadus(size=2)", "--save", "."], "save must be a file"),
-        (["replay", "no.jsonl", "--html", "."], "html must be a file"),
-        (["arena", "random", "nobody", "--game", "vadus(size=2)"], "unknown bot 'nobody'"),
         (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
+        (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         *(
             pytest.param(*case, marks=pytest.mark.needs("torch"))
             for case in (
@@ -214,20 +205,44 @@ def play_typed(typed: str, *, game: str = "vadus(size=3)", seat: int = 0) -> tup
     return terminal, target.getvalue()
 
 
+def first_action(terminal: TerminalGame) -> str:
+    return terminal.state.action_to_string(terminal.state.history()[0])
+
+
 def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
     terminal, out = play_typed("zz\n\npass\n c3 \n")
     assert "'zz' is not a valid action" in out
-    assert "pass is illegal here" in out, "V1: no pass on the first turn"
-    assert terminal.state.action_to_string(terminal.state.history()[0]) == "c3"
+    assert "pass is illegal: V1: the first turn is a stone, not a pass" in out
+    assert first_action(terminal) == "c3"
     complaints = out[: out.index("greedy plays")].split("> ")[1:]
     # After the two lines and the empty one it asks again at once, without the board.
     assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
 
 
+def test_help_explains_the_rules() -> None:
+    out = play_typed("help\n")[1]
+    for sentence in load_game("vadus").guide.rules:
+        assert sentence in out
+
+
+def test_several_actions_of_a_turn_are_typed_on_one_line() -> None:
+    before = play_typed("c3\n")[0].state
+    one, two = (before.action_to_string(action) for action in before.legal_actions()[:2])
+    state = play_typed(f"c3\n{one} {two}\n")[0].state
+    assert [state.action_to_string(action) for action in state.history()[3:5]] == [one, two]
+    for typed, reason in (
+        (f"{one} c3", "c3 is illegal: V2: c3 is occupied"),
+        (f"{one} {two} {one}", "the turn is over"),
+    ):
+        terminal, out = play_typed(f"c3\n{typed}\n")
+        assert reason in out
+        assert terminal.state == before, "none of them is played"
+
+
 def test_undo_goes_back_to_the_last_decision_of_the_person() -> None:
     terminal, out = play_typed("undo\nc3\nundo\na3\n")
     assert "There is nothing to undo." in out
-    assert terminal.state.action_to_string(terminal.state.history()[0]) == "a3"
+    assert first_action(terminal) == "a3"
     assert len(terminal.state.history()) == 3, "the bot has answered with two stones"
 
 
@@ -260,19 +275,6 @@ def test_help_names_the_actions_and_the_commands() -> None:
         assert command in after
 
 
-def test_the_installed_command_reads_a_pipe_and_leaves_no_traceback() -> None:
-    done = subprocess.run(
-        [*COMMAND, "play", "vadus(size=2)", "--seed", "0"],
-        input="b2\nnonsense\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0
-    assert "'nonsense' is not a valid action" in done.stdout
-    assert "Traceback" not in done.stderr
-
-
 def test_an_interruption_is_exit_code_130() -> None:
     process = subprocess.Popen(
         [*COMMAND, "play", "vadus(size=2)"],
@@ -294,22 +296,20 @@ def test_an_interruption_is_exit_code_130() -> None:
 
 
 def test_an_ascii_terminal_shows_the_table_of_an_arena(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "stoneworks", "arena", "random", "greedy", "--game", "vadus(size=2)"),
-            *("--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")),
-        ],
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
-        capture_output=True,
-        check=False,
-    )
+    options = ["--game", "vadus(size=2)", "--pairs", "2", "--workers", "1", "--folder", str(tmp_path / "arena")]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    done = run_process("arena", "random", "greedy", *options, env=environment)
     assert done.returncode == 0, done.stderr
-    assert b"greedy" in done.stdout
+    assert "greedy" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes standard input")
-def test_play_without_standard_input_is_an_error_in_one_line() -> None:
-    command = shlex.join([sys.executable, "-m", "stoneworks", "play", "vadus(size=2)", "--opponent", "random"])
+def test_play_reads_a_pipe_and_without_standard_input_is_an_error_in_one_line() -> None:
+    done = run_process("play", "vadus(size=2)", "--seed", "0", input="b2\nnonsense\n")
+    assert done.returncode == 0
+    assert "'nonsense' is not a valid action" in done.stdout
+    assert "Traceback" not in done.stderr
+    command = shlex.join([*COMMAND, "play", "vadus(size=2)", "--opponent", "random"])
     done = subprocess.run(["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "standard input" in done.stderr
@@ -330,7 +330,22 @@ def device_memory_error() -> Exception:
     return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nSee documentation")
 
 
-def check_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "make_error",
+    [
+        lambda: RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
+        lambda: RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
+        MemoryError,
+        lambda: OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
+        pytest.param(self_play_error, marks=pytest.mark.needs("torch")),
+        pytest.param(device_memory_error, marks=pytest.mark.needs("torch")),
+    ],
+)
+def test_an_error_of_the_machine_or_of_training_is_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, make_error: Callable[[], Exception]
+) -> None:
+    error = make_error()
+
     def fail(**arguments: object) -> None:
         raise error
 
@@ -339,28 +354,6 @@ def check_error_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Ex
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert (str(error).splitlines() or ["memory"])[0] in err
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        RuntimeError("CUDA error: device-side assert triggered\nCompile with ..."),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory\nframe #0"),
-        MemoryError(),
-        OSError(28, "No space left on device", "runs/a/metrics.jsonl"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_an_error_of_the_machine_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    check_error_is_one_line(run, monkeypatch, error)
-
-
-@pytest.mark.needs("torch")
-@pytest.mark.parametrize("make_error", [self_play_error, device_memory_error])
-def test_an_error_of_training_is_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch, make_error: Callable[[], Exception]
-) -> None:
-    check_error_is_one_line(run, monkeypatch, make_error())
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,3 +388,14 @@ def test_a_game_that_cannot_be_saved_is_an_error_that_names_the_file(tmp_path: P
     assert done.stderr.splitlines()[-1] == f"stoneworks: [Errno 27] File too large: '{file}'"
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.needs("torch")
+def test_training_says_why_it_took_more_positions_than_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from stoneworks.training.runs.run import TrainingResult
+
+    result = TrainingResult(checkpoint=Path("checkpoint"), done=4871, seconds=9.0, per_second=500.0, finished=True)
+    monkeypatch.setattr("stoneworks.training.runs.display.train", lambda *_, **__: result)
+    code, out, _ = run("train", "vadus-5", "--positions", "3000")
+    assert code == 0
+    assert "a run ends with a whole iteration, whose games are finished: 1871 positions more than 3000" in out

@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,10 +50,11 @@ from stoneworks.evaluation.results import save_picture
 from stoneworks.evaluation.workers import play_chunks
 from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
-from tools.ladder_tables import page_with_ladders, tables_of
+from tools.ladder_tables import tables_of
 
 COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
 GAME = "vadus(size=3)"
+OF_GAME = ("--game", GAME)
 
 
 class WeakenedBot(Bot):
@@ -75,9 +77,29 @@ def weakened(weakness: float) -> Callable[[Game, int], Bot]:
     return lambda game, seed: WeakenedBot(game, seed, weakness)
 
 
-def match(num_pairs: int = 12, **options: object) -> ArenaSettings:
-    options = {"chunk_pairs": 4, **options}
-    return ArenaSettings(game=GAME, pairings=(("greedy", "random"),), num_pairs=num_pairs, **options)  # type: ignore[arg-type]
+def settings_of(*pairings: tuple[str, str], num_pairs: int = 12, **options: Any) -> ArenaSettings:
+    return ArenaSettings(**{"game": GAME, "pairings": pairings, "num_pairs": num_pairs, **options})
+
+
+def match(num_pairs: int = 12, **options: Any) -> ArenaSettings:
+    return settings_of(("greedy", "random"), num_pairs=num_pairs, **{"chunk_pairs": 4, **options})
+
+
+@pytest.fixture(scope="module")
+def finished_arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arena") / "played"
+    play_arena(match(), folder)
+    return folder
+
+
+@pytest.fixture
+def played(finished_arena: Path, tmp_path: Path) -> Path:
+    """The folder of an arena that is over; each test has a copy of its own."""
+    return Path(shutil.copytree(finished_arena, tmp_path / "played"))
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def interrupt_after(num_pairs: int) -> Callable[[ArenaResult], None]:
@@ -106,16 +128,15 @@ def test_schedules_have_the_expected_pairings() -> None:
         (lambda: gauntlet("x", ["a", "b"]), r"gauntlet must be .*got 'x'"),
         (lambda: neighbors(["a", "b"], 0), "neighbors must be .* got 0"),
         (lambda: match(0), "num_pairs must be .* got 0"),
+        (lambda: match(10**9), "num_pairs must be <= 10000000, got 1000000000"),
+        (lambda: match(10**7, chunk_pairs=1), "num_pairs must give at most 1000000 chunks"),
         (lambda: match(chunk_pairs=0), "chunk_pairs must be .* got 0"),
         (lambda: match(seed=-1), "seed must be .* got -1"),
         (lambda: match(opening_actions=True), "opening_actions must be .* got True"),
-        (lambda: ArenaSettings(game="chess", pairings=(("a", "b"),)), "unknown game 'chess'"),
-        (lambda: ArenaSettings(game=GAME, pairings=()), "pairings must .* at least 1 item"),
-        (lambda: ArenaSettings(game=GAME, pairings=(("a", "a"),)), "two different players, got 'a'"),
-        (
-            lambda: ArenaSettings(game=GAME, pairings=round_robin("abc"), sprt=Sprt()),
-            "sprt requires a single pairing, got 3",
-        ),
+        (lambda: match(game="chess"), "unknown game 'chess'"),
+        (lambda: settings_of(), "pairings must .* at least 1 item"),
+        (lambda: settings_of(("a", "a")), "two different players, got 'a'"),
+        (lambda: settings_of(*round_robin("abc"), sprt=Sprt()), "sprt requires a single pairing, got 3"),
     ],
 )
 def test_invalid_settings_are_errors_with_the_reason(make: Callable[[], object], complaint: str) -> None:
@@ -127,51 +148,31 @@ def test_invalid_settings_are_errors_with_the_reason(make: Callable[[], object],
 
 
 def test_an_arena_plays_pairs_of_games_from_the_same_opening_with_seats_swapped(tmp_path: Path) -> None:
-    settings = match(10)
-    result = play_arena(settings, tmp_path / "arena")
-    assert result.finished
-    assert (result.num_pairs, result.num_games) == (10, 20)
+    result = play_arena(match(10), tmp_path / "arena")
+    assert (result.finished, result.num_pairs, result.num_games) == (True, 10, 20)
+    points = 0.0
     for first, second in zip(result.records[::2], result.records[1::2], strict=True):
-        assert first.players == ("greedy", "random")
-        assert second.players == ("random", "greedy")
+        assert (first.players, second.players) == (("greedy", "random"), ("random", "greedy"))
         assert first.actions[:3] == second.actions[:3]
         assert first.metadata["pair"] == second.metadata["pair"]
-    openings = {record.actions[:3] for record in result.records}
-    assert len(openings) > 5
+        points += first.metadata["score"] + 1 - second.metadata["score"]
+    assert len({record.actions[:3] for record in result.records}) > 5
     for record in result.records:
         winner = record.replay().outcome().winner  # type: ignore[union-attr]
         assert record.metadata["score"] == {0: 1, 1: 0, None: 0.5}[winner]
-    points = sum(
-        record.metadata["score"] if record.players[0] == "greedy" else 1 - record.metadata["score"]
-        for record in result.records
-    )
     assert result.matches[0].scores.sum() == points
     assert result.num_distinct_games == len({record.actions for record in result.records})
+    other = play_arena(match(10, seed=1), tmp_path / "other")
+    assert {record.actions for record in result.records}.isdisjoint(record.actions for record in other.records)
 
 
-def test_stored_games_are_read_unchanged(tmp_path: Path) -> None:
-    result = play_arena(match(), tmp_path)
-    again = load_arena(tmp_path)
-    assert again.settings == result.settings
-    assert again.records == result.records
-    assert results_of(again) == results_of(result)
-
-
-def test_more_workers_play_the_same_games(tmp_path: Path) -> None:
-    settings = ArenaSettings(
-        game=GAME, pairings=(("greedy", "random"), ("random", "greedy")), num_pairs=10, chunk_pairs=4
-    )
+def test_more_workers_play_the_same_games_in_the_same_files(tmp_path: Path) -> None:
+    settings = settings_of(("greedy", "random"), ("random", "greedy"), num_pairs=10, chunk_pairs=4)
     alone = play_arena(settings, tmp_path / "alone")
-    together = play_arena(settings, tmp_path / "together", workers=2)
-    assert together.records == alone.records
+    assert play_arena(settings, tmp_path / "together", workers=2).records == alone.records
     files = [sorted(path.name for path in (tmp_path / name / "games").iterdir()) for name in ("alone", "together")]
     assert files[0] == files[1]
     assert len(files[0]) == 6
-
-
-def test_another_seed_plays_other_games(tmp_path: Path) -> None:
-    one, other = (play_arena(match(4, seed=seed), tmp_path / str(seed)) for seed in (0, 1))
-    assert {record.actions for record in one.records}.isdisjoint(record.actions for record in other.records)
 
 
 def test_an_interrupted_arena_resumes_with_the_same_games(tmp_path: Path) -> None:
@@ -220,41 +221,34 @@ def test_a_match_stops_by_its_sequential_test_whatever_the_workers(tmp_path: Pat
 
 def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
     players = {"half": weakened(0.5), "tenth": weakened(0.1)}
-    settings = ArenaSettings(game=GAME, pairings=round_robin(["random", "half", "tenth"]), num_pairs=40)
+    settings = settings_of(*round_robin(["random", "half", "tenth"]), num_pairs=40)
     result = play_arena(settings, tmp_path, players)
     assert result.ratings.order == ("tenth", "half", "random")
     assert result.ratings.rating("random") == (0, 0)
     assert result.ratings.likelihood_of_superiority("half", "random") > 0.95
-    again = play_arena(settings, tmp_path.with_name("again"), players)
-    assert again.records == result.records
-
-
-def test_a_bot_object_can_be_a_player(tmp_path: Path) -> None:
-    bot = WeakenedBot(load_game(GAME), 3, 0.2)
-    result = play_arena(ArenaSettings(game=GAME, pairings=(("mine", "random"),), num_pairs=8), tmp_path, {"mine": bot})
-    assert result.num_games == 16
-    assert {player for record in result.records for player in record.players} == {"mine", "random"}
+    assert play_arena(settings, tmp_path.with_name("again"), players).records == result.records
 
 
 # -- Errors --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(tmp_path: Path) -> None:
-    play_arena(match(4), tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for settings, difference in (
-        (match(8), "num_pairs is 4 in .* and 8 here"),
-        (match(4, seed=1), "seed is 0 in .* and 1 here"),
-        (match(4, sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
-        (
-            ArenaSettings(game="vadus(size=4)", pairings=(("greedy", "random"),), num_pairs=4),
-            "game is 'vadus\\(size=3\\)' in",
-        ),
-        (ArenaSettings(game=GAME, pairings=(("random", "greedy"),), num_pairs=4, chunk_pairs=4), "pairings is"),
-    ):
-        with pytest.raises(ArenaFolderError, match=difference):
-            play_arena(settings, tmp_path)
-    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+@pytest.mark.parametrize(
+    ("settings", "difference"),
+    [
+        (match(8), "num_pairs is 12 in .* and 8 here"),
+        (match(seed=1), "seed is 0 in .* and 1 here"),
+        (match(sprt=Sprt()), "sprt is None in .* and 'elo0=0,elo1=30,alpha=0.05,beta=0.05' here"),
+        (match(game="vadus(size=4)"), "game is 'vadus\\(size=3\\)' in"),
+        (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
+    ],
+)
+def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(
+    played: Path, settings: ArenaSettings, difference: str
+) -> None:
+    before = contents(played)
+    with pytest.raises(ArenaFolderError, match=difference):
+        play_arena(settings, played)
+    assert before == contents(played)
 
 
 @pytest.mark.needs("torch")
@@ -278,35 +272,45 @@ def test_a_checkpoint_after_more_training_is_another_player(search: str, tmp_pat
 
 def test_a_folder_with_other_files_is_an_error_and_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
-        play_arena(match(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "notes.tmp").touch()
+    for folder, name in ((tmp_path, "thesis.txt"), (tmp_path / "another", "notes.tmp")):
+        with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
+            play_arena(match(), folder)
+        assert [path.name for path in folder.iterdir() if path.is_file()] == [name]
     with pytest.raises(ArenaFolderError, match=r"arena\.json is missing"):
         load_arena(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"game": "chess"}'])
-def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
-    (tmp_path / "arena.json").write_text(text)
-    with pytest.raises(ArenaFolderError, match=r"arena\.json"):
-        load_arena(tmp_path)
+def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_written(tmp_path: Path) -> None:
+    (tmp_path / ".arena.json.999.tmp").write_text("{")
+    assert play_arena(match(4), tmp_path).matches
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("sprt", 5), ("pairings", 5), ("pairings", [["a"]]), ("pairings", [[1, 2]]), ("game", []), ("num_pairs", "9")],
+    "change",
+    [
+        *("{", "[]", "{}", '{"game": "chess"}'),
+        *(
+            {"sprt": 5},
+            {"pairings": 5},
+            {"pairings": [["a"]]},
+            {"pairings": [[1, 2]]},
+            {"game": []},
+            {"num_pairs": "9"},
+        ),
+    ],
 )
-def test_settings_of_another_type_are_an_error_that_names_the_file(tmp_path: Path, name: str, value: object) -> None:
-    play_arena(match(4), tmp_path / "arena")
-    file = tmp_path / "arena" / "arena.json"
-    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), name: value}), encoding="utf-8")
+def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Any) -> None:
+    file = played / "arena.json"
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(change if isinstance(change, str) else json.dumps(fields | change), encoding="utf-8")
     with pytest.raises(ArenaFolderError, match=r"arena\.json"):
-        load_arena(tmp_path / "arena")
+        load_arena(played)
 
 
-def test_games_that_do_not_belong_are_an_error_that_names_the_file(tmp_path: Path) -> None:
-    play_arena(match(8), tmp_path)
-    one, other = sorted((tmp_path / "games").iterdir())
+def test_games_that_do_not_belong_are_an_error_that_names_the_file(played: Path) -> None:
+    one, other, _ = sorted((played / "games").iterdir())
     records = read_records(one)
     for changed, complaint in (
         (records[:-1], "must contain 8 games, got 7"),
@@ -314,28 +318,30 @@ def test_games_that_do_not_belong_are_an_error_that_names_the_file(tmp_path: Pat
     ):
         write_records(one, changed)
         with pytest.raises(ArenaFolderError, match=complaint):
-            load_arena(tmp_path)
+            load_arena(played)
     one.write_text(other.read_text(encoding="utf-8")[:-20], encoding="utf-8")
     with pytest.raises(ArenaFolderError, match=f"{one.name}, line 8"):
-        load_arena(tmp_path)
+        load_arena(played)
 
 
-class BrokenBot(Bot):
+class AnsweringBot(Bot):
+    """Returns an action that is given, or raises an error."""
+
+    def __init__(self, answer: int | None = None) -> None:
+        self._answer = answer
+
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        raise ZeroDivisionError("the bot's own mistake")
-
-
-class CheatingBot(Bot):
-    def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
-        return [], -3
+        if self._answer is None:
+            raise ZeroDivisionError("the bot's own mistake")
+        return [], self._answer
 
 
 @pytest.mark.parametrize(
-    ("bot", "complaint"), [(BrokenBot(), "the bot's own mistake"), (CheatingBot(), "BotPlayError")]
+    ("bot", "complaint"), [(AnsweringBot(), "the bot's own mistake"), (AnsweringBot(-3), "BotPlayError")]
 )
 def test_a_failing_player_is_an_error_that_names_the_pairing(tmp_path: Path, bot: Bot, complaint: str) -> None:
     with pytest.raises(ArenaPlayError, match=f"'mine' against 'random': .*{complaint}"):
-        play_arena(ArenaSettings(game=GAME, pairings=(("mine", "random"),), num_pairs=2), tmp_path, {"mine": bot})
+        play_arena(settings_of(("mine", "random"), num_pairs=2), tmp_path, {"mine": bot})
 
 
 class HoldingBot(WeakenedBot):
@@ -352,20 +358,21 @@ class HoldingBot(WeakenedBot):
 
 
 def test_players_that_the_arena_made_are_closed_and_others_are_not(tmp_path: Path) -> None:
-    settings = ArenaSettings(game=GAME, pairings=(("mine", "random"),), num_pairs=6, chunk_pairs=2)
+    settings = settings_of(("mine", "random"), num_pairs=6, chunk_pairs=2)
     play_arena(settings, tmp_path / "made", {"mine": HoldingBot})
     assert HoldingBot.num_open == 0
     bot = HoldingBot(load_game(GAME), 0)
-    play_arena(settings, tmp_path / "given", {"mine": bot})
+    result = play_arena(settings, tmp_path / "given", {"mine": bot})
     assert HoldingBot.num_open == 1
     bot.close()
+    assert {player for record in result.records for player in record.players} == {"mine", "random"}
 
 
 def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) -> None:
     for settings, players, workers, complaint in (
-        (ArenaSettings(game=GAME, pairings=(("nobody", "random"),)), {}, 1, "unknown bot 'nobody'"),
+        (settings_of(("nobody", "random")), {}, 1, "unknown bot 'nobody'"),
         (match(), {"other": "greedy"}, 1, "player 'other' is in no pairing"),
-        (match(), {"greedy": BrokenBot()}, 2, r"workers must be .*got 2"),
+        (match(), {"greedy": AnsweringBot()}, 2, r"workers must be .*got 2"),
         (match(), {}, 0, "workers must be .* got 0"),
     ):
         with pytest.raises(ValueError, match=complaint):
@@ -374,7 +381,7 @@ def test_names_are_checked_before_anything_is_played_or_written(tmp_path: Path) 
 
 
 def test_an_error_in_a_worker_is_raised_in_the_caller() -> None:
-    settings = ArenaSettings(game=GAME, pairings=(("nobody", "random"),), num_pairs=4)
+    settings = settings_of(("nobody", "random"), num_pairs=4)
     with pytest.raises(ArenaPlayError, match="'nobody' against 'random': UnknownBotError"):
         list(play_chunks(settings, {"nobody": "nobody", "random": "random"}, settings.chunks, 2))
     assert not multiprocessing.active_children()
@@ -394,39 +401,42 @@ def test_a_terminated_worker_is_an_error() -> None:
 # -- Reports -------------------------------------------------------------------------------------------------------------
 
 
-def test_results_agree_with_the_games(tmp_path: Path) -> None:
+def test_results_agree_with_the_games_and_games_are_read_unchanged(tmp_path: Path) -> None:
     result = play_arena(match(), tmp_path)
+    again = load_arena(tmp_path)
+    assert (again.settings, again.records) == (result.settings, result.records)
+    assert results_of(again) == results_of(result)
     fields = results_of(result).to_fields()
     first, second = fields["players"]
     assert (first["name"], second["name"], second["elo"], second["error"]) == ("greedy", "random", 0, 0)
     assert first["points"] + second["points"] == first["games"] == fields["games"] == 24
     assert first["over_next"]["elo"] == pytest.approx(first["elo"])
     (pairing,) = fields["pairings"]
-    assert sum(pairing["pentanomial"]) == 12
-    assert sum(pairing["won_drawn_lost_as_player_0"]) == sum(pairing["won_drawn_lost_as_player_1"]) == 12
+    by_seat = [pairing[f"won_drawn_lost_as_player_{player}"] for player in (0, 1)]
+    assert sum(pairing["pentanomial"]) == sum(by_seat[0]) == sum(by_seat[1]) == 12
     won = sum(record.winner is not None and record.players[record.winner] == "greedy" for record in result.records)
-    assert pairing["won_drawn_lost_as_player_0"][0] + pairing["won_drawn_lost_as_player_1"][0] == won
+    assert by_seat[0][0] + by_seat[1][0] == won
 
 
-def test_forfeits_are_counted_and_shown(tmp_path: Path) -> None:
-    result = play_arena(match(), tmp_path)
-    (played,) = result.matches
-    lost = next(index for index, record in enumerate(played.records) if record.winner == 0 and index % 2 == 0)
-    records = list(played.records)
+def test_forfeits_are_counted_and_shown(finished_arena: Path) -> None:
+    result = load_arena(finished_arena)
+    (match_played,) = result.matches
+    records = list(match_played.records)
+    lost = next(index for index, record in enumerate(records) if record.winner == 0 and index % 2 == 0)
     records[lost] = records[lost].replace(reason=FORFEIT_REASONS[0])
-    summary = results_of(replace(result, matches=(replace(played, records=tuple(records)),)))
+    summary = results_of(replace(result, matches=(replace(match_played, records=tuple(records)),)))
     assert summary.pairings[0].forfeits == (0, 1)
     assert summary.pairings_table().caption == "random has forfeited 1 games of greedy against random"
     assert results_of(result).pairings_table().caption is None
 
 
 @pytest.mark.needs("matplotlib")
-@pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])
-def test_a_picture_is_drawn(tmp_path: Path, name: str, begin: bytes) -> None:
-    result = play_arena(match(4), tmp_path / "arena")
-    save_picture(tmp_path / name, result.ratings, result.matches, "a title")
-    assert (tmp_path / name).read_bytes().startswith(begin)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "arena"])
+def test_a_picture_is_drawn(finished_arena: Path, tmp_path: Path) -> None:
+    result = load_arena(finished_arena)
+    for name, begin in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
+        save_picture(tmp_path / name, result.ratings, result.matches, "a title")
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "a.svg"]
 
 
 # -- Ladders -------------------------------------------------------------------------------------------------------------
@@ -435,11 +445,9 @@ def test_a_picture_is_drawn(tmp_path: Path, name: str, begin: bytes) -> None:
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
     """A ladder of three players."""
-    players = {"half": weakened(0.5)}
-    settings = ArenaSettings(game=GAME, pairings=neighbors(["random", "half", "greedy"], 2), num_pairs=60)
-    return Ladder.of_result(
-        play_arena(settings, tmp_path_factory.mktemp("ladder"), players), "stoneworks ladder make ..."
-    )
+    settings = settings_of(*neighbors(["random", "half", "greedy"], 2), num_pairs=60)
+    result = play_arena(settings, tmp_path_factory.mktemp("ladder"), {"half": weakened(0.5)})
+    return Ladder.of_result(result, "stoneworks ladder make ...")
 
 
 def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
@@ -456,44 +464,40 @@ def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> N
 
 
 def test_a_player_is_rated_on_a_ladder(ladder: Ladder, tmp_path: Path) -> None:
-    def rated() -> RateResult:
-        anchors = {"half": weakened(0.5)}
-        settings = RateSettings(name="mine", num_pairs=20, num_anchors=2)
-        return rate(weakened(0.2), ladder, tmp_path, settings, anchors=anchors)
+    anchors = {"half": weakened(0.5)}
 
-    result = rated()
-    low, high = ladder.ratings.rating("half")[0], ladder.ratings.rating("greedy")[0]
-    assert low < result.elo < high + 100
+    def rated(weakness: float, folder: str, **settings: Any) -> RateResult:
+        player = RateSettings(num_anchors=2, **settings)
+        return rate(weakened(weakness), ladder, tmp_path / folder, player, anchors=anchors)
+
+    result = rated(0.2, "mine", name="mine", num_pairs=20)
+    half, error_of_half = ladder.ratings.rating("half")
+    assert half < result.elo < ladder.ratings.rating("greedy")[0] + 100
     assert 0 < result.error < 200
     games = {match.names[1]: match.num_games for match in result.matches}
     assert games == {"random": 4, "half": 44, "greedy": 44}, "two pairs with each, twenty with the nearest"
     assert all(match.names[0] == "mine" for match in result.matches)
-    assert len(load_arena(tmp_path / "rating").records) == 80
-    again = rated()
+    assert len(load_arena(tmp_path / "mine" / "rating").records) == 80
+    again = rated(0.2, "mine", name="mine", num_pairs=20)
     assert (again.elo, again.error) == (result.elo, result.error)
     assert f"{result.elo:.0f} ± {result.error:.0f}" in str(result)
+
+    itself = rated(0.5, "itself", name="half", num_pairs=60)
+    assert itself.name == "half (rated)"
+    assert abs(itself.elo - half) < 3 * np.hypot(itself.error, error_of_half)
 
 
 @pytest.mark.needs("torch")
 def test_a_changed_checkpoint_is_not_an_anchor(tmp_path: Path) -> None:
-    settings = ArenaSettings(game="vadus(size=3)", pairings=(("vadus", "random"), ("greedy", "random")), num_pairs=2)
+    settings = settings_of(("vadus", "random"), ("greedy", "random"), num_pairs=2)
     made = Ladder.of_result(play_arena(settings, tmp_path / "made"), "by hand")
     assert [recorded.name for recorded in made.checkpoints] == ["vadus"]
     made.save(tmp_path / "ladder.json")
-    assert load_ladder("vadus(size=3)", tmp_path / "ladder.json").changed_players() == ()
+    assert load_ladder(GAME, tmp_path / "ladder.json").changed_players() == ()
     changed = made.replace(checkpoints=(made.checkpoints[0].replace(sha256="0" * 64),))
     assert changed.changed_players() == ("vadus",)
     result = rate("mcts:10", changed, tmp_path / "rated", RateSettings(num_pairs=1, scout_pairs=1))
     assert {match.names[1] for match in result.matches} == {"random", "greedy"}
-
-
-def test_a_player_of_the_ladder_gets_about_its_own_rating(ladder: Ladder, tmp_path: Path) -> None:
-    half = weakened(0.5)
-    settings = RateSettings(name="half", num_pairs=60, num_anchors=2)
-    result = rate(half, ladder, tmp_path, settings, anchors={"half": half})
-    rating, error = ladder.ratings.rating("half")
-    assert result.name == "half (rated)"
-    assert abs(result.elo - rating) < 3 * np.hypot(result.error, error)
 
 
 def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
@@ -503,22 +507,47 @@ def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
         assert game in str(error.value)
 
 
-def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(b"{", b"[]", b"{}", b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"),
+        lambda fields: fields.update(covariance=[[0]]),
+        lambda fields: fields["players"][0].pop("elo"),
+        lambda fields: fields["players"][0].update(elo=None),
+        lambda fields: fields["players"][1].update(name=["random"]),
+        lambda fields: fields.pop("made"),
+        lambda fields: fields.update(settings=[]),
+        lambda fields: fields["covariance"][0].append("x"),
+        lambda fields: fields["covariance"].pop(),
+        lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
+        lambda fields: fields.update(seat={}),
+        lambda fields: fields.update(game={"x": 1}),
+        lambda fields: fields["seat"].update(elo=10**400),
+    ],
+)
+def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Any) -> None:
+    file = tmp_path / "ladder.json"
+    if not isinstance(change, bytes):
+        fields = ladder.to_fields()
+        change(fields)
+        change = json.dumps(fields).encode()
+    file.write_bytes(change)
+    with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| must be a JSON object|.*: )"):
+        load_ladder(GAME, file)
+    with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
+        load_ladder(GAME, tmp_path / "missing.json")
+
+
+def test_a_ladder_of_another_game_or_version_is_refused(ladder: Ladder, tmp_path: Path) -> None:
     file = tmp_path / "ladder.json"
     ladder.save(file)
-    with pytest.raises(
-        LadderError, match=r"ladder\.json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"
-    ):
+    with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
     fields = json.loads(file.read_text(encoding="utf-8"))
     fields["settings"]["game_version"] = 99
     file.write_text(json.dumps(fields), encoding="utf-8")
     with pytest.raises(LadderError, match=r"game_version must be 0, the present version of vadus\(size=3\), got 99"):
         load_ladder(GAME, file)
-    for text in ("{", "[]", "{}", json.dumps({**fields, "covariance": [[0]]})):
-        file.write_text(text, encoding="utf-8")
-        with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| must be a JSON object|: )"):
-            load_ladder(GAME, file)
 
 
 def test_the_table_of_a_ladder_shows_its_ratings(ladder: Ladder) -> None:
@@ -539,36 +568,27 @@ def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
         assert sum(2 * pairing.pairs for pairing in shipped.pairings) == shipped.games
 
 
-def test_the_page_shows_the_shipped_ladders(repository: Path) -> None:
-    text = (repository / "docs" / "arena.md").read_text(encoding="utf-8")
-    assert page_with_ladders(text) == text, "`make ladder-tables` writes the tables anew"
-    with pytest.raises(ValueError, match="once each"):
-        page_with_ladders("no marks")
-
-
 # -- Commands ------------------------------------------------------------------------------------------------------------
 
 
-class Run:
-    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._capsys = capsys
-        self._monkeypatch = monkeypatch
-        monkeypatch.setenv("COLUMNS", "120")
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO())
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        written = self._capsys.readouterr()
-        assert isinstance(leaving.value.code, int)
-        return leaving.value.code, written.out, written.err
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run the command line in an empty folder; return its exit code and what it wrote."""
     monkeypatch.chdir(tmp_path)
-    return Run(capsys, monkeypatch)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+    def run_once(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, *capsys.readouterr()
+
+    return run_once
 
 
 @pytest.mark.needs("matplotlib")
@@ -590,38 +610,25 @@ def test_the_command_arena_plays_and_reports(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_command_arena_prints_the_decision_of_its_test(run: Run) -> None:
-    code, out, _ = run(
-        "arena", "greedy", "random", "--game", GAME, "--sprt", "elo1=200", "--workers", "1", "--folder", "here"
-    )
+    arguments = ["--sprt", "elo1=200", "--workers", "1", "--folder", "here"]
+    code, out, _ = run("arena", "greedy", "random", "--game", GAME, *arguments)
     assert code == 0
     assert "SPRT of greedy against random, elo0=0,elo1=200,alpha=0.05,beta=0.05: elo1 accepted" in out
     assert "the games are in here" in out
 
 
-@pytest.mark.parametrize("command", [("arena",), ("rate",), ("ladder",), ("ladder", "show"), ("ladder", "make")])
-def test_every_command_has_a_help_text(run: Run, command: tuple[str, ...]) -> None:
-    code, out, err = run(*command, "--help")
-    assert (code, err) == (0, "")
-    assert "Usage" in out
-    assert command[-1] in run(*command[:-1], "--help")[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["arena", "random", "--game", GAME], "at least two players are required, got 1"),
-        (["arena", "random", "random", "--game", GAME], "duplicate player 'random'"),
-        (["arena", "random", "nobody", "--game", GAME], "unknown bot 'nobody'"),
+        (["arena", "random", *OF_GAME], "at least two players are required, got 1"),
+        (["arena", "random", "nobody", *OF_GAME], "unknown bot 'nobody'"),
         (["arena", "random", "greedy"], "--game"),
-        (["arena", "random", "greedy", "--game", GAME, "--gauntlet", "x"], "got 'x'"),
-        (
-            ["arena", "random", "greedy", "--game", GAME, "--gauntlet", "random", "--neighbors", "1"],
-            "cannot be combined",
-        ),
-        (["arena", "random", "greedy", "--game", GAME, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
-        (["arena", "random", "greedy", "--game", GAME, "--picture", "a.txt"], "got 'a.txt'"),
+        (["arena", "random", "greedy", *OF_GAME, "--gauntlet", "x"], "got 'x'"),
+        (["arena", "random", "greedy", *OF_GAME, "--gauntlet", "random", "--neighbors", "1"], "cannot be combined"),
+        (["arena", "random", "greedy", *OF_GAME, "--sprt", "elo0=x"], "elo0 must be a number, got 'x'"),
+        (["arena", "random", "greedy", *OF_GAME, "--picture", "a.txt"], "got 'a.txt'"),
         (["rate", "greedy", "--game", "vadus(size=2)"], "no ladder for vadus(size=2)"),
-        (["rate", "greedy", "--game", GAME, "--ladder", "none.json"], "none.json"),
+        (["rate", "greedy", *OF_GAME, "--ladder", "none.json"], "none.json"),
         (["ladder", "show", "vadus(size=2)"], "no ladder for vadus(size=2)"),
         (["ladder", "make", GAME, "random", "greedy"], "output must be an existing folder, got 'models/ladders'"),
     ],
@@ -636,27 +643,27 @@ def test_bad_input_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, argumen
 
 def test_a_ladder_is_made_shown_and_rated_on_by_one_command_each(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ladders").mkdir()
-    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
-    making += ["--neighbors", "2"]
-    code, out, _ = run(*making)
-    assert code == 0
-    assert "the ladder is ladders/vadus-size-3.json" in out
     file = "ladders/vadus-size-3.json"
+    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "10", "--output", "ladders", "--workers", "1"]
+    with lock_file(tmp_path / file):
+        code, _, err = run(*making)
+        assert code == 2
+        assert f"vadus-size-3.json is in use by process {os.getpid()}" in err
+    code, out, _ = run(*making, "--neighbors", "2")
+    assert code == 0
+    assert f"the ladder is {file}" in out
     made = load_ladder(GAME, file)
-    command = made.made.command
-    assert command == (
+    assert made.made.command == (
         "stoneworks ladder make 'vadus(size=3)' random greedy "
         "--pairs 10 --opening-actions 3 --chunk-pairs 8 --seed 0 --neighbors 2"
     )
-
     code, out, _ = run("ladder", "show", GAME, "--file", file)
     assert code == 0
     assert f"{made.ratings.rating('greedy')[0]:.0f}" in out
-    assert command in out
+    assert made.made.command in out
 
-    code, out, _ = run(
-        "rate", "greedy", "--game", GAME, "--ladder", file, "--pairs", "6", "--workers", "1", "--folder", "rated"
-    )
+    options = ["--ladder", file, "--pairs", "6", "--workers", "1", "--folder", "rated"]
+    code, out, _ = run("rate", "greedy", *OF_GAME, *options)
     assert code == 0
     results = json.loads((tmp_path / "rated" / "results.json").read_text(encoding="utf-8"))
     assert f"greedy (rated) is rated {results['elo']:.0f} ± {results['error']:.0f}" in " ".join(out.split())
@@ -718,23 +725,23 @@ def is_alive(process: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, workers: str) -> None:
-    if (number, workers) == (signal.SIGKILL, "1"):
-        pytest.skip("a process that is killed can end nothing")
+@pytest.mark.parametrize(
+    ("number", "workers"),  # with one worker, a process that is killed can end nothing
+    [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGKILL, 2)],
+)
+def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, workers: int) -> None:
     script, started = tmp_path / "program.py", tmp_path / "started"
     script.write_text(DEAF_PROGRAM, encoding="utf-8")
     started.mkdir()
     bot = "exec:seconds=600," + shlex.join([sys.executable, str(script), str(started)])
-    options = ["--game", GAME, "--pairs", "8", "--workers", workers, "--folder", str(tmp_path / "arena")]
+    options = ["--pairs", "8", "--workers", str(workers), "--folder", str(tmp_path / "arena"), "--chunk-pairs", "1"]
     process = subprocess.Popen(
-        [*COMMAND, "arena", "random", bot, *options, "--chunk-pairs", "1"],
+        [*COMMAND, "arena", "random", bot, *OF_GAME, *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    while len(list(started.iterdir())) < int(workers):
+    while len(list(started.iterdir())) < workers:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
@@ -762,65 +769,3 @@ def test_a_second_start_in_the_folder_is_refused_until_the_first_is_killed(run: 
     with pytest.raises(KeyboardInterrupt):
         play_arena(settings, folder, progress=interrupt_after(0))
     assert not list(folder.rglob("*.tmp")), "what the killed process has left"
-
-
-def test_a_ladder_is_made_by_one_process_at_a_time(run: Run, tmp_path: Path) -> None:
-    making = ["ladder", "make", GAME, "random", "greedy", "--pairs", "4", "--output", ".", "--workers", "1"]
-    with lock_file(tmp_path / file_name_of(GAME)):
-        code, _, err = run(*making)
-        assert code == 2
-        assert f"vadus-size-3.json is in use by process {os.getpid()}" in err
-    assert run(*making)[0] == 0
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda fields: fields["players"][0].pop("elo"),
-        lambda fields: fields["players"][0].update(elo=None),
-        lambda fields: fields["players"][1].update(name=["random"]),
-        lambda fields: fields.pop("made"),
-        lambda fields: fields.update(settings=[]),
-        lambda fields: fields["covariance"][0].append("x"),
-        lambda fields: fields["covariance"].pop(),
-        lambda fields: fields["covariance_of"].__setitem__(0, fields["covariance_of"][1]),
-        lambda fields: fields.update(seat={}),
-        lambda fields: fields.update(game={"x": 1}),
-        lambda fields: fields["seat"].update(elo=10**400),
-    ],
-)
-def test_a_ladder_that_lacks_a_part_is_an_error_that_names_its_file(
-    ladder: Ladder, tmp_path: Path, change: Any
-) -> None:
-    file = tmp_path / "ladder.json"
-    fields = ladder.to_fields()
-    change(fields)
-    file.write_text(json.dumps(fields), encoding="utf-8")
-    with pytest.raises(LadderError, match=r"ladder\.json"):
-        load_ladder(GAME, file)
-
-
-@pytest.mark.parametrize("content", [b"\xff", b'{"a":' * 100_000, b'{"players": [' + b"1" * 9000 + b"]}"])
-def test_bytes_that_are_not_a_ladder_are_errors_that_name_the_file(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "ladder.json"
-    file.write_bytes(content)
-    with pytest.raises(LadderError, match=r"ladder\.json"):
-        load_ladder(GAME, file)
-    with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
-        load_ladder(GAME, tmp_path / "missing.json")
-
-
-def test_an_arena_that_is_too_large_is_refused_before_anything_is_built() -> None:
-    with pytest.raises(ValueError, match="num_pairs must be <= 10000000, got 1000000000"):
-        match(10**9)
-    with pytest.raises(ValueError, match="num_pairs must give at most 1000000 chunks"):
-        match(10**7, chunk_pairs=1)
-
-
-def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_written(tmp_path: Path) -> None:
-    (tmp_path / ".arena.json.999.tmp").write_text("{")
-    assert play_arena(match(), tmp_path).matches
-    (tmp_path / "another").mkdir()
-    (tmp_path / "another" / "notes.tmp").touch()
-    with pytest.raises(ArenaFolderError, match="must be a new or empty folder"):
-        play_arena(match(), tmp_path / "another")

@@ -19,6 +19,14 @@ PLAYERS = ("random", "mcts:2", "mcts:8", "greedy")
 SETTINGS = ArenaSettings(game=GAME, pairings=neighbors(PLAYERS, 2), num_pairs=10, chunk_pairs=5)
 
 
+@pytest.fixture(scope="module")
+def precise(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of games that were played until all errors were small enough."""
+    folder = tmp_path_factory.mktemp("precise") / "arena"
+    play_to_precision(SETTINGS, folder, max_error=45)
+    return folder
+
+
 def errors(result: ArenaResult) -> list[float]:
     """The standard errors of the differences of adjacent players."""
     return [result.ratings.difference(above, below)[1] for above, below in pairwise(result.ratings.order)]
@@ -28,12 +36,12 @@ def games(result: ArenaResult) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     return {match.names: [record.actions for record in match.records] for match in result.matches}
 
 
-def test_rounds_are_played_until_all_errors_are_small_enough(tmp_path: Path) -> None:
-    first = play_arena(SETTINGS, tmp_path / "plain")
+def test_rounds_are_played_until_all_errors_are_small_enough(precise: Path) -> None:
+    first = load_arena(precise)
     assert max(errors(first)) > 45
-    result = play_to_precision(SETTINGS, tmp_path / "precise", max_error=45)
+    result = play_to_precision(SETTINGS, precise, max_error=45)
     assert max(errors(result)) <= 45
-    rounds = sorted(path for path in (tmp_path / "precise").iterdir() if path.name.startswith("round-"))
+    rounds = sorted(path for path in precise.iterdir() if path.name.startswith("round-"))
     assert [path.name for path in rounds] == [f"round-{number:02d}" for number in range(1, len(rounds) + 1)]
     assert result.num_pairs == first.num_pairs + sum(load_arena(path).num_pairs for path in rounds)
     before, after = games(first), games(result)
@@ -46,9 +54,9 @@ def test_rounds_are_played_until_all_errors_are_small_enough(tmp_path: Path) -> 
     assert len(openings) > len({actions[:3] for played in before.values() for actions in played})
 
 
-def test_without_large_errors_no_further_games_are_played(tmp_path: Path) -> None:
+def test_without_large_errors_no_further_games_are_played(tmp_path: Path, precise: Path) -> None:
     result = play_to_precision(SETTINGS, tmp_path, max_error=1000)
-    assert games(result) == games(play_arena(SETTINGS, tmp_path))
+    assert games(result) == games(load_arena(precise)) == games(play_arena(SETTINGS, tmp_path))
     assert not list(tmp_path.glob("round-*"))
 
 
@@ -71,7 +79,7 @@ def test_the_number_of_rounds_is_limited(tmp_path: Path) -> None:
     assert play_to_precision(SETTINGS, tmp_path, max_error=1, max_rounds=0).num_pairs == len(SETTINGS.pairings) * 10
 
 
-def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> None:
+def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, precise: Path) -> None:
     def interrupt_at(call: int) -> Callable[[ArenaResult], None]:
         calls = itertools.count(1)
 
@@ -81,7 +89,7 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path) -> No
 
         return progress
 
-    whole = play_to_precision(SETTINGS, tmp_path / "whole", max_error=45)
+    whole = play_to_precision(SETTINGS, precise, max_error=45)
     num_chunks = len(SETTINGS.chunks)
     for call in (3, num_chunks - 1, 3):  # in the arena, after its last chunk, and after the first chunk of round 1
         with pytest.raises(KeyboardInterrupt):

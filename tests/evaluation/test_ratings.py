@@ -66,7 +66,7 @@ def test_draws_are_half_wins() -> None:
     assert rate_players(drawn, anchor="b").elo == pytest.approx(rate_players(won, anchor="b").elo, abs=1e-6)
 
 
-@pytest.mark.parametrize("prior_elo", [300.0, 1000.0])
+@pytest.mark.parametrize("prior_elo", [300.0, 1000.0, WIDE])
 def test_strengths_are_those_of_choix(prior_elo: float) -> None:
     generator = np.random.default_rng(7)
     true = {"random": 0.0, "b": 150.0, "c": 420.0, "d": 400.0, "e": 900.0}
@@ -87,18 +87,6 @@ def test_strengths_are_those_of_choix(prior_elo: float) -> None:
     assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
     assert ratings.seat_elo == 0
     assert ratings.seat_error == 0
-
-
-def test_without_a_prior_strengths_are_those_of_choix_too() -> None:
-    results = simulated(np.random.default_rng(8), {"a": 0.0, "b": 100.0, "c": 200.0, "d": 150.0}, 60)
-    data = [
-        tuple(map("abcd".index, result.names if score else reversed(result.names)))
-        for result in results
-        for score in result.scores.ravel()
-    ]
-    strengths = choix.ilsr_pairwise(4, data, tol=1e-12)
-    ratings = rate_players(results, prior_elo=WIDE, seat_term=False)
-    assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
 
 
 def test_known_strengths_and_the_seat_are_recovered() -> None:

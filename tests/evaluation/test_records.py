@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation.records import GameRecord, RecordError, read_records, write_records
@@ -44,6 +44,7 @@ def test_the_records_of_the_test_data_replay(repository: Path) -> None:
     assert number > 0
 
 
+@settings(deadline=None)
 @given(
     fields=st.fixed_dictionaries(
         {
@@ -159,18 +160,15 @@ def test_a_bad_line_is_an_error_that_names_file_line_and_what_is_wrong(
     assert str(error.value).startswith(f"{path}, line 2")
 
 
-def test_a_file_that_is_not_utf_8_is_an_error_that_names_it(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(FINISHED.to_json().encode() + b"\n\xff\n")
-    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: not UTF-8"):
-        read_records(path)
-
-
-def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+def test_a_missing_file_and_one_that_is_not_utf_8_are_errors_that_name_them(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="none"):
         read_records(tmp_path / "none.jsonl")
     with pytest.raises((RecordError, OSError), match=r"games\.jsonl"):
         write_records(tmp_path / "no folder" / "games.jsonl", [FINISHED])
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(FINISHED.to_json().encode() + b"\n\xff\n")
+    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: not UTF-8"):
+        read_records(path)
 
 
 def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,7 +56,7 @@ def their_action(game: Game, action: int, *, swapped: bool) -> int:
 
 
 @pytest.mark.parametrize("swap", [False, True])
-@pytest.mark.parametrize(("size", "num_games"), [(2, 300), (3, 300), (5, 300), (8, 150), (11, 75)])
+@pytest.mark.parametrize(("size", "num_games"), [(2, 100), (3, 150), (5, 100), (8, 30), (11, 12)])
 def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool) -> None:
     game = load_game("hex", size=size, swap=swap)
     theirs = pyspiel.load_game(f"hex(board_size={size},swap={swap})")
@@ -83,7 +84,7 @@ def test_random_games_agree_with_openspiel(size: int, num_games: int, swap: bool
         assert state.move_number() <= game.max_game_length()
         winners.add(state.outcome().winner)
     assert winners == {0, 1}
-    assert num_games / 3 < num_swaps < num_games if swap else num_swaps == 0
+    assert num_games / 4 < num_swaps < num_games if swap else num_swaps == 0
 
 
 @pytest.mark.parametrize(("swap", "longest"), [(False, 4), (True, 5)])
@@ -97,7 +98,7 @@ def test_the_greatest_length_is_reached_on_the_smallest_board(swap: bool, longes
 def test_equal_positions_have_equal_records_after_different_histories(hex_module: ModuleType) -> None:
     game = load_game("hex(size=4,swap=False)")
     rng = np.random.default_rng(1)
-    for _ in range(200):
+    for _ in range(60):
         state = game.new_initial_state()
         while not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
@@ -123,11 +124,11 @@ def test_after_a_swap_player_1_has_the_first_stone_and_its_edges() -> None:
 
 
 def test_playouts_have_the_lengths_and_results_of_games_played_action_by_action() -> None:
-    game = load_game("hex(size=4)")
+    game = load_game("hex(size=3)")
     returns, lengths = Batch(game, 20_000, seed=1).random_playouts()
     rng = np.random.default_rng(2)
     slow: list[tuple[float, int]] = []
-    for _ in range(4_000):
+    for _ in range(2_000):
         state = game.new_initial_state()
         while not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
@@ -178,14 +179,20 @@ def test_the_vector_environment_plays_both_seats() -> None:
     assert ended > 20
 
 
-@pytest.mark.parametrize("name", ["greedy", "alphabeta:2"])
-def test_a_bot_that_needs_an_evaluation_reports_that_hex_has_none(name: str) -> None:
-    with pytest.raises(MissingEvaluationError, match=f"hex has no evaluation, and {name.split(':')[0]} needs one"):
-        load_bot(name, "hex(size=3)")
-    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
-        gymnasium.make("stoneworks/Hex-v0", size=3, opponent=name)
-    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
+def test_what_needs_an_evaluation_reports_that_hex_has_none(tmp_path: Path) -> None:
+    missing = partial(pytest.raises, MissingEvaluationError, match="hex has no evaluation")
+    for name in ("greedy", "alphabeta:2"):
+        with pytest.raises(MissingEvaluationError, match=f"no evaluation, and {name.split(':')[0]} needs one"):
+            load_bot(name, "hex(size=3)")
+        with missing():
+            gymnasium.make("stoneworks/Hex-v0", size=3, opponent=name)
+    with missing():
         GreedyBot(load_game("hex(size=3)"))
+    alphazero: dict[str, Any] = {"algorithm": "alphazero", "positions": 10, "processes": 0}
+    alphazero["matches"] = {"opponents": ["greedy"]}
+    for values in (alphazero, {"algorithm": "ppo", "frames": 10, "opponents": {"greedy": 0.5}}):
+        with missing():
+            train_run(parse_config({"game": "hex(size=3)", **values}, "test"), tmp_path / "run")
 
 
 def test_defaults_leave_out_the_bots_that_need_an_evaluation() -> None:
@@ -231,14 +238,16 @@ print(state.serialize().split(), stoneworks.game_names()[-1])
 
 def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
     done = subprocess.run([sys.executable, str(hex_module.__file__)], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "Black (player 0) wins by connection"
+    assert done.stdout.splitlines()[-1].startswith("Black (player 0) wins by connection: ")
 
 
-TINY_RUNS = {
+NETWORK = {"channels": 4, "blocks": 1}
+TINY_RUNS: dict[str, dict[str, Any]] = {
     "alphazero": {
+        "processes": 1,
         "positions": 60,
         "positions_per_iteration": 30,
-        "network": {"channels": 4, "blocks": 1},
+        "network": NETWORK,
         "search": {"simulations": 4, "fast_simulations": 2},
         "self_play": {"num_games": 8},
         "learner": {"batch_size": 16, "min_window": 30},
@@ -249,23 +258,20 @@ TINY_RUNS = {
         "num_games": 8,
         "steps_per_update": 16,
         "minibatch_size": 64,
-        "network": {"channels": 4, "blocks": 1},
+        "network": NETWORK,
         "matches": {"frames": 256, "num_pairs": 1},
     },
 }
 
 
-@pytest.mark.parametrize(("algorithm", "processes"), [("alphazero", 0), ("alphazero", 1), ("ppo", None)])
-def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", ["alphazero", "ppo"])
+def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path: Path) -> None:
     values = {"algorithm": algorithm, "game": "hex(size=3)", **TINY_RUNS[algorithm]}
-    if processes is not None:
-        values["processes"] = processes
     config = parse_config(values, "test")
     result = train_run(config, tmp_path / "run")
     assert result.finished
-    opponents = config.matches.opponents
-    assert "greedy" not in opponents
-    assert "random" in opponents
+    assert "greedy" not in config.matches.opponents
+    assert "random" in config.matches.opponents
     assert parse_config({**values, "game": "vadus(size=2)"}, "test") != config
     bot = load_bot(str(result.checkpoint), "hex(size=4)", seed=1)
     state = load_game("hex(size=4)").new_initial_state()
@@ -273,14 +279,11 @@ def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, processes
         state.apply_action(bot.step(state))
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"algorithm": "alphazero", "positions": 10, "processes": 0, "matches": {"opponents": ["greedy"]}},
-        {"algorithm": "ppo", "frames": 10, "opponents": {"greedy": 0.5}},
-    ],
-)
-def test_training_against_a_bot_that_cannot_play_hex_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
-    config = parse_config({"game": "hex(size=3)", **values}, "test")
-    with pytest.raises(MissingEvaluationError, match="hex has no evaluation"):
-        train_run(config, tmp_path / "run")
+def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: ModuleType) -> None:
+    state = load_game("hex(size=2)").deserialize_state("a1")
+    assert str(state).endswith("White (O, player 1) to move: a stone, or a swap of colors")
+    assert [state.explain_illegal(action) for action in range(5)] == ["a1 is occupied", None, None, None, None]
+    state = load_game("hex(size=2)").deserialize_state("a1\nb1\na2")
+    explanation = state.explain_result()
+    assert explanation == ("2 stones connect both edges", (0, 2))
+    assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5

@@ -154,20 +154,8 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
         return content[:place] + content[place + length :]
     if kind == 6:
         return content[:place] + content[place : place + length] * 2 + content[place + length :]
-    pieces = (
-        b"[" * 5000,
-        b"{" * 5000,
-        b"9" * 5000,
-        b"NaN",
-        b"null",
-        b"-1",
-        b"\0",
-        b'"',
-        b"1e999",
-        b"true",
-        b"[]",
-        b"{}",
-    )
+    words = (b"NaN", b"null", b"-1", b"\0", b'"', b"1e999", b"true", b"[]", b"{}")
+    pieces = (b"[" * 5000, b"{" * 5000, b"9" * 5000, *words)
     piece = pieces[random.integers(len(pieces))]
     return content[:place] + piece + content[place + len(piece) :]
 
@@ -288,7 +276,8 @@ def attack_files(number: int, seed: int) -> Counts:
     save_policy(policy, layers, game, selection="sample")
     bench = folder / "bench.json"
     spread = {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
-    row = {"measure": "steps", "name": "a", "rate": spread, "reference": "b", "reference_rate": spread, "ratio": spread}
+    rates = dict.fromkeys(("rate", "reference_rate", "ratio"), spread)
+    row = {"measure": "steps", "name": "a", "reference": "b", **rates}
     facts = {"processor": "x", "date": "2026-01-01", "rounds": 3, "seconds": 0.5, "load": "1"}
     save_report(Report.parse({"rows": [row], "missing": ["jax"], "circumstances": facts}, "report"), bench)
     database = folder / "page" / DATABASE_FILE
@@ -371,30 +360,9 @@ def attack_files(number: int, seed: int) -> Counts:
 # -- Arguments ---------------------------------------------------------------------------------------------------------
 
 BAD_VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    1.5,
-    float("nan"),
-    float("inf"),
-    2**70,
-    -(2**70),
-    "",
-    "\0",
-    "x" * 10_000,
-    "vadus(",
-    "é",
-    b"bytes",
-    [],
-    [[]],
-    {},
-    {"a": 1},
-    object(),
-    np.zeros(3),
-    np.zeros((2, 2), object),
-    np.float64(2.5),
-    lambda: None,
+    *(None, True, -1, 0, 1.5, float("nan"), float("inf"), 2**70, -(2**70), np.float64(2.5)),
+    *("", "\0", "x" * 10_000, "vadus(", "é", b"bytes"),
+    *([], [[]], {}, {"a": 1}, object(), np.zeros(3), np.zeros((2, 2), object), lambda: None),
 )
 
 
@@ -488,18 +456,12 @@ SMALL_NETWORK = ("network.channels=8", "network.blocks=1")
 def training(folder: Path, algorithm: str, *more: str) -> list[str]:
     """Return the command of a short training run that saves often."""
     amount = {"ppo": ("--frames", "1024"), "alphazero": ("--positions", "600")}[algorithm]
-    settings = {
-        "ppo": ("num_games=16", "steps_per_update=8", "minibatch_size=64", "matches.frames=512"),
-        "alphazero": (
-            "positions_per_iteration=100",
-            "processes=0",
-            "self_play.num_games=16",
-            "search.simulations=8",
-            "search.fast_simulations=4",
-            "matches.positions=300",
-            "matches.search_opponents=[]",
-        ),
-    }[algorithm]
+    settings: tuple[str, ...] = ("num_games=16", "steps_per_update=8", "minibatch_size=64", "matches.frames=512")
+    if algorithm == "alphazero":
+        settings = (
+            *("positions_per_iteration=100", "processes=0", "self_play.num_games=16", "search.simulations=8"),
+            *("search.fast_simulations=4", "matches.positions=300", "matches.search_opponents=[]"),
+        )
     given = (*SMALL_NETWORK, *settings, "checkpoint_seconds=1", "matches.num_pairs=1", "matches.opponents=[random]")
     overrides = [word for setting in given for word in ("--set", setting)]
     name = {"ppo": "vadus-5-ppo", "alphazero": "vadus-5"}[algorithm]

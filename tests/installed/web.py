@@ -43,8 +43,8 @@ with tempfile.TemporaryDirectory() as folder:
             loaded.add(name)
             content = get(f"{url}{name}").decode()
             assert content, name
-            waiting |= {f"/static/{part}" for part in re.findall(r'from "\./([^"]+)"', content)} - loaded
-        assert {"/static/main.js", "/static/app.css", "/static/analyze.js", "/static/charts.js"} <= loaded
+            waiting |= {f"/static/{part}" for part in re.findall(r'from "\.\.?/([^"]+)"', content)} - loaded
+        assert {"/static/main.js", "/static/app.css", "/static/views/analyze.js", "/static/charts.js"} <= loaded
         bots = json.loads(get(f"{url}/api/bots?game=vadus(size%3D5)"))["bots"]
         assert {"greedy", "mcts:100"} <= {bot["name"] for bot in bots}
         assert not [bot["name"] for bot in bots if bot["name"].startswith("vadus")], "agents need torch"

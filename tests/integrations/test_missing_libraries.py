@@ -47,8 +47,19 @@ def test_a_missing_library_is_named() -> None:
 
 
 def test_the_environments_import_no_library() -> None:
-    libraries = ["torch", "stable_baselines3", "pyspiel", "ray", "torchrl", "tianshou", "agilerl", "pufferlib"]
-    script = f"""import sys, stoneworks.integrations, stoneworks.envs.self_play, stoneworks.envs.vector, stoneworks.envs.aec
+    libraries = [
+        "torch",
+        "stable_baselines3",
+        "pyspiel",
+        "ray",
+        "torchrl",
+        "tianshou",
+        "agilerl",
+        "pufferlib",
+        "pygame",
+    ]
+    script = f"""import sys, stoneworks.integrations, stoneworks.envs.self_play, stoneworks.envs.vector
+import stoneworks.envs.aec, stoneworks.envs.single_agent
 sys.exit(str([name for name in {libraries} if name in sys.modules]) if any(name in sys.modules for name in {libraries}) else 0)"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import games, rl_environment  # noqa: E402, F401
 from open_spiel.python.algorithms import (  # noqa: E402
+    best_response,
     cfr,
     evaluate_bots,
     expected_game_score,
@@ -22,7 +23,9 @@ from open_spiel.python.algorithms import (  # noqa: E402
 from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
 
 from stoneworks.envs.rules import game_names, load_game  # noqa: E402
+from stoneworks.evaluation.accuracy.measure import best_response_value  # noqa: E402
 from stoneworks.integrations.openspiel import register_games  # noqa: E402
+from stoneworks.models import load_bot  # noqa: E402
 
 SMALL = [
     "vadus(size=2)",
@@ -38,6 +41,14 @@ def test_every_game_is_registered_once() -> None:
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
     assert register_games() == names
     assert set(names) <= set(pyspiel.registered_names())
+
+
+def test_a_game_describes_itself_to_open_spiel() -> None:
+    game_type = load_game("vadus").get_type()
+    assert game_type.short_name == "vadus"
+    assert game_type.reward_model == pyspiel.GameType.RewardModel.TERMINAL
+    assert game_type.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
+    assert game_type.utility == pyspiel.GameType.Utility.ZERO_SUM
 
 
 @pytest.mark.parametrize("game_string", SMALL)
@@ -128,6 +139,15 @@ def test_counterfactual_regret_minimization_solves_a_small_board(registered: boo
     for _ in range(10):
         solver.evaluate_and_update_policy()
     assert exploitability.nash_conv(game, solver.average_policy()) < 0.01
+
+
+@pytest.mark.parametrize("name", ["trugo(radius=1,tiles=3)", "taigo(radius=1)"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_best_responses_have_the_values_that_open_spiel_finds(name: str, player: int) -> None:
+    game = load_game(name)
+    theirs = best_response.BestResponsePolicy(game, player, UniformRandomPolicy(game))
+    expected = theirs.value(game.new_initial_state())
+    assert best_response_value(load_bot("random", game, 0), game, player) == pytest.approx(expected)
 
 
 def test_observations_of_the_rl_environment_are_the_planes() -> None:

@@ -62,13 +62,6 @@ def test_spaces_and_masks_are_those_of_the_games() -> None:
     assert not env.has_attr("no_such_attribute")
 
 
-def test_seeds_are_passed_on() -> None:
-    env, other = make_env(8, seat=1), make_env(8, seat=1)
-    env.seed(3)
-    other.seed(3)
-    np.testing.assert_array_equal(env.reset(), other.reset())
-
-
 def test_ended_games_have_return_length_and_last_observation() -> None:
     env = make_env(3, seat="alternate", opponent=first_action)
     plain = VectorEnv(3, "vadus(size=2)", seat="alternate", opponent=first_action)
@@ -119,51 +112,6 @@ def test_attributes_are_set_for_all_games_or_not_at_all() -> None:
         env.set_attr("illegal_action", "lose", indices=[0])
 
 
-class _Collected(BaseCallback):
-    """Keeps rewards and dones of every step, and a copy of the buffer as it is when learning starts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rewards: list[np.ndarray] = []
-        self.dones: list[np.ndarray] = []
-
-    def _on_step(self) -> bool:
-        self.rewards.append(self.locals["rewards"].copy())
-        self.dones.append(self.locals["dones"].copy())
-        return True
-
-    def _on_rollout_end(self) -> None:
-        buffer = self.model.rollout_buffer
-        self.returns, self.masks, self.actions = (
-            buffer.returns.copy(),
-            buffer.action_masks.copy(),
-            buffer.actions.copy(),
-        )
-
-
-@pytest.mark.parametrize("seat", [0, 1, "alternate"])
-def test_advantages_are_computed_from_the_learners_own_results(seat: int | str) -> None:
-    """With discount and lambda 1, the return of every step of a finished game is that game's result."""
-    env = make_env(8, seat=seat)
-    model = make_model(env)
-    collected = _Collected()
-    model.learn(8 * 24, callback=collected)
-    dones, rewards = np.array(collected.dones), np.array(collected.rewards)
-    assert set(rewards[~dones].tolist()) == {0.0}
-    assert {-1.0, 1.0} <= set(rewards[dones].tolist())
-    num_checked = 0
-    for game in range(8):
-        ends = np.flatnonzero(dones[:, game])
-        for step in range(24):
-            later = ends[ends >= step]
-            if later.size:
-                num_checked += 1
-                assert collected.returns[step, game] == pytest.approx(rewards[later[0], game], abs=1e-5)
-    assert num_checked > 100
-    chosen = np.take_along_axis(collected.masks, collected.actions.astype(int), axis=2)
-    assert chosen.all(), "every action was legal by the mask that was stored with it"
-
-
 def test_the_policy_agrees_with_sb3_contribs_distributions() -> None:
     """Log probabilities and entropies are those of MaskableCategorical."""
     env = make_env(6, "laido(size=3)")
@@ -199,9 +147,6 @@ def test_a_single_legal_action_has_probability_1_and_entropy_0() -> None:
     assert log_probabilities.tolist() == [0, 0]
     _, _, entropies = model.policy.evaluate_actions(observations, actions, action_masks=masks)
     assert entropies.tolist() == [0, 0]
-
-
-# -- Self-play ---------------------------------------------------------------------------------------------------------
 
 
 def test_self_play_learns_from_each_players_own_rewards() -> None:

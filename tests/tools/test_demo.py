@@ -20,22 +20,9 @@ def test_the_demonstration_leaves_an_agent_a_picture_and_records(
 ) -> None:
     monkeypatch.setattr(demo, "NUM_PAIRS", 10)
     settings = [
-        f"{key}={value}"
-        for key, value in {
-            "game": "vadus(size=2)",
-            "positions": 120,
-            "positions_per_iteration": 60,
-            "processes": 0,
-            "network.channels": 4,
-            "network.blocks": 1,
-            "search.simulations": 4,
-            "search.fast_simulations": 2,
-            "self_play.num_games": 8,
-            "learner.batch_size": 16,
-            "matches.num_pairs": 2,
-            "matches.positions": 60,
-            "matches.simulations": 2,
-        }.items()
+        *("game=vadus(size=2)", "positions=120", "positions_per_iteration=60", "processes=0", "self_play.num_games=8"),
+        *("network.channels=4", "network.blocks=1", "search.simulations=4", "search.fast_simulations=2"),
+        *("learner.batch_size=16", "matches.num_pairs=2", "matches.positions=60", "matches.simulations=2"),
     ]
     outputs = []
     for least, expected in ((1.01, 1), (0.0, 0)):  # more than any agent can score, and what each does

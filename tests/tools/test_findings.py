@@ -51,21 +51,9 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_page_of_the_game_gets_the_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "images").mkdir()
-    page = tmp_path / "vadus.md"
-    page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
-    monkeypatch.setattr(module, "load_game", lambda name: load_game(f"{name}(size=2)"))
-    module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
-    text = page.read_text()
-    assert text.startswith(f"before\n{module.BEGIN}\n")
-    assert text.endswith(f"{module.END}\nafter\n")
-    assert "old" not in text
-    assert "score of the first player" in text
-    assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
-
-
-def test_changes_of_the_page_during_the_games_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_the_game_gets_the_section_and_keeps_what_changes_during_the_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "images").mkdir()
     page = tmp_path / "vadus.md"
     page.write_text(f"before\n{module.BEGIN}\nold\n{module.END}\nafter\n")
@@ -78,7 +66,12 @@ def test_changes_of_the_page_during_the_games_are_kept(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(module, "play_and_summarize", change_and_find_out)
     module.main("vadus", docs=tmp_path, games=3, simulations=2, sampled_actions=2, seed=0)
-    assert page.read_text().endswith(f"{module.END}\nchanged\n")
+    text = page.read_text()
+    assert text.startswith(f"before\n{module.BEGIN}\n")
+    assert text.endswith(f"{module.END}\nchanged\n")
+    assert "old" not in text
+    assert "first player" in text
+    assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
 
 
 def test_a_page_without_the_section_is_an_error_before_the_games(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 POSITIONS_FOLDER = "positions"
 
-#: Names of the metrics by group; a group and a name are a tag in TensorBoard. docs/alphazero.md says what they mean.
+#: Names of the metrics by group; a group and a name are a tag in TensorBoard. docs/training.md says what they mean.
 METRICS = {
     "progress": ("games", "iterations"),
     "speed": ("games_per_second", "simulations_per_second"),

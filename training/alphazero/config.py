@@ -248,29 +248,25 @@ class AlphaZeroConfig(RunConfig):
     def _check_values(self) -> AlphaZeroConfig:
         game, search = load_game(self.game), self.search
         self._check_games(game)
-        if search.fast_simulations > search.simulations:
-            raise ValueError(
-                f"search.fast_simulations must be at most search.simulations, {search.simulations}, "
-                f"got {search.fast_simulations}"
-            )
-        if self.cluster and self.processes == 0:
-            raise ValueError("processes must be -1 or >= 1 with a cluster, got 0")
         if not network_entry(self.network.kind).win_draw_loss:
-            allowed = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
-            raise ValueError(f"network.kind must be one of {allowed}, got {self.network.kind!r}")
-        if self.learner.final_board_weight > 0 and not has_final_board(game):
-            raise ValueError(
-                f"learner.final_board_weight must be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}, "
-                f"got {self.learner.final_board_weight}"
-            )
-        for key, value, needs_evaluation in (
-            ("search.guide", search.guide, search.guide == "evaluation"),
-            ("play.guide", self.play.guide, self.play.guide == "evaluation"),
-            ("search.teacher_share", search.teacher_share, search.teacher_share > 0),
+            kinds = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
+            raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
+        most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
+        evaluated, weight = has_evaluation(game), self.learner.final_board_weight
+        guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
+        no_planes = f"0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
+        no_evaluation = f": {game} has no evaluation"
+        # Values that depend on each other or on the game.
+        for key, value, is_valid, allowed in (
+            ("search.fast_simulations", fast, fast <= most, f"at most search.simulations, {most}"),
+            ("processes", self.processes, not self.cluster or self.processes != 0, "-1 or >= 1 with a cluster"),
+            ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
+            ("search.guide", search.guide, search.guide in guides, f"playouts or none{no_evaluation}"),
+            ("play.guide", self.play.guide, self.play.guide in guides, f"playouts or none{no_evaluation}"),
+            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"0{no_evaluation}"),
         ):
-            if needs_evaluation and not has_evaluation(game):
-                allowed = "playouts or none" if key.endswith("guide") else "0"
-                raise ValueError(f"{key} must be {allowed}, got {value!r}: {game} has no evaluation")
+            if not is_valid:
+                raise ValueError(f"{key} must be {allowed}, got {value!r}")
         return self
 
     def _check_games(self, game: Game) -> None:

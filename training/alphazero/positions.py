@@ -71,7 +71,7 @@ def make_positions(
 
 
 def check_positions(game: Game, positions: npt.NDArray[np.void]) -> None:
-    """Check that positions of dtype ``position_dtype(game)`` are valid training positions.
+    """Check that ``positions[n]`` of dtype ``position_dtype(game)`` are valid training positions.
 
     Raises:
         ValueError: a state is invalid or terminal, or a number is out of range.
@@ -148,7 +148,7 @@ class BatchMaker:
             self._cell_origins = self._plane_origins[:, first : first + game.grid.num_cells] - first
 
     def make(self, positions: npt.NDArray[np.void], generator: np.random.Generator | None) -> TrainingBatch:
-        """Return the positions as tensors, transformed by random symmetries unless ``generator`` is None."""
+        """Return ``positions[n]`` as tensors ``[n, ...]``, transformed by random symmetries unless ``generator`` is None."""
         number = len(positions)
         planes, masks = self._inputs.of_records(positions["state"].copy())
         flat = planes.reshape(number, -1)

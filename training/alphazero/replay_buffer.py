@@ -80,7 +80,7 @@ class ReplayBuffer:
         return min(self.num_added - self._oldest, self.capacity)
 
     def add(self, positions: npt.NDArray[np.void]) -> None:
-        """Add positions and write them to disk."""
+        """Add ``positions[n]`` and write them to disk."""
         if not len(positions):
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class ReplayBuffer:
                 old.unlink()
 
     def sample(self, number: int, window: int, generator: np.random.Generator) -> npt.NDArray[np.void]:
-        """Return ``number`` positions sampled uniformly, with replacement, from the newest ``window`` positions."""
+        """Return ``positions[number]``, sampled uniformly with replacement from the newest ``window`` positions."""
         width = min(window, len(self))
         drawn = self.num_added - 1 - generator.integers(width, size=number)
         return self._ring[drawn % self.capacity]

@@ -20,7 +20,7 @@ from stoneworks.training.alphazero.teacher import Teacher
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
-    """Apply one legal action to each of ``states``, in place."""
+    """Apply one legal action to each of ``states[n]``, in place."""
     for row in range(actions.shape[0]):
         apply_action(board[0], states[row], actions[row])
 

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.extras import require_extra
-from stoneworks.models.evaluator import DTYPES, NetworkEvaluator, fastest_dtype
+from stoneworks.models import evaluator
+from stoneworks.models.evaluator import DTYPES, Evaluator, fastest_dtype
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.processes import exit_with_parent, interrupts_blocked
 from stoneworks.registry import Entry, add_entries, added_entries
@@ -87,10 +88,10 @@ def device_and_dtype(config: AlphaZeroConfig) -> tuple[torch.device, torch.dtype
     return device, fastest_dtype(device) if config.precision == "auto" else DTYPES[config.precision]
 
 
-def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> NetworkEvaluator:
+def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> Evaluator:
     """Return an evaluator for the acting network."""
-    device, dtype = device_and_dtype(config)
-    return NetworkEvaluator(network, device=device, dtype=dtype)
+    dtype = None if config.precision == "auto" else DTYPES[config.precision]
+    return evaluator.make_evaluator(network, device=find_device(config.device), dtype=dtype)
 
 
 class SelfPlayWorker:

@@ -21,7 +21,7 @@ from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig, network_config
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.features import has_features
-from stoneworks.registry import Entry, Registry, path_of
+from stoneworks.registry import Entry, Reference, Registry, path_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -318,20 +318,15 @@ class AlgorithmEntry(Entry):
         name: the value of ``algorithm`` in configurations and checkpoints.
         config: subclass of :class:`RunConfig`.
         algorithm: subclass of :class:`Algorithm`.
-        texts: a :class:`ReportTexts`; empty for the name alone.
+        texts: a :class:`ReportTexts`; None for the name alone.
 
     Raises:
         RegistrationError: an attribute is not valid.
     """
 
-    config: str
-    algorithm: str
-    texts: str = ""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for field in ("config", "algorithm", *(["texts"] if self.texts else [])):
-            self.require_path(field)
+    config: Reference
+    algorithm: Reference
+    texts: Reference | None = None
 
     def config_class(self) -> type[Any]:
         """Return the configuration class. Raises ``RegistrationError`` if it cannot be imported."""
@@ -372,7 +367,7 @@ ALGORITHMS = Registry(
 
 
 def register_algorithm(
-    name: str, *, config: str | type[RunConfig], algorithm: str | type[Algorithm[Any]], texts: str = ""
+    name: str, *, config: str | type[RunConfig], algorithm: str | type[Algorithm[Any]], texts: str | None = None
 ) -> None:
     """Add an algorithm to the registry of this process and of the worker processes that it starts.
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from stoneworks.training.runs.algorithms import RunConfig
@@ -20,19 +20,6 @@ from stoneworks.training.runs.run import TrainingResult, TrainingStatus, train_r
 
 #: The remaining time is estimated from the speed over this number of seconds.
 _SPEED_SECONDS = 600.0
-
-
-class _AmountColumn(ProgressColumn):
-    """Progress column with the completed amount, the total and the speed per second."""
-
-    def __init__(self, unit: str) -> None:
-        self._unit = unit
-        super().__init__()
-
-    def render(self, task: Task) -> Text:
-        """Return the text."""
-        done, total, speed = task.completed, task.total or 0, task.fields["speed"]
-        return Text(f"{done:,.0f}/{total:,.0f} {self._unit}, {speed:,.0f}/s", no_wrap=True)
 
 
 class _ProgressWithLines(Progress):
@@ -61,7 +48,9 @@ class TrainingBar:
         self._total = total
         self._progress = _ProgressWithLines(
             BarColumn(bar_width=8),
-            _AmountColumn(unit),
+            TextColumn(
+                f"{{task.completed:,.0f}}/{{task.total:,.0f}} {unit}, {{task.fields[speed]:,.0f}}/s", markup=False
+            ),
             TextColumn("{task.fields[beside]}", markup=False),
             TimeRemainingColumn(),
             console=console,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,14 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import read_records
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
-from stoneworks.models.network import Architecture, WinDrawLossNetwork, make_network
+from stoneworks.models.checkpoint import load_checkpoint, load_training_state
+from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import parse_config
+from stoneworks.training.runs.config_files import dump_config, parse_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
 
 TINY: dict[str, Any] = {
@@ -86,78 +87,79 @@ def saved(folder: Path) -> dict[str, Any]:
     return dict(description["training"])
 
 
-# -- Repeating ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_same_run_repeated_on_one_process_gives_the_same_games_and_weights(tmp_path: Path) -> None:
-    results = [train_run(tiny(seed=seed), tmp_path / str(number)) for number, seed in enumerate((1, 1, 2))]
-    one, again, other = (positions_of(tmp_path / str(number)) for number in range(3))
-    assert len(one) >= 3
-    assert one == again
-    assert one != other
-    weights = [load_checkpoint(result.checkpoint).network.state_dict() for result in results]
-    for name, tensor in weights[0].items():
-        assert torch.equal(tensor, weights[1][name]), name
-    assert any(not torch.equal(tensor, weights[2][name]) for name, tensor in weights[0].items())
-
-
-def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path) -> None:
+def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[TrainingStatus] = []
-    result = train_run(tiny(), tmp_path, report=reports.append)
+    threads = set()
+    step = Learner.step
+
+    def counted(*arguments: Any) -> Losses:
+        threads.add(torch.get_num_threads())
+        return step(*arguments)
+
+    monkeypatch.setattr(Learner, "step", counted)
+    matches = {"num_pairs": 2, "opponents": ["random"], "search_opponents": ["random"], "simulations": 3}
+    config = tiny(learner_threads=2, matches={"positions": 150, **matches})
+    result = train_run(config, tmp_path, report=reports.append)
+    assert (threads, torch.get_num_threads()) == ({2}, 1)
     assert result.finished
     assert 300 <= result.done < 400
-    assert reports[-1].done == result.done
-    assert [status.metrics["iterations"] for status in reports] == list(range(1, len(reports) + 1))
-    assert reports[-1].metrics["games"] == saved(tmp_path)["games"]
-    for status in reports:
-        metrics = status.metrics
+    seen = [status.metrics for status in reports if not status.message]
+    assert [metrics["iterations"] for metrics in seen] == list(range(1, len(seen) + 1))
+    for metrics in seen:
         assert metrics["network_share"] + metrics["search_share"] + metrics["learning_share"] <= 1
         assert 0 < metrics["search_share_of_self_play"] < 1
         assert np.isfinite([metrics[field.name] for field in dataclasses.fields(Losses)]).all()
         assert 0 <= metrics["first_player_score"] <= 1
     training = saved(tmp_path)
+    assert (training["positions"], training["games"]) == (result.done, seen[-1]["games"])
     assert training["gradient_steps"] == int(result.done * 1.0 / 16)
-    assert training["positions"] == result.done
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
-    assert [line["positions"] for line in lines] == [status.done for status in reports]
+    assert [line["positions"] for line in lines] == [status.done for status in reports if not status.message]
     game = load_game("vadus(size=2)")
     positions = np.concatenate([np.load(file) for file in sorted((tmp_path / "positions").iterdir())])
     assert positions.dtype == position_dtype(game)
     assert len(positions) == result.done
     assert all(not State.from_record(game, record).is_terminal() for record in positions["state"])
     assert set(positions["result"].tolist()) <= {-1, 0, 1}
+    assert [match["player"] for match in training["match_results"]] == ["policy", "policy@3"] * 2
+    assert training["match_results"][-1]["positions"] == result.done
+    assert len([status for status in reports if status.message]) == 4
+    assert [len(list(read_records(file))) for file in (tmp_path / "matches").iterdir()] == [4] * 4
 
 
 # -- Stopping and going on ---------------------------------------------------------------------------------------------
 
 
-def test_a_stopped_run_resumes(tmp_path: Path) -> None:
-    stop = StopAfter(2)
-    part = train_run(tiny(), tmp_path, report=stop, stop=stop.event)
-    assert not part.finished
-    assert part.done == stop.seen[-1].done == saved(tmp_path)["positions"]
-    before, steps = positions_of(tmp_path), saved(tmp_path)["gradient_steps"]
-    reports: list[TrainingStatus] = []
-    last = train_run(tiny(), tmp_path, resume=True, report=reports.append)
-    assert last.finished
-    assert reports[0].metrics["iterations"] == 3
-    assert reports[0].done > part.done
-    assert last.seconds > part.seconds
-    after = positions_of(tmp_path)
-    assert before.items() < after.items()
-    assert saved(tmp_path)["gradient_steps"] > steps
-    assert load_training_state(last.checkpoint)["num_steps"] == saved(tmp_path)["gradient_steps"]
-
-
-def test_two_runs_stopped_at_the_same_place_continue_identically(tmp_path: Path) -> None:
-    for name in ("one", "other"):
+def test_two_runs_stopped_at_the_same_place_continue_identically_and_other_seeds_play_other_games(
+    tmp_path: Path,
+) -> None:
+    for folder in (tmp_path / "one", tmp_path / "other"):
         stop = StopAfter(2)
-        train_run(tiny(), tmp_path / name, report=stop, stop=stop.event)
-        train_run(tiny(), tmp_path / name, resume=True)
+        part = train_run(tiny(), folder, report=stop, stop=stop.event)
+        assert not part.finished
+        assert part.done == stop.seen[-1].done == saved(folder)["positions"]
+        before, steps = positions_of(folder), saved(folder)["gradient_steps"]
+        reports: list[TrainingStatus] = []
+        last = train_run(tiny(), folder, resume=True, report=reports.append)
+        assert last.finished
+        assert reports[0].metrics["iterations"] == 3
+        assert reports[0].done > part.done
+        assert last.seconds > part.seconds
+        assert before.items() < positions_of(folder).items()
+        assert saved(folder)["gradient_steps"] > steps
+        assert load_training_state(last.checkpoint)["num_steps"] == saved(folder)["gradient_steps"]
     assert positions_of(tmp_path / "one") == positions_of(tmp_path / "other")
-    one, other = (load_training_state(tmp_path / name / "checkpoint") for name in ("one", "other"))
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
+    checkpoints = [tmp_path / name / "checkpoint" for name in ("one", "other")]
+    for states in (
+        [load_training_state(checkpoint) for checkpoint in checkpoints],
+        [load_checkpoint(checkpoint).network.state_dict() for checkpoint in checkpoints],
+    ):
+        assert states[0].keys() == states[1].keys()
+        for name, tensor in states[0].items():
+            assert torch.equal(tensor, states[1][name]), name
+    train_run(tiny(seed=2, positions=60), tmp_path / "seed 2")
+    first = "000000000000.npy"
+    assert positions_of(tmp_path / "seed 2")[first] != positions_of(tmp_path / "one")[first]
 
 
 def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_path: Path) -> None:
@@ -168,34 +170,6 @@ def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_pa
     assert train_run(tiny(positions=400), tmp_path, resume=True).finished
 
 
-def test_damaged_positions_are_an_error_that_names_the_file(tmp_path: Path) -> None:
-    train_run(tiny(positions=60), tmp_path)
-    file = next((tmp_path / "positions").iterdir())
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(CheckpointError, match=f"{file.name} is damaged"):
-        train_run(tiny(), tmp_path, resume=True)
-
-
-def test_matches_are_played_stored_and_reported(tmp_path: Path) -> None:
-    reports: list[TrainingStatus] = []
-    matches = {
-        "positions": 150,
-        "num_pairs": 2,
-        "opponents": ["random"],
-        "search_opponents": ["random"],
-        "simulations": 3,
-    }
-    train_run(tiny(matches=matches), tmp_path, report=reports.append)
-    messages = [status.message for status in reports if status.message]
-    evaluations = saved(tmp_path)["match_results"]
-    assert len(messages) == len(evaluations) == 4
-    assert [evaluation["player"] for evaluation in evaluations] == ["policy", "policy@3"] * 2
-    assert evaluations[-1]["positions"] == reports[-1].done
-    for file in (tmp_path / "matches").iterdir():
-        assert len(list(read_records(file))) == 4
-    assert len(list((tmp_path / "matches").iterdir())) == 4
-
-
 # -- Being killed ------------------------------------------------------------------------------------------------------
 
 KILLED = """
@@ -204,69 +178,42 @@ import numpy as np
 from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.config_files import load_config
 
-def die(*arguments):
-    os.kill(os.getpid(), signal.SIGKILL)
+calls, save = 0, np.save
 
-moment, number = sys.argv[3], int(sys.argv[4])
-calls = 0
-
-def dies_at_call(function, before):
-    def call(*arguments, **named):
-        global calls
-        calls += 1
-        if calls == number:
-            before(*arguments)
-        return function(*arguments, **named)
-    return call
-
-report = lambda status: None
-if moment == "after learning":
-    report = dies_at_call(report, die)
-elif moment == "while it writes positions":
-    def half(target, positions, **named):
+def save_or_die(target, positions, **named):
+    global calls
+    calls += 1
+    if calls == 3:
         target.write(b"\\x93NUMPY half of it")
         target.flush()
-        die()
-    np.save = dies_at_call(np.save, half)
-train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
+        os.kill(os.getpid(), signal.SIGKILL)
+    save(target, positions, **named)
+
+np.save = save_or_die
+train_run(load_config(sys.argv[1]), sys.argv[2], resume=True)
 """
-
-
-def run_until_killed(folder: Path, config: AlphaZeroConfig, moment: str, number: int) -> None:
-    file = folder / "config.yaml"
-    file.write_text(json.dumps(config.model_dump(mode="json")), encoding="utf-8")
-    command = [sys.executable, "-c", KILLED, str(file), str(folder / "run"), moment, str(number)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
-    assert done.returncode == -signal.SIGKILL, done.stderr
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("moment", "number", "kept"),
-    [
-        ("after learning", 3, 2),
-        ("while it writes positions", 3, 2),
-    ],
-)
-def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
-    tmp_path: Path, moment: str, number: int, kept: int
+def test_a_run_that_is_killed_while_it_writes_positions_loses_only_what_came_after_the_last_checkpoint(
+    tmp_path: Path,
 ) -> None:
     config = tiny(checkpoint_seconds=1e-9)
-    run_until_killed(tmp_path, config, moment, number)
-    folder = tmp_path / "run"
+    file, folder = tmp_path / "config.yaml", tmp_path / "run"
+    file.write_text(dump_config(config), encoding="utf-8")
+    command = [sys.executable, "-c", KILLED, str(file), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     before = positions_of(folder)
     reports: list[TrainingStatus] = []
     result = train_run(config, folder, resume=True, report=reports.append)
-    assert reports[0].metrics["iterations"] == kept + 1
+    assert reports[0].metrics["iterations"] == 3
     assert result.finished
     after = positions_of(folder)
-    names = sorted(name for name in before if not name.startswith("."))[:kept]
-    for name in names:
-        assert before[name] == after[name]
+    kept = sorted(name for name in before if not name.startswith("."))[:2]
+    assert len(kept) == 2
+    assert [after[name] for name in kept] == [before[name] for name in kept]
     lengths = [len(np.load(folder / "positions" / name)) for name in after]
     assert [int(name.split(".")[0]) for name in after] == [0, *np.cumsum(lengths)[:-1].tolist()]
     assert sum(lengths) == result.done
@@ -276,22 +223,7 @@ def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(
     events.Reload()
     # Files of two sessions of the same second are read in no fixed order.
     points = sorted(events.Scalars("progress/games"), key=lambda event: event.step)
-    iterations = [event.value for event in points]
-    assert iterations == [row["games"] for row in figures]
-
-
-def test_gradient_steps_use_their_own_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    step = Learner.step
-
-    def counted(*arguments: Any) -> Losses:
-        seen.append(torch.get_num_threads())
-        return step(*arguments)
-
-    monkeypatch.setattr(Learner, "step", counted)
-    train_run(tiny(positions=100, learner_threads=2), tmp_path)
-    assert set(seen) == {2}
-    assert torch.get_num_threads() == 1
+    assert [event.value for event in points] == [row["games"] for row in figures]
 
 
 # -- Processes ---------------------------------------------------------------------------------------------------------
@@ -338,9 +270,9 @@ time.sleep(600)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
 def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(json.dumps(tiny().model_dump(mode="json")), encoding="utf-8")
+    file.write_text(dump_config(tiny()), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as parent:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:
         assert parent.stdout is not None
         children = [int(number) for number in parent.stdout.readline().split()]
         assert len(children) == 1
@@ -353,53 +285,53 @@ def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path:
 
 
 @pytest.fixture
-def network() -> WinDrawLossNetwork:
-    game = load_game("vadus(size=2)")
-    made = make_network(Architecture.of_game(game, channels=4, blocks=1, kind="win_draw_loss_network"))
-    assert isinstance(made, WinDrawLossNetwork)
-    return made
+def start_processes() -> Iterator[Callable[..., SelfPlayProcesses]]:
+    """Start self-play in processes that end with the test."""
+    sources: list[SelfPlayProcesses] = []
 
+    def start(number: int, **changes: Any) -> SelfPlayProcesses:
+        architecture = Architecture.of_game(load_game(TINY["game"]), channels=4, blocks=1, kind="win_draw_loss_network")
+        config = tiny().model_copy(update=changes)
+        seeds = np.random.SeedSequence(0)
+        sources.append(SelfPlayProcesses(make_network(architecture), config, seeds, number, 0.0))  # type: ignore[arg-type]
+        return sources[-1]
 
-def test_a_failed_self_play_process_is_an_error_with_its_message(network: WinDrawLossNetwork) -> None:
-    config = tiny().model_copy(update={"game": "nonsense(size=2)"})
-    source = SelfPlayProcesses(network, config, np.random.SeedSequence(0), 1, 0.0)
-    try:
-        with pytest.raises(SelfPlayError, match=r"a self-play process failed: .*nonsense") as raised:
-            source.collect(10, threading.Event())
-        assert "\n" not in str(raised.value)
-        assert "Traceback" in raised.value.__notes__[0]
-    finally:
+    yield start
+    for source in sources:
         source.close()
+        assert not any(process.is_alive() for process in source._processes)
+
+
+Start = Callable[..., SelfPlayProcesses]
+
+
+def test_a_failed_self_play_process_is_an_error_with_its_message(start_processes: Start) -> None:
+    source = start_processes(1, game="nonsense(size=2)")
+    with pytest.raises(SelfPlayError, match=r"a self-play process failed: .*nonsense") as raised:
+        source.collect(10, threading.Event())
+    assert "\n" not in str(raised.value)
+    assert "Traceback" in raised.value.__notes__[0]
 
 
 def test_a_signal_that_ends_the_self_play_processes_first_stops_the_run(
-    network: WinDrawLossNetwork, monkeypatch: pytest.MonkeyPatch
+    start_processes: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
-    source = SelfPlayProcesses(network, tiny(), np.random.SeedSequence(0), 1, 0.0)
-    try:
-        source._processes[0].terminate()
-        source._processes[0].join()
-        stop = threading.Event()
-        threading.Timer(0.5, stop.set).start()
-        assert source.collect(10**9, stop) == []
-    finally:
-        source.close()
+    source = start_processes(1)
+    source._processes[0].terminate()
+    source._processes[0].join()
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    assert source.collect(10**9, stop) == []
 
 
-def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(
-    network: WinDrawLossNetwork,
-) -> None:
-    source = SelfPlayProcesses(network, tiny(), np.random.SeedSequence(0), 2, 0.0)
-    try:
-        assert sum(len(game.positions) for game in source.collect(10, threading.Event())) >= 10
-        os.kill(source._processes[0].pid or 0, signal.SIGKILL)
-        source._processes[0].join(600)
-        with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
-            source.collect(10**9, threading.Event())
-    finally:
-        source.close()
-    assert not any(process.is_alive() for process in source._processes)
+def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(start_processes: Start) -> None:
+    source = start_processes(2)
+    assert sum(len(game.positions) for game in source.collect(10, threading.Event())) >= 10
+    os.kill(source._processes[0].pid or 0, signal.SIGKILL)
+    source._processes[0].join(600)
+    with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):
+        source.collect(10**9, threading.Event())
 
 
 def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) -> None:
@@ -411,9 +343,9 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
     assert sum(added.values()) == saved(tmp_path)["positions"] >= 400
     assert 0.1 < added["vadus(size=3)"] / sum(added.values()) < 0.45
     for name in games:
-        files = sorted((tmp_path / "positions" / name).iterdir())
-        assert sum(len(np.load(file)) for file in files) == added[name]
-        assert np.load(files[0]).dtype == position_dtype(load_game(name))
+        positions = [np.load(file) for file in (tmp_path / "positions" / name).iterdir()]
+        assert sum(map(len, positions)) == added[name]
+        assert positions[0].dtype == position_dtype(load_game(name))
         load_checkpoint(tmp_path / "checkpoint", load_game(name))
 
 

@@ -26,8 +26,8 @@ from stoneworks.training.runs.run_folder import read_metrics
 
 
 @pytest.fixture
-def config_file(alphazero_run: Path) -> Path:
-    return alphazero_run / "config.yaml"
+def config_file(finished_run: Path) -> Path:
+    return finished_run / "config.yaml"
 
 
 def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_path: Path) -> None:
@@ -44,27 +44,19 @@ def test_the_display_shows_speed_losses_time_and_matches(config_file: Path, tmp_
 
 
 def test_the_lines_below_the_bar_show_the_shares_of_the_time() -> None:
-    metrics = dict.fromkeys(chain(*METRICS.values()), 0.0) | {
-        "network_share": 0.5,
-        "search_share": 0.2,
-        "learning_share": 0.2,
-    }
+    shares = {"network_share": 0.5, "search_share": 0.2, "learning_share": 0.2}
+    metrics = dict.fromkeys(chain(*METRICS.values()), 0.0) | shares
     assert lines_of(metrics)[-1] == "time: network 50 %, search 20 %, learning 20 %, other 10 %"
     assert any("loss" in line for line in lines_of(metrics))
     del metrics["policy"]
     assert not any("loss" in line for line in lines_of(metrics)), "no step has been taken yet"
 
 
-def test_every_figure_of_a_run_is_in_a_group_or_written_by_all_algorithms(alphazero_run: Path) -> None:
-    rows = read_metrics(alphazero_run / "metrics.jsonl", "positions")
+def test_every_figure_of_a_run_is_in_a_group_or_written_by_all_algorithms(finished_run: Path) -> None:
+    rows = read_metrics(finished_run / "metrics.jsonl", "positions")
     assert [row["positions"] for row in rows] == sorted({row["positions"] for row in rows})
-    assert set(rows[-1]) == {
-        "positions",
-        "total_positions",
-        "seconds",
-        "positions_per_second",
-        *chain(*METRICS.values()),
-    }
+    of_all = {"positions", "total_positions", "seconds", "positions_per_second"}
+    assert set(rows[-1]) == of_all | set(chain(*METRICS.values()))
 
 
 # -- The command line ----------------------------------------------------------------------------------------------------
@@ -125,6 +117,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(config_file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "new"
     settings = ["--positions", "1000000000", "--set", "matches.positions=1000000000"]

@@ -32,17 +32,17 @@ GAMES = [name for name in small_games() if has_final_board(load_game(name))]
 CPU = torch.device("cpu")
 
 
-def config_of(game: str = "vadus(size=3)", **learner: Any) -> AlphaZeroConfig:
+def config_of(game: str = "vadus(size=2)", **learner: Any) -> AlphaZeroConfig:
     values = {
         "algorithm": "alphazero",
         "game": game,
-        "positions": 300,
-        "positions_per_iteration": 100,
+        "positions": 100,
+        "positions_per_iteration": 40,
         "processes": 0,
         "network": {"channels": 4, "blocks": 1},
         "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5},
         "self_play": {"num_games": 6},
-        "learner": {"batch_size": 16, "samples_per_position": 1.0, **learner},
+        "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 20, **learner},
         "matches": {"opponents": [], "search_opponents": []},
     }
     config = parse_config(values, "test")
@@ -106,7 +106,7 @@ def test_the_target_is_turned_with_the_position(name: str) -> None:
 
 
 def test_a_value_out_of_range_is_refused() -> None:
-    game = load_game("vadus(size=3)")
+    game = load_game("vadus(size=2)")
     positions = some_positions(game)
     check_positions(game, positions)
     positions["final_board"][3, 5] = 3
@@ -137,8 +137,8 @@ def make_learner(game: Game, weight: float) -> Learner:
 
 
 def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
-    game = load_game("vadus(size=3)")
-    batch = BatchMaker(game, final_boards=True).make(some_positions(game)[:16], None)
+    game = load_game("vadus(size=2)")
+    batch = BatchMaker(game, final_boards=True).make(some_positions(game)[:8], None)
     learner = make_learner(game, weight=1.0)
     first = learner.step(batch, 0)
     assert first.final_board == pytest.approx(np.log(3)), "the head begins with equal probabilities"
@@ -150,28 +150,24 @@ def test_the_head_learns_the_target_and_only_with_a_weight() -> None:
 
 
 def test_a_state_with_another_head_is_refused() -> None:
-    game = load_game("vadus(size=3)")
+    game = load_game("vadus(size=2)")
+    message = r"auxiliary heads must be those of the checkpoint.*auxiliary\.final_board"
     for one, other in ((0.0, 1.0), (1.0, 0.0)):
         state = make_learner(game, weight=one).state()
-        with pytest.raises(
-            ValueError, match=r"auxiliary heads must be those of the checkpoint.*auxiliary\.final_board"
-        ):
+        with pytest.raises(ValueError, match=message):
             make_learner(game, weight=other).load_state(state)
 
 
-def test_a_network_without_auxiliary_heads_is_refused() -> None:
+def test_what_has_no_final_board_is_refused() -> None:
     class Plain(BoardNetwork):
         pass
 
-    network = Plain(Architecture.of_game(load_game("vadus(size=3)"), channels=4, blocks=1))
+    network = Plain(Architecture.of_game(load_game("vadus(size=2)"), channels=4, blocks=1))
     with pytest.raises(ConfigError, match=r"final_board_weight must be 0 for .* got 0\.5"):
         Learner(network, LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
-
-
-@pytest.mark.parametrize("game", ["taigo(radius=4)", "trugo(tiles=18,radius=5)"])
-def test_a_game_without_the_planes_is_refused(game: str) -> None:
-    with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
-        config_of(game, final_board_weight=0.5)
+    for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
+        with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
+            config_of(game, final_board_weight=0.5)
 
 
 def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:

@@ -224,27 +224,22 @@ def test_gradients_are_clipped_and_their_norm_is_reported() -> None:
     assert gradients.norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_a_learner_resumes_exactly_from_its_state() -> None:
+@pytest.mark.parametrize("num_steps", [0, 3])
+def test_a_learner_resumes_exactly_from_its_state(num_steps: int) -> None:
     whole, batches = make_learner(), [some_batch(seed=seed) for seed in range(6)]
-    for batch in batches[:3]:
+    for batch in batches[:num_steps]:
         whole.step(batch, 0.1)
     saved = {name: tensor.clone() for name, tensor in whole.state().items()}
     acting = {name: tensor.clone() for name, tensor in whole.acting_network.state_dict().items()}
     part = make_learner(seed=1)
     part.load_state(saved)
     part.acting_network.load_state_dict(acting)
-    assert part.num_steps == 3
+    assert part.num_steps == num_steps
     for batch in batches[3:]:
         assert whole.step(batch, 0.2) == part.step(batch, 0.2)
-    for name, tensor in whole.state().items():
-        assert torch.equal(tensor, part.state()[name]), name
-    for name, tensor in whole.acting_network.state_dict().items():
-        assert torch.equal(tensor, part.acting_network.state_dict()[name]), name
-
-
-def test_a_learner_before_its_first_step_has_a_state() -> None:
-    one, other = make_learner(seed=0), make_learner(seed=1)
-    other.load_state({name: tensor.clone() for name, tensor in one.state().items()})
-    other.acting_network.load_state_dict(one.acting_network.state_dict())
-    batch = some_batch()
-    assert one.step(batch, 0) == other.step(batch, 0)
+    for one, other in (
+        (whole.state(), part.state()),
+        (whole.acting_network.state_dict(), part.acting_network.state_dict()),
+    ):
+        for name, tensor in one.items():
+            assert torch.equal(tensor, other[name]), name

@@ -68,7 +68,7 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
         assert (positions["actions"][row, ~there] == 0).all()
 
 
-def test_a_policy_of_few_actions_is_kept_whole() -> None:
+def test_a_policy_of_few_actions_is_kept_whole_and_of_one_of_many_the_rest_is_what_is_missing() -> None:
     game = load_game("vadus(size=3)")
     states = random_states(game, 20)
     policies = random_policies(states)
@@ -76,12 +76,9 @@ def test_a_policy_of_few_actions_is_kept_whole() -> None:
     assert positions["actions"].shape[1] == game.num_actions < NUM_POLICY_ENTRIES
     np.testing.assert_array_equal(dense(positions["actions"], positions["probabilities"], game.num_actions), policies)
 
-
-def test_of_a_policy_of_many_actions_the_rest_is_what_is_missing() -> None:
-    game = load_game("vadus(size=5)")
-    states = [game.new_initial_state()]
-    policies = random_policies(states, sharpness=0.5)
-    positions = positions_of(game, states, policies)
+    large = load_game("vadus(size=5)")
+    policies = random_policies([large.new_initial_state()], sharpness=0.5)
+    positions = positions_of(large, [large.new_initial_state()], policies)
     assert positions["actions"].shape[1] == NUM_POLICY_ENTRIES
     left_out = np.sort(policies[0])[:-NUM_POLICY_ENTRIES].sum()
     assert left_out > 0.1
@@ -167,21 +164,24 @@ def test_symmetries_are_drawn_for_each_position() -> None:
     assert len(seen) > 1
 
 
-def test_outcomes_are_results_of_the_player_to_act() -> None:
+def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
+    """A win, a draw and a loss, with values of a search."""
     game = load_game("vadus(size=2)")
     states = random_states(game, 3)
     positions = positions_of(game, states, random_policies(states))
     positions["result"] = [1, 0, -1]
+    positions["value"] = value
+    return game, positions
+
+
+def test_outcomes_are_results_of_the_player_to_act() -> None:
+    game, positions = three_positions(0.5)
     assert BatchMaker(game).make(positions, None).outcomes.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_the_search_has_its_share_of_the_outcomes(share: float) -> None:
-    game = load_game("vadus(size=2)")
-    states = random_states(game, 3)
-    positions = positions_of(game, states, random_policies(states))
-    positions["result"] = [1, 0, -1]
-    positions["value"] = [0.5, -1.0, 0.0]
+    game, positions = three_positions([0.5, -1.0, 0.0])
     outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
@@ -190,12 +190,8 @@ def test_the_search_has_its_share_of_the_outcomes(share: float) -> None:
 
 
 def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:
-    game = load_game("vadus(size=2)")
-    states = random_states(game, 3)
-    positions = positions_of(game, states, random_policies(states))
-    positions["result"] = [1, 0, -1]
+    game, positions = three_positions(0.5)
     positions["actions_left"] = [1, 5, 3]
-    positions["value"] = 0.5
     outcomes = BatchMaker(game, discount=0.9).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes, [[0.9, 0.1, 0], [0, 1, 0], [0, 1 - 0.9**3, 0.9**3]], atol=1e-6)
     shared = BatchMaker(game, 0.25, 0.9).make(positions, None).outcomes.numpy()

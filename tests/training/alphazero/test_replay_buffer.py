@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +28,8 @@ def numbered(first: int, stop: int) -> np.ndarray:
     return positions
 
 
-def filled(folder: Path, *lengths: int, capacity: int = 10) -> ReplayBuffer:
-    buffer = ReplayBuffer(folder, DTYPE, capacity * DTYPE.itemsize)
+def filled(folder: Path, *lengths: int) -> ReplayBuffer:
+    buffer = opened(folder)
     for length in lengths:
         buffer.add(numbered(buffer.num_added, buffer.num_added + length))
     return buffer
@@ -43,27 +44,26 @@ def files(folder: Path) -> list[int]:
     return sorted(int(file.stem) for file in folder.glob("[0-9]*"))
 
 
+def opened(folder: Path, num_added: int = 0, capacity: int = 10, check: Any = None) -> ReplayBuffer:
+    return ReplayBuffer(folder, DTYPE, capacity * DTYPE.itemsize, num_added, check)
+
+
 def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> None:
-    buffer = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize + 31)
+    buffer = ReplayBuffer(tmp_path / "buffer", DTYPE, 10 * DTYPE.itemsize + 31)
     assert buffer.capacity == 10
     for first in range(0, 40, 4):
         buffer.add(numbered(first, first + 4))
         assert len(buffer) == min(10, first + 4)
         assert kept(buffer) == list(range(max(0, first - 6), first + 4))
     assert buffer.num_added == 40
-
-
-def test_a_bound_of_less_than_a_position_keeps_one(tmp_path: Path) -> None:
-    buffer = ReplayBuffer(tmp_path, DTYPE, 1)
-    buffer.add(numbered(0, 3))
-    assert len(buffer) == 1
-    assert kept(buffer) == [2]
+    smallest = ReplayBuffer(tmp_path / "smallest", DTYPE, 1)
+    smallest.add(numbered(0, 3))
+    assert (len(smallest), kept(smallest)) == (1, [2])
 
 
 def test_more_positions_at_once_than_are_kept_leave_the_newest(tmp_path: Path) -> None:
-    buffer = filled(tmp_path, 3, 25)
-    assert kept(buffer) == list(range(18, 28))
-    assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 28)) == list(range(18, 28))
+    assert kept(filled(tmp_path, 3, 25)) == list(range(18, 28))
+    assert kept(opened(tmp_path, 28)) == list(range(18, 28))
 
 
 @pytest.mark.parametrize("window", [1, 3, 10, 50])
@@ -78,21 +78,19 @@ def test_draws_are_uniform(tmp_path: Path) -> None:
 
 
 def test_files_that_are_out_of_bound_are_removed(tmp_path: Path) -> None:
-    buffer = filled(tmp_path, 4, 4, 4)
+    buffer = filled(tmp_path, 0)
+    assert (buffer.num_added, files(tmp_path)) == (0, [])
+    for _ in range(3):
+        buffer.add(numbered(buffer.num_added, buffer.num_added + 4))
     assert files(tmp_path) == [0, 4, 8]
     buffer.add(numbered(12, 16))  # 6 to 15 are kept
     assert files(tmp_path) == [4, 8, 12]
 
 
-def test_adding_no_positions_writes_no_file(tmp_path: Path) -> None:
-    assert filled(tmp_path, 0).num_added == 0
-    assert files(tmp_path) == []
-
-
 def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:
     filled(tmp_path, 4, 4, 3)
     (tmp_path / ".000000000011.npy").write_bytes(b"half a file")
-    again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 8)
+    again = opened(tmp_path, 8)
     assert again.num_added == len(again) == 8
     assert kept(again) == list(range(8))
     assert files(tmp_path) == [0, 4, 8], "opening reads"
@@ -107,7 +105,7 @@ def test_a_resumed_buffer_has_only_the_remaining_old_positions(tmp_path: Path) -
     """Killed at 20 with a checkpoint at 12: then 2 to 7 are gone, and they are not drawn."""
     filled(tmp_path, 4, 4, 4, 4, 4)
     assert files(tmp_path) == [8, 12, 16]
-    again = ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 12)
+    again = opened(tmp_path, 12)
     assert len(again) == 4
     assert kept(again) == [8, 9, 10, 11]
     again.add(numbered(12, 20))
@@ -115,34 +113,30 @@ def test_a_resumed_buffer_has_only_the_remaining_old_positions(tmp_path: Path) -
     assert kept(again) == list(range(10, 20))
 
 
-def test_a_larger_bound_keeps_existing_positions(tmp_path: Path) -> None:
+def test_a_larger_bound_keeps_existing_positions_and_a_smaller_one_the_newest(tmp_path: Path) -> None:
     filled(tmp_path, 6, 6, 6)
-    greater = ReplayBuffer(tmp_path, DTYPE, 100 * DTYPE.itemsize, 18)
-    assert kept(greater) == list(range(6, 18))
-    assert len(greater) == 12
+    greater = opened(tmp_path, 18, capacity=100)
+    assert (len(greater), kept(greater)) == (12, list(range(6, 18)))
+    assert kept(opened(tmp_path, 18, capacity=4)) == [14, 15, 16, 17]
 
 
-def test_a_smaller_bound_keeps_the_newest(tmp_path: Path) -> None:
-    filled(tmp_path, 3, 3, 3)
-    smaller = ReplayBuffer(tmp_path, DTYPE, 4 * DTYPE.itemsize, 9)
-    assert kept(smaller) == [5, 6, 7, 8]
-
-
-@pytest.mark.parametrize("removed", [0, 1, 2])
-def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path, removed: int) -> None:
+@pytest.mark.parametrize(
+    ("removed", "message"),
+    [
+        (0, None),
+        (1, "lacks the positions from 3 to 5"),
+        (2, "contains positions up to 5, but the checkpoint only up to 8"),
+    ],
+)
+def test_a_missing_file_is_an_error_unless_it_is_the_oldest(tmp_path: Path, removed: int, message: str | None) -> None:
     filled(tmp_path, 3, 3, 3)
     (tmp_path / f"{3 * removed:012d}.npy").unlink()
-    if removed == 0:
-        assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)) == [3, 4, 5, 6, 7, 8]
-        return
-    message = (
-        "lacks the positions from 3 to 5"
-        if removed == 1
-        else "contains positions up to 5, but the checkpoint only up to 8"
-    )
-    with pytest.raises(CheckpointError, match=message):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 9)
-    assert len(files(tmp_path)) == 2
+    if message is None:
+        assert kept(opened(tmp_path, 9)) == [3, 4, 5, 6, 7, 8]
+    else:
+        with pytest.raises(CheckpointError, match=message):
+            opened(tmp_path, 9)
+        assert len(files(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"no numpy file", None])
@@ -151,7 +145,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, content: bytes
     file = tmp_path / f"{3:012d}.npy"
     file.write_bytes(file.read_bytes()[:-5] if content is None else content)
     with pytest.raises(CheckpointError, match=r"000000000003\.npy is damaged"):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 6)
+        opened(tmp_path, 6)
 
 
 def test_opening_a_file_never_changes_it(tmp_path: Path) -> None:
@@ -159,11 +153,36 @@ def test_opening_a_file_never_changes_it(tmp_path: Path) -> None:
     filled(tmp_path, 4, 4, 4)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     for num_added in (4, 8, 12):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, num_added)
+        opened(tmp_path, num_added)
     with pytest.raises(CheckpointError):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 99)
+        opened(tmp_path, 99)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
-    assert kept(ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 12)) == list(range(2, 12))
+    assert kept(opened(tmp_path, 12)) == list(range(2, 12))
+
+
+def save_with_checksum(file: Path, array: np.ndarray) -> None:
+    content = io.BytesIO()
+    np.save(content, array, allow_pickle=array.dtype == object)
+    file.write_bytes(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(3), "contains positions of a different dtype"),
+        (np.zeros((3, 1), DTYPE), "contains positions of a different dtype"),
+        (np.array([{}], object), "is damaged"),  # nothing is unpickled
+        (numbered(0, 3), ": no positions of this game"),
+    ],
+)
+def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, array: np.ndarray, message: str) -> None:
+    def refuse(positions: np.ndarray) -> None:
+        raise ValueError("no positions of this game")
+
+    filled(tmp_path, 3)
+    save_with_checksum(tmp_path / f"{0:012d}.npy", array)
+    with pytest.raises(CheckpointError, match=rf"000000000000\.npy ?{message}"):
+        opened(tmp_path, 3, check=refuse)
 
 
 def test_every_flipped_bit_of_a_file_is_an_error(tmp_path: Path) -> None:
@@ -173,45 +192,15 @@ def test_every_flipped_bit_of_a_file_is_an_error(tmp_path: Path) -> None:
     for place in range(len(content)):
         file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
         with pytest.raises(CheckpointError, match="is damaged"):
-            ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
-
-
-def test_positions_that_the_check_refuses_are_an_error_that_names_the_file(tmp_path: Path) -> None:
-    def refuse(positions: np.ndarray) -> None:
-        raise ValueError("no positions of this game")
-
-    filled(tmp_path, 3)
-    with pytest.raises(CheckpointError, match=r"000000000000\.npy: no positions of this game"):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3, refuse)
-
-
-def save_with_checksum(file: Path, array: np.ndarray, allow_pickle: bool = False) -> None:
-    content = io.BytesIO()
-    np.save(content, array, allow_pickle=allow_pickle)
-    file.write_bytes(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
-
-
-@pytest.mark.parametrize("foreign", [np.zeros(3), np.zeros((3, 1), DTYPE)])
-def test_a_file_of_other_positions_is_an_error_that_names_it(tmp_path: Path, foreign: np.ndarray) -> None:
-    filled(tmp_path, 3)
-    save_with_checksum(tmp_path / f"{0:012d}.npy", foreign)
-    with pytest.raises(CheckpointError, match=r"000000000000\.npy contains positions of a different dtype"):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
-
-
-def test_no_file_is_unpickled(tmp_path: Path) -> None:
-    filled(tmp_path, 3)
-    save_with_checksum(tmp_path / f"{0:012d}.npy", np.array([{}], object), allow_pickle=True)
-    with pytest.raises(CheckpointError, match="is damaged"):
-        ReplayBuffer(tmp_path, DTYPE, 10 * DTYPE.itemsize, 3)
+            opened(tmp_path, 3)
 
 
 def test_opening_a_folder_that_is_missing_does_not_make_it(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="contains no positions, but the checkpoint 3"):
-        ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 3)
+        opened(tmp_path / "missing", 3)
     assert not (tmp_path / "missing").exists()
-    ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 0).add(numbered(0, 2))
-    assert kept(ReplayBuffer(tmp_path / "missing", DTYPE, 10 * DTYPE.itemsize, 2)) == [0, 1]
+    opened(tmp_path / "missing", 0).add(numbered(0, 2))
+    assert kept(opened(tmp_path / "missing", 2)) == [0, 1]
 
 
 def test_a_small_share_of_a_small_window_is_at_least_the_newest_position(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, A
 
 
 class Values:
-    """A network without a policy that gives every position one value for its player to move, and counts what it is asked."""
+    """A network without a policy that gives every position one value for its player to move."""
 
     def __init__(self, game: Game, value: float = 0.0) -> None:
         self._num_actions = game.num_actions
@@ -66,37 +66,36 @@ def replayed(game: Game, played: PlayedGame) -> list[State]:
 def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, policy: str) -> None:
     game = load_game(game_name)
     decided = 0
-    for played in play(tiny(game_name, {"policy": policy}, {"random_opening_share": 0.5}), 30):
+    search = {"policy": policy, "simulations": 4, "full_share": 0.7}
+    for played in play(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
         outcome = states[-1].outcome()
         assert outcome is not None
         assert played.winner == (-1 if outcome.winner is None else outcome.winner)
-        assert len(played.positions) == len(played.actions) - played.num_opening_actions
-        for position, state in zip(played.positions, states[played.num_opening_actions : -1], strict=True):
+        assert played.num_opening_actions + len(played.positions) <= len(played.actions)
+        for position in played.positions:
+            number = len(states) - 1 - int(position["actions_left"])
+            state = states[number]
+            assert number >= played.num_opening_actions
             assert State.from_record(game, position["state"]) == state
             assert position["result"] == states[-1].player_return(state.current_player())
-            legal = set(state.legal_actions())
-            assert set(position["actions"][position["probabilities"] > 0].tolist()) <= legal
+            assert set(position["actions"][position["probabilities"] > 0].tolist()) <= set(state.legal_actions())
             assert position["probabilities"].sum() <= 1 + 1e-5
+        left = [int(position["actions_left"]) for position in played.positions]
+        assert left == sorted(set(left), reverse=True)
         decided += played.winner >= 0
     assert decided > 0
 
 
 def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
-    lengths = [
-        played.num_opening_actions
-        for played in play(
-            tiny(
-                "vadus(size=3)",
-                {"simulations": 2},
-                {"random_opening_share": 0.5, "random_opening_actions": 4, "num_games": 64},
-            ),
-            150,
-        )
-    ]
+    openings = {"random_opening_share": 0.5, "random_opening_actions": 4, "num_games": 64}
+    games = play(tiny("vadus(size=2)", {"simulations": 2}, openings), 150)
+    lengths = [played.num_opening_actions for played in games]
     assert set(lengths) == {0, 1, 2, 3, 4}
     assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
+    for played in games:  # each search is a full one
+        assert len(played.positions) == len(played.actions) - played.num_opening_actions
 
 
 def test_games_differ_without_random_openings_too() -> None:
@@ -151,15 +150,6 @@ def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_
         assert num_guided == {(True, guided), (False, guided)}
 
 
-@pytest.mark.parametrize("game_name", small_games())
-def test_positions_contain_the_number_of_actions_left(game_name: str) -> None:
-    game = load_game(game_name)
-    for played in play(tiny(game_name, {"simulations": 2, "full_share": 0.6}, {"random_opening_share": 0.5}), 6):
-        states = replayed(game, played)
-        for position in played.positions:
-            assert State.from_record(game, position["state"]) == states[-1 - int(position["actions_left"])]
-
-
 def test_a_game_without_an_evaluation_cannot_have_it_for_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.config.has_evaluation", lambda game: False)
     tiny("vadus(size=2)", {"guide": "playouts"})
@@ -171,32 +161,21 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     game = load_game("vadus(size=3)")
     config = tiny(str(game), {"policy": "puct", "simulations": 30}, {"num_games": 200, "sampled_actions": 2})
     self_play = SelfPlay(game, Values(game), config, np.random.SeedSequence(0))
-    agreed = []
+    agreed, most = [], []
     for _ in range(4):
         self_play.step()
-        agreed.append(
-            np.mean(
-                [
-                    actions[-1] == positions[-1]["actions"][0]
-                    for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
-                    if positions
-                ]
-            )
-        )
-        for actions, positions in zip(self_play._actions, self_play._positions, strict=True):
-            if not positions:  # a game that has just begun
-                continue
-            kept = positions[-1]["actions"][positions[-1]["probabilities"] > 0]
-            assert actions[-1] in kept
+        last = [  # of each game but those that have just begun
+            (actions[-1], positions[-1]["actions"].tolist(), positions[-1]["probabilities"])
+            for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
+            if positions
+        ]
+        agreed.append(np.mean([action == kept[0] for action, kept, _ in last]))
+        shares = [(chances[kept.index(action)], chances[0]) for action, kept, chances in last]
+        assert all(share > 0 for share, _ in shares)
+        most.append(all(share == greatest for share, greatest in shares))
     # Of equally many visits the first taken is played, which need not be the first that is stored.
     assert max(agreed[:2]) < 0.6
-    most = [
-        positions[-1]["probabilities"][list(positions[-1]["actions"]).index(actions[-1])]
-        == positions[-1]["probabilities"][0]
-        for actions, positions in zip(self_play._actions, self_play._positions, strict=True)
-        if positions
-    ]
-    assert all(most)
+    assert most[-1]
 
 
 def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:

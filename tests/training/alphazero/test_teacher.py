@@ -13,10 +13,9 @@ from stoneworks.evaluation.match import random_opening
 from stoneworks.models import load_bot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.evaluations import has_evaluation
-from stoneworks.training.alphazero.config import AlphaZeroConfig
+from stoneworks.training.alphazero.config import AlphaZeroConfig, SearchConfig, SelfPlayConfig
 from stoneworks.training.alphazero.self_play import SelfPlay
 from stoneworks.training.alphazero.teacher import Teacher
-from stoneworks.training.runs.config_files import parse_config
 
 GAMES = [game for game in small_games() if has_evaluation(load_game(game))]
 
@@ -38,17 +37,12 @@ def test_the_teacher_prefers_what_the_greedy_bot_prefers(name: str) -> None:
 
 
 def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() -> None:
-    config = parse_config(
-        {
-            "algorithm": "alphazero",
-            "game": "vadus(size=3)",
-            "positions": 100,
-            "search": {"simulations": 4, "fast_simulations": 2, "teacher_share": 0.5, "guide": "none"},
-            "self_play": {"num_games": 4, "random_opening_share": 0.0},
-        },
-        "test",
+    config = AlphaZeroConfig(
+        game="vadus(size=3)",
+        positions=100,
+        search=SearchConfig(simulations=4, fast_simulations=2, teacher_share=0.5, guide="none"),
+        self_play=SelfPlayConfig(num_games=4, random_opening_share=0.0),
     )
-    assert isinstance(config, AlphaZeroConfig)
     game = load_game(config.game)
     asked = []
 
@@ -65,9 +59,7 @@ def test_a_run_begins_with_games_of_the_teacher_without_network_evaluations() ->
     assert len(played[0].positions) == len(played[0].actions)
     for position, action in zip(played[0].positions, played[0].actions, strict=True):
         assert action in position["actions"][position["probabilities"] > 0]
-    self_play.set_progress(0.49)
-    self_play.step()
-    assert not asked
-    self_play.set_progress(0.5)
-    self_play.step()
-    assert asked
+    for progress, asks in ((0.49, False), (0.5, True)):
+        self_play.set_progress(progress)
+        self_play.step()
+        assert bool(asked) == asks

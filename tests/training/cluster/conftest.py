@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -112,6 +113,30 @@ def tiny(cluster: LocalCluster) -> Callable[..., AlphaZeroConfig]:
 def command() -> list[str]:
     """The command line ``stoneworks``."""
     return [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
+
+
+@pytest.fixture
+def source(cluster: LocalCluster, tiny: Callable[..., AlphaZeroConfig]) -> Iterator[Callable[..., Any]]:
+    """A function that starts self-play on the cluster, which ends with the test."""
+    import numpy as np
+
+    from stoneworks.envs.rules import load_game
+    from stoneworks.models.network import Architecture, make_network
+    from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
+
+    started: list[Any] = []
+
+    def start(tell: Callable[[str], None] = print, **changes: Any) -> Any:
+        game = load_game(TINY["game"])
+        network = make_network(Architecture.of_game(game, channels=4, blocks=1, kind="win_draw_loss_network"))
+        started.append(ClusterSelfPlay(network, tiny(**changes), np.random.SeedSequence(0), 0.0, tell))
+        started[-1].collect(10, threading.Event())
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+    assert wait_until(lambda: all_cores_free(cluster.address))
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:

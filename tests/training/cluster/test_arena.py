@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from stoneworks.evaluation import (
     ArenaSettings,
     RateSettings,
     Sprt,
+    load_arena,
     play_arena,
     rate,
     round_robin,
@@ -33,22 +35,26 @@ def settings_of(**changes: object) -> ArenaSettings:
     return ArenaSettings(game="vadus(size=3)", **values)  # type: ignore[arg-type]
 
 
+def play_both(cluster: LocalCluster, settings: ArenaSettings, folder: Path, **options: Any) -> ArenaResult:
+    """Play an arena on the cluster and in one process; the files of games must be the same."""
+    result = play_arena(settings, folder / "cluster", cluster=cluster.address, **options)
+    play_arena(settings, folder / "one")
+    assert games_in(folder / "one") == games_in(folder / "cluster")
+    return result
+
+
 def test_the_games_are_those_of_one_process(cluster: LocalCluster, tmp_path: Path) -> None:
     cluster.add()
-    play_arena(settings_of(), tmp_path / "one")
-    result = play_arena(settings_of(), tmp_path / "cluster", cluster=cluster.address)
-    assert result.finished
+    assert play_both(cluster, settings_of(), tmp_path).finished
     assert len(games_in(tmp_path / "one")) == 9
-    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
     assert all_cores_free(cluster.address)
 
 
 def test_a_sequential_test_ends_with_the_same_games(cluster: LocalCluster, tmp_path: Path) -> None:
     settings = settings_of(pairings=(("mcts:20", "random"),), num_pairs=200, sprt=Sprt.from_text("elo0=0,elo1=100"))
-    one = play_arena(settings, tmp_path / "one")
-    assert one.num_pairs < 200
-    assert play_arena(settings, tmp_path / "cluster", cluster=cluster.address).decision is one.decision
-    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
+    result = play_both(cluster, settings, tmp_path)
+    assert result.num_pairs < 200
+    assert result.decision is load_arena(tmp_path / "one").decision
 
 
 def test_a_rating_is_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -61,7 +67,6 @@ def test_a_rating_is_the_same(cluster: LocalCluster, tmp_path: Path) -> None:
 
 def test_chunks_of_a_killed_node_are_played_again(cluster: LocalCluster, tmp_path: Path) -> None:
     node = cluster.add()
-    settings = settings_of(pairings=(("mcts:2000", "greedy"),), num_pairs=30, chunk_pairs=1)
     killed = []
 
     def kill(result: ArenaResult) -> None:
@@ -69,10 +74,9 @@ def test_chunks_of_a_killed_node_are_played_again(cluster: LocalCluster, tmp_pat
             killed.append(node)
             cluster.kill(node)
 
-    play_arena(settings, tmp_path / "cluster", cluster=cluster.address, progress=kill)
+    settings = settings_of(pairings=(("mcts:2000", "greedy"),), num_pairs=30, chunk_pairs=1)
+    play_both(cluster, settings, tmp_path, progress=kill)
     assert killed
-    play_arena(settings, tmp_path / "one")
-    assert games_in(tmp_path / "one") == games_in(tmp_path / "cluster")
 
 
 def test_a_player_that_fails_is_named(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -15,6 +16,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from stoneworks.cli.main import main
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.runs.algorithms import ConfigError
@@ -37,9 +39,15 @@ def error_of(command: list[str], tmp_path: Path, address: str, **variables: str)
     return line
 
 
-def test_without_ray_the_extra_is_named(command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "ray.py").write_text("raise ModuleNotFoundError('no ray', name='ray')")
-    line = error_of(command, tmp_path, "auto", PYTHONPATH=str(tmp_path))
+def test_without_ray_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
+    with pytest.raises(SystemExit) as leaving:
+        main(["train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto"])
+    assert leaving.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert "stoneworks[cluster]" in line
 
 
@@ -49,15 +57,17 @@ def other_server() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
+            with contextlib.suppress(OSError):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(100)
+                    connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
-        thread.join(10)
+        server.shutdown(socket.SHUT_RDWR)  # wakes the thread if nobody has connected
+        thread.join()
 
 
 def test_an_address_without_a_cluster_is_named(command: list[str], tmp_path: Path, other_server: str) -> None:

@@ -33,7 +33,7 @@ def test_every_figure_has_a_tag() -> None:
 def test_the_page_explains_every_figure(repository: Path) -> None:
     text = (repository / "docs" / "cluster.md").read_text(encoding="utf-8")
     for name in STATUS.figures():
-        assert f"| `{name}` | `cluster/{name.removesuffix('_by_node')}` | " in text
+        assert f"| `{name}` | " in text
 
 
 def test_the_manifest_has_heads_and_workers_with_equal_images(repository: Path) -> None:

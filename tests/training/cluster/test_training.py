@@ -24,7 +24,6 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
-from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.sources import SelfPlayError
 from stoneworks.training.runs.config_files import dump_config
@@ -34,19 +33,7 @@ from stoneworks.training.runs.run_folder import read_metrics
 from .conftest import LocalCluster, all_cores_free, wait_until
 
 MakeConfig = Callable[..., AlphaZeroConfig]
-
-
-@pytest.fixture
-def network() -> BoardNetwork:
-    return make_network(
-        Architecture.of_game(load_game("vadus(size=2)"), channels=4, blocks=1, kind="win_draw_loss_network")
-    )
-
-
-def source_of(network: BoardNetwork, config: AlphaZeroConfig, tell: Callable[[str], None]) -> Any:
-    from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
-
-    return ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell)
+Source = Callable[..., Any]
 
 
 def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
@@ -125,67 +112,45 @@ def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
     assert all_cores_free(cluster.address)
 
 
-def test_a_killed_actor_is_replaced_on_its_node(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+def test_a_killed_actor_is_replaced_on_its_node(source: Source) -> None:
     import ray
 
     messages: list[str] = []
-    source = source_of(network, tiny(), messages.append)
-    try:
-        source.collect(10, threading.Event())
-        actor = source._actors._actors[0].handle
-        os.kill(ray.get(actor.__ray_call__.remote(lambda self: os.getpid())), signal.SIGKILL)
-        # Many more positions than are queued, so the actor must have played again.
-        assert sum(len(game.positions) for game in source.collect(2000, threading.Event())) >= 2000
-        assert source._actors.restarts == 1
-        assert source.status().actors == 1
-    finally:
-        source.close()
-    assert len(messages) == 1
-    assert "died" in messages[0]
-    assert "restart 1 of at most 3" in messages[0]
+    started = source(messages.append)
+    actor = started._actors._actors[0].handle
+    os.kill(ray.get(actor.__ray_call__.remote(lambda self: os.getpid())), signal.SIGKILL)
+    # Many more positions than are queued, so the actor must have played again.
+    assert sum(len(game.positions) for game in started.collect(2000, threading.Event())) >= 2000
+    assert started._actors.restarts == 1
+    assert started.status().actors == 1
+    (message,) = messages
+    assert "died" in message
+    assert "restart 1 of at most 3" in message
 
 
-def test_an_actor_that_raises_is_restarted_a_few_times(
-    cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
-) -> None:
+def test_an_actor_that_raises_is_restarted_a_few_times(source: Source) -> None:
     messages: list[str] = []
-    source = source_of(network, tiny(), messages.append)
-    try:
-        source.collect(10, threading.Event())
-        source.update({"no_such_layer": torch.zeros(3)}, 0.5)
-        with pytest.raises(SelfPlayError, match=r"started again 3 times: failed: .*no_such_layer") as raised:
-            source.collect(10**9, threading.Event())
-        assert "in load_state_dict" in raised.value.__notes__[0]
-    finally:
-        source.close()
+    started = source(messages.append)
+    started.update({"no_such_layer": torch.zeros(3)}, 0.5)
+    with pytest.raises(SelfPlayError, match=r"started again 3 times: failed: .*stem.weight") as raised:
+        started.collect(10**9, threading.Event())
+    assert "in load_weights" in raised.value.__notes__[0]
     assert messages == []
-    assert all_cores_free(cluster.address)
 
 
-def test_self_play_pauses_when_the_queue_is_full(
-    cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork
-) -> None:
-    source = source_of(network, tiny(), print)
-    try:
-        source.collect(10, threading.Event())
-        assert wait_until(lambda: source.status().outstanding_batches == 0)
-        queued = source.status().queued_positions
-        assert queued >= 60
-        time.sleep(1)
-        assert source.status().queued_positions == queued
-        source.collect(queued + 1, threading.Event())
-    finally:
-        source.close()
+def test_self_play_pauses_when_the_queue_is_full(source: Source) -> None:
+    started = source()
+    assert wait_until(lambda: started.status().outstanding_batches == 0)
+    queued = started.status().queued_positions
+    assert queued >= 60
+    time.sleep(1)
+    assert started.status().queued_positions == queued
+    started.collect(queued + 1, threading.Event())
 
 
-def test_processes_limits_the_actors(cluster: LocalCluster, tiny: MakeConfig, network: BoardNetwork) -> None:
+def test_processes_limits_the_actors(cluster: LocalCluster, source: Source) -> None:
     cluster.add()
-    source = source_of(network, tiny(processes=1), print)
-    try:
-        source.collect(10, threading.Event())
-        assert source.status().actors == 1
-    finally:
-        source.close()
+    assert source(processes=1).status().actors == 1
 
 
 # -- The learner's process ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 from stoneworks.cli.main import main
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
-from stoneworks.evaluation.records import GameRecord
+from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.models.checkpoint import CheckpointError, save_checkpoint
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.text import duration, percent
@@ -28,51 +28,37 @@ def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) 
     report = write_report(alphazero_run)
     assert report == alphazero_run / "report.md"
     text = report.read_text()
-    training = json.loads((alphazero_run / "checkpoint" / "checkpoint.json").read_text())["training"]
+    training = read_run(alphazero_run).training
     assert f"| positions | {training['positions']:,} of 60 |" in text
-    latest = [
-        row for row in training["match_results"] if row["positions"] == training["match_results"][-1]["positions"]
-    ]
+    results = training["match_results"]
+    latest = [row for row in results if row["positions"] == results[-1]["positions"]]
     assert len(latest) == 3
     for row in latest:
-        assert (
-            f"| {row['player']} | {row['opponent']} | {percent(row['score'])} | {percent(*row['interval'])} |" in text
-        )
+        figures = row["player"], row["opponent"], percent(row["score"]), percent(*row["interval"])
+        assert f"| {' | '.join(figures)} |" in text
     for heading in ("Scores", "Losses", "Games of self-play", "Speed", "Games", "What the network would play"):
         assert f"## {heading}\n" in text
     assert "simulations: 4" in text.split("## Configuration")[1]
     assert training["hardware"]["processor"] in text
-
-
-def test_every_picture_of_the_report_is_there_and_is_a_picture(alphazero_run: Path) -> None:
-    text = write_report(alphazero_run).read_text()
-    pictures = re.findall(r"\]\((report/[\w-]+\.png)\)", text)
-    assert {Path(picture).name for picture in pictures} >= {
-        "scores.png",
-        "losses.png",
-        "time.png",
-        "game-1.png",
-        "policy-1.png",
-    }
+    pictures = set(re.findall(r"\]\(report/([\w-]+\.png)\)", text))
+    assert pictures >= {"scores.png", "losses.png", "time.png", "game-1.png", "policy-1.png"}
     for picture in pictures:
-        content = (alphazero_run / picture).read_bytes()
+        content = (alphazero_run / "report" / picture).read_bytes()
         assert content.startswith(b"\x89PNG")
         assert min(struct.unpack(">II", content[16:24])) > 100
-    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == sorted(
-        {Path(picture).name for picture in pictures}
-    ), "nothing else lies about"
-
-
-def test_the_games_are_those_of_the_latest_matches(alphazero_run: Path) -> None:
-    text = write_report(alphazero_run).read_text()
+    assert {path.name for path in (alphazero_run / "report").iterdir()} == pictures, "nothing else lies about"
     games = re.findall(r"^(\S+) \(Black\) against (\S+), (?:won by \S+|a draw) \(\w+\): `(.*)`$", text, re.MULTILINE)
     assert len(games) == 3
-    run = read_run(alphazero_run)
-    for (black, white, actions), file in zip(games, run.match_files(), strict=True):
-        records = [json.loads(line) for line in file.read_text().splitlines()]
-        assert {"players": [black, white], "actions": actions.split()} in [
-            {"players": record["players"], "actions": record["actions"]} for record in records
-        ]
+    for (black, white, actions), file in zip(games, read_run(alphazero_run).match_files(), strict=True):
+        played = [(record.players, record.actions) for record in read_records(file)]
+        assert ((black, white), tuple(actions.split())) in played
+
+    shutil.rmtree(alphazero_run / "matches")
+    (alphazero_run / "metrics.jsonl").unlink()
+    text = write_report(alphazero_run).read_text()
+    assert "## Losses" not in text
+    left = ["policy-1.png", "policy-2.png", "policy-3.png", "scores.png"]
+    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == left, "pictures before are gone"
 
 
 def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,20 +67,6 @@ def test_the_games_have_the_colors_of_their_end(alphazero_run: Path, monkeypatch
     write_report(alphazero_run)  # makes the folder of the pictures
     monkeypatch.setattr(reports, "_match_games", lambda run: [game])
     assert "first (White) against second" in "".join(reports._games(read_run(alphazero_run)))
-
-
-def test_a_run_that_has_just_begun_has_a_report_too(alphazero_run: Path) -> None:
-    write_report(alphazero_run)
-    shutil.rmtree(alphazero_run / "matches")
-    (alphazero_run / "metrics.jsonl").unlink()
-    text = write_report(alphazero_run).read_text()
-    assert "## Losses" not in text
-    assert sorted(path.name for path in (alphazero_run / "report").iterdir()) == [
-        "policy-1.png",
-        "policy-2.png",
-        "policy-3.png",
-        "scores.png",
-    ], "pictures of the report before are gone"
 
 
 @pytest.mark.parametrize("name", [game for game in small_games() if load_game(game).num_action_planes > 1])
@@ -130,10 +102,11 @@ def test_a_run_of_an_unknown_algorithm_is_rejected(alphazero_run: Path, tmp_path
         write_report(tmp_path / "nothing")
     file = alphazero_run / "checkpoint" / "checkpoint.json"
     description = json.loads(file.read_text())
-    description["training"]["algorithm"] = "guessing"
-    file.write_text(json.dumps(description))
-    with pytest.raises(CheckpointError, match="algorithm must be one of alphazero, ppo, got 'guessing'"):
-        write_report(alphazero_run)
+    for name in ("guessing", ["alphazero"]):
+        description["training"]["algorithm"] = name
+        file.write_text(json.dumps(description))
+        with pytest.raises(CheckpointError, match=f"algorithm must be one of .* got {re.escape(repr(name))}"):
+            write_report(alphazero_run)
 
 
 def test_report_is_a_command(alphazero_run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,29 @@
+"""A network for searches that are tested without torch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from stoneworks.envs.rules import Game
+
+
+class MadeUpNetwork:
+    """Answers at random, but the same for the same position, whatever it is asked with; ``asked`` has the batch sizes."""
+
+    def __init__(self, game: Game, spread: float = 2.0) -> None:
+        rng = np.random.default_rng(5)
+        size = math.prod(game.observation_shape)
+        self._of_logits = rng.normal(size=(size, game.num_actions))
+        self._of_value = rng.normal(size=size)
+        self._spread = spread
+        self.asked: list[int] = []
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        self.asked.append(len(planes))
+        positions = planes.reshape(len(planes), -1).astype(np.float64)
+        logits = [self._spread * np.sin(position @ self._of_logits) for position in positions]
+        values = [np.sin(position @ self._of_value) for position in positions]
+        return np.array(logits, np.float32), np.array(values, np.float32)
