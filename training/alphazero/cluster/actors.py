@@ -100,7 +100,7 @@ class SelfPlayActor:
 
 def identity_of_run(config: AlphaZeroConfig) -> Identity:
     """Return what must be equal on all nodes: the code and the games."""
-    games = [load_game(name) for name in config.shares()]
+    games = [load_game(name) for name in config.shares(0)]
     return {
         **identity_of(("envs", "models", "evaluation", "training")),
         **{str(game): f"version {game.version}, {game.num_actions} actions" for game in games},
