@@ -336,7 +336,7 @@ def test_observation_and_mask_in_one_call_are_those_of_two(game: Game, positions
 
 @pytest.mark.parametrize("player", [-1, 2, "0", -4, 0.5])
 def test_an_observation_of_another_player_is_refused_by_name(game: Game, player: Any) -> None:
-    with pytest.raises(ValueError, match=f"player must be 0 or 1, got {player!r}"):
+    with pytest.raises(ValueError, match=f"player must be an integer from 0 to 1, got {player!r}"):
         game.new_initial_state().observation_tensor(player)
 
 
