@@ -139,13 +139,10 @@ def _positions(
     for number in range(num_games):
         bot, num_random = bots[number % len(bots)], int(rng.integers(4))
         bot.restart()
-        state = game.new_initial_state()
+        state, before = game.new_initial_state(), list[State]()
         while not state.is_terminal():
+            before.append(state.clone())
             at_random = state.move_number() < num_random
             state.apply_action(int(rng.choice(state.legal_actions())) if at_random else bot.step(state))
-        history = state.history()
-        first = 0 if last_actions is None else max(0, len(history) - last_actions)
-        before = game.new_initial_state()
-        for action in history[: int(rng.integers(first, len(history)))]:
-            before.apply_action(action)
-        yield before, len(history)
+        first = 0 if last_actions is None else max(0, len(before) - last_actions)
+        yield before[int(rng.integers(first, len(before)))], len(before)
