@@ -82,9 +82,9 @@ class State(Document):
         where = f"{checkpoint.folder}: training"
         state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
         added, total = state.positions_by_game, training["positions"]
-        if set(added) != set(config.shares()) or sum(added.values()) != total:
+        if set(added) != set(config.shares(0)) or sum(added.values()) != total:
             raise CheckpointError(
-                f"{where}: positions_by_game must be those of {', '.join(config.shares())} with a sum of {total}, got {added}"
+                f"{where}: positions_by_game must be those of {', '.join(config.shares(0))} with a sum of {total}, got {added}"
             )
         return state
 

@@ -132,7 +132,7 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
 def make_learner(game: Game, weight: float) -> Learner:
     torch.manual_seed(0)
     network = make_network(Architecture.of_game(game, channels=16, blocks=1, kind="win_draw_loss_network"))
-    settings = LearnerConfig(learning_rate=1e-2, final_learning_rate=1e-2, final_board_weight=weight)
+    settings = LearnerConfig(learning_rate=1e-2, final_board_weight=weight)
     return Learner(network, settings, CPU, torch.float32)
 
 

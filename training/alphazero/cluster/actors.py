@@ -101,7 +101,7 @@ class SelfPlayActor:
 
 def identity_of_run(config: AlphaZeroConfig) -> Identity:
     """Return what must be equal on all nodes: the code and the games."""
-    return identity_of(("envs", "models", "evaluation", "training"), map(load_game, config.shares()))
+    return identity_of(("envs", "models", "evaluation", "training"), map(load_game, config.shares(0)))
 
 
 @dataclass(frozen=True)
