@@ -17,41 +17,13 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import parse_config
+from tiny_runs import Values, alphazero, self_played
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
-    values = {
-        "algorithm": "alphazero",
-        "game": game,
-        "positions": 1,
-        "search": {"simulations": 8, "fast_simulations": 2, "full_share": 1.0, "guide": "none", **(search or {})},
-        "self_play": {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})},
-    }
-    config = parse_config(values, "test")
-    assert isinstance(config, AlphaZeroConfig)
-    return config
-
-
-class Values:
-    """A network without a policy that gives every position one value for its player to move."""
-
-    def __init__(self, game: Game, value: float = 0.0) -> None:
-        self._num_actions = game.num_actions
-        self._value = value
-
-    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        logits = np.zeros((len(planes), self._num_actions), np.float32)
-        return logits, np.full(len(planes), self._value, np.float32)
-
-
-def play(config: AlphaZeroConfig, num_games: int, seed: int = 0, value: float = 0.0) -> list[PlayedGame]:
-    game = load_game(config.game)
-    self_play = SelfPlay(game, Values(game, value), config, np.random.SeedSequence(seed))
-    played: list[PlayedGame] = []
-    while len(played) < num_games:
-        played += self_play.step()
-    return played
+    search = {"simulations": 8, "full_share": 1.0, "guide": "none", **(search or {})}
+    self_play = {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})}
+    return alphazero(game=game, search=search, self_play=self_play)
 
 
 def replayed(game: Game, played: PlayedGame) -> list[State]:
@@ -68,7 +40,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
     game = load_game(game_name)
     decided = 0
     search = {"policy": policy, "simulations": 4, "full_share": 0.7}
-    for played in play(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
+    for played in self_played(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
         outcome = states[-1].outcome()
@@ -91,7 +63,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
 
 def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
     openings = {"random_opening_share": 0.5, "random_opening_actions": 4, "num_games": 64}
-    games = play(tiny("vadus(size=2)", {"simulations": 2}, openings), 150)
+    games = self_played(tiny("vadus(size=2)", {"simulations": 2}, openings), 150)
     lengths = [played.num_opening_actions for played in games]
     assert set(lengths) == {0, 1, 2, 3, 4}
     assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
@@ -101,13 +73,13 @@ def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
 
 def test_games_differ_without_random_openings_too() -> None:
     for policy in ("gumbel", "puct"):
-        games = play(tiny("vadus(size=3)", {"policy": policy}), 12)
+        games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
         assert len({played.actions for played in games}) > 6, policy
 
 
 def test_equal_seeds_play_equal_games() -> None:
     config = tiny("vadus(size=2)", {"full_share": 0.5, "guide": "evaluation"}, {"random_opening_share": 0.5})
-    one, again, other = ([played.actions for played in play(config, 12, seed)] for seed in (1, 1, 2))
+    one, again, other = ([played.actions for played in self_played(config, 12, seed)] for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
