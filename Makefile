@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci results test-hostile test-bounds test-mutants bench images checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench images checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -48,7 +48,7 @@ coverage: setup  ## the lines and branches that the tests run; for reading, noth
 	$(PYTEST) --cov --cov-report term
 
 test-browser: setup links  ## the web interface and the documentation site in Debian's Chromium (apt-get install chromium)
-	$(PYTHON) -m pytest tests/web/browser
+	$(PYTHON) -m pytest tests/web/browser --numprocesses auto --dist loadfile
 
 INTEGRATIONS := torch rllib agilerl pufferlib lightzero
 
@@ -95,7 +95,7 @@ test-newest:  ## the tests that need no torch with the newest versions, on the n
 	$(NEWEST_PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install $(NEWEST_PACKAGES)
 	@.venv-newest/bin/python -VV && .venv-newest/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
-	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) --numprocesses auto --dist worksteal
+	.venv-newest/bin/python -m pytest $(NEWEST_TESTS) -m "not slow" --numprocesses auto --dist loadfile
 
 test-prereleases:  ## the same with the pre-releases of everything: what is coming; not part of ci
 	@test -n "$(NEWEST_PYTHON)" || $(MAKE) test-newest
@@ -103,7 +103,7 @@ test-prereleases:  ## the same with the pre-releases of everything: what is comi
 	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre $(NEWEST_PACKAGES)
 	.venv-prereleases/bin/python -m pip --quiet --disable-pip-version-check install --pre --upgrade numpy numba  # past our own bound
 	@.venv-prereleases/bin/python -VV && .venv-prereleases/bin/python -m pip --disable-pip-version-check list | grep -E '^(numpy|numba|gymnasium|pettingzoo) '
-	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) --numprocesses auto --dist worksteal
+	.venv-prereleases/bin/python -m pytest $(NEWEST_TESTS) -m "not slow" --numprocesses auto --dist loadfile
 
 test-wheel: setup  ## the built package: metadata, size, and the wheel in an empty environment that grows: rules alone, no extras, web, train
 	rm -rf build/wheel && $(PYTHON) -m build --outdir build/wheel .
@@ -123,11 +123,12 @@ test-wheel: setup  ## the built package: metadata, size, and the wheel in an emp
 docs: setup links  ## the documentation site in build/site; a broken link or anchor is an error
 	EXECUTE_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
-# Two targets at a time: most of them run in one process.
-AFTER_TESTS := pytest-slow test-browser test-lowest test-newest docs test-wheel
-
 ci: test  ## everything that must pass before a change lands
-	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),$(AFTER_TESTS))
+	$(MAKE) after-tests
+
+# Two targets at a time: installations and single processes leave a core idle.
+after-tests:
+	$(MAKE) --jobs 2 --output-sync=target $(filter-out $(SKIP),pytest-slow test-browser test-lowest test-newest docs test-wheel)
 
 test-all: ci test-bounds test-hostile test-cluster test-integrations  ## every test there is (hours, and several gigabytes of other libraries)
 

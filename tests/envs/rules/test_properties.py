@@ -313,7 +313,7 @@ def test_observations_are_finite_and_within_0_and_1_and_come_with_the_mask_in_on
 
 @pytest.mark.parametrize("player", [-1, 2, "0", -4, 0.5])
 def test_an_observation_of_another_player_is_refused_by_name(game: Game, player: Any) -> None:
-    with pytest.raises(ValueError, match=f"player must be 0 or 1, got {player!r}"):
+    with pytest.raises(ValueError, match=f"player must be .* 1, got {player!r}"):
         game.new_initial_state().observation_tensor(player)
 
 

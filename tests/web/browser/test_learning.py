@@ -17,7 +17,8 @@ from stoneworks.envs.rules import Lesson, game_names
 def play(page: Page, lesson: Lesson) -> None:
     """Click through a lesson: the first accepted action each time that is still legal, with the keyboard."""
     game, played = load_game(lesson.game), set[str]()
-    for texts in lesson.answers:
+    for number, texts in enumerate(lesson.answers):
+        page.locator(f'[data-played="{number}"]').wait_for()
         legal = page.locator(".overlay .hit, .learn [data-action]")
         legal.first.wait_for()
         wanted = [text for text in texts if text not in played]

@@ -82,6 +82,7 @@ class Lessons {
     this.words = position.outcome ? "The game is over" : `${color} to move: ${position.turn}${position.supplies && `; ${position.supplies}`}`;
     this.status.textContent = this.words;
     this.board.show(this.position, { label: `Board of step ${this.at + 1}` });
+    this.element.dataset.played = played.length;
     if (this.done) this.tell(position.outcome ? `Done. ${this.result(position)}` : "Done.");
     this.actions.replaceChildren(
       ...(this.done ? [] : position.buttons).map((item) => button(actionLabel(item, position), () => this.play([item.action]), { "data-action": item.action })),
