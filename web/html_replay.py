@@ -48,7 +48,8 @@ class Replay:
 
     def to_html(self) -> str:
         """Return a self-contained HTML document."""
-        script, style = _static("replay.js"), _static("replay.css")
+        script = _static("replay_controls.js").replace("export ", "") + _static("replay.js")
+        style = _static("replay.css")
         data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
         return (
