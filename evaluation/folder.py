@@ -74,10 +74,7 @@ class ArenaFolder:
     """The folder with the games of an arena."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        settings: ArenaSettings,
-        checkpoints: Mapping[str, str] | None = None,
+        self, path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
     ) -> None:
         """Create the folder, or open the folder of an arena with equal settings.
 

@@ -82,11 +82,7 @@ class GameRecord(Document):
 
     @classmethod
     def of_state(
-        cls,
-        state: State,
-        players: tuple[str, str],
-        seed: int | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        cls, state: State, players: tuple[str, str], seed: int | None = None, metadata: Mapping[str, Any] | None = None
     ) -> GameRecord:
         """Return the record of the game from the initial position to ``state``."""
         return cls.of_game(state.get_game(), state.history(), state.outcome(), players, seed, metadata)

@@ -29,13 +29,11 @@ class _AddressOptions:
 def web(
     address: _AddressOptions,
     watched: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only)."),
+        list[Path] | None, typer.Argument(metavar="PATH", help="Game records, arenas and runs to watch (read-only).")
     ] = None,
     data: Annotated[Path, typer.Option(help="Folder for the games played on the page.")] = Path("games"),
     agents: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder whose checkpoints may be played, such as runs/; can be repeated."),
+        list[Path] | None, typer.Option(help="Folder whose checkpoints may be played, such as runs/; can be repeated.")
     ] = None,
     agent: Annotated[
         list[str] | None, typer.Option(metavar="NAME=BOT", help="Any other bot that may be played; can be repeated.")
