@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
@@ -79,6 +80,11 @@ class Document(BaseModel, metaclass=_TypedErrors):
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
         return cls.parse(read_json(path, cls.error), str(path))
+
+    @classmethod
+    def shipped(cls, package: str) -> list[Self]:
+        """Return the documents in the JSON files of a package, by file name. Raises ``error`` if a file is invalid."""
+        return [cls.from_file(file) for file in sorted(Path(str(resources.files(package))).glob("*.json"))]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the document to a JSON file, atomically."""

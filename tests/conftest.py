@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib.util
 import io
-import json
 import shutil
 import signal
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from game_play import read_test_data
 from processes import Run
 from stoneworks.registry import _REGISTRIES
 
@@ -47,9 +47,9 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session")
-def facts_of_games(repository: Path) -> dict[str, dict[str, Any]]:
+def facts_of_games() -> dict[str, dict[str, Any]]:
     """What is known of each built-in game, by its name (see tests/testdata/README.md)."""
-    return json.loads((repository / "tests" / "testdata" / "games.json").read_text(encoding="utf-8"))
+    return read_test_data("games.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
         (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
-        (["play", "vadus", "--option", "size=3", "--size", "4"], "duplicate option size"),
+        (["play", "vadus", "--option", "size=3", "--size", "4"], "each name once, got 'size=3', 'size=4'"),
         (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
         (["play", "vadus", "--seat", "2"], "got '2'"),

@@ -42,7 +42,7 @@ from stoneworks.evaluation import (
     round_robin,
     shipped_ladders,
 )
-from stoneworks.evaluation.ladder import file_name_of
+from stoneworks.evaluation.folder import file_stem
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
 from stoneworks.evaluation.results import save_picture
 from stoneworks.evaluation.workers import play_chunks
@@ -448,7 +448,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
 
 
 def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
-    file = tmp_path / file_name_of(GAME)
+    file = tmp_path / f"{file_stem(GAME)}.json"
     assert file.name == "vadus-size-3.json"
     ladder.save(file)
     again = load_ladder(GAME, file)
