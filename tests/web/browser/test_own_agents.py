@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from damage import damage
 from pages import OpenPage, assert_accessible, button
 from stoneworks.locks import lock_folder
 
@@ -21,11 +22,9 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
         for n in (1, 2, 3)
     ]
     (runs / "first" / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    file = runs / "first" / "checkpoint" / "checkpoint.json"
-    fields = json.loads(file.read_text(encoding="utf-8"))
     match = {"player": "search", "opponent": "greedy", "positions": 300, "score": 0.7, "interval": [0.6, 0.8]}
-    fields["training"]["match_results"] = [match]
-    file.write_text(json.dumps(fields), encoding="utf-8")
+    file = runs / "first" / "checkpoint" / "checkpoint.json"
+    damage(file, lambda fields: fields["training"].update(match_results=[match]))
     server = start_server("--agents", str(runs))
     page = open_page(f"{server.url}/watch", **screen)
     row = page.locator(".sources li", has_text="first")
