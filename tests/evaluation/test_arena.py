@@ -240,7 +240,7 @@ def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
     ],
 )
-def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(
+def test_another_arena_in_the_folder_is_an_error_with_the_difference(
     played: Path, settings: ArenaSettings, difference: str
 ) -> None:
     before = contents(played)

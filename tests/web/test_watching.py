@@ -29,7 +29,7 @@ GAME = "vadus(size=3)"
         ([{"note": "x"}], None, 0),
     ],
 )
-def test_metrics_are_drawn_over_the_unit_of_the_run(
+def test_metrics_are_drawn_over_the_unit(
     tmp_path: Path, rows: list[dict[str, object]], axis: str | None, kept: int
 ) -> None:
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -101,9 +101,7 @@ def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
         Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
 
 
-def test_files_of_records_that_have_not_changed_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_files_of_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games = tmp_path / "arena" / "games"
     games.mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")

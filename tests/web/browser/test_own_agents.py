@@ -46,9 +46,7 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator(".agent h2").first).to_have_text(f"{runs}/first/checkpoint@64")
 
 
-def test_a_hint_names_its_player_who_answers_in_two_seconds(
-    visit_on_screens: OpenPage, post: Callable[..., Any]
-) -> None:
+def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="taugo(size=3)", players=[None, None])
     page = visit_on_screens(f"/play/{game['id']}")
     button(page, "hint").click()
@@ -57,9 +55,7 @@ def test_a_hint_names_its_player_who_answers_in_two_seconds(
     expect(page.locator(".hit.hinted")).to_have_count(1)
 
 
-def test_the_heat_map_shows_visits_unless_another_is_chosen(
-    visit_on_screens: OpenPage, post: Callable[..., Any]
-) -> None:
+def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     page = visit_on_screens("/analyze?game=vadus(size=5)&moves=e5,e2,e4,d3,e3,f5,f4")
     search = page.get_by_role("region", name="vadus@64")
     expect(search.locator("tbody tr").first).to_be_visible()
