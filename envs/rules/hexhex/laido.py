@@ -166,14 +166,11 @@ class Laido(HexhexStonesGame):
 
     # -- What the game says of itself --------------------------------------------------------------------------------
 
-    def _actions_of_turn(self, record: np.void) -> str:
-        if not record["num_stones"] and self.options["pie_rule"]:
+    def _actions_of_turn(self, state: State) -> str:
+        pass_is_legal, swap_is_legal = state.legal_actions_mask()[-2:]
+        if not pass_is_legal:
             return "one stone"
-        return "a stone, a swap of colors, or a pass" if self._swap_is_legal(record) else "a stone, or a pass"
-
-    def _swap_is_legal(self, record: np.void) -> bool:
-        is_answer = record["num_stones"] == 1 and record["current_player"] == 1 and not record["swapped"]
-        return bool(is_answer and self.options["pie_rule"])
+        return "a stone, a swap of colors, or a pass" if swap_is_legal else "a stone, or a pass"
 
     def _explain_equal_groups(self, state: State) -> Explanation:
         """Return the first hill that differs (L5)."""
@@ -188,16 +185,14 @@ class Laido(HexhexStonesGame):
                 )
         return Explanation("neither groups of the same rank nor hills differ")
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """See :meth:`Game.explain_illegal`."""
-        record = state.record
         if state.is_terminal():
             return "L5: the game is over"
         if action < self.grid.num_cells:
             return self._explain_illegal_stone(state, action, "L3")
         if action == self.grid.num_cells:
-            is_first = not record["num_stones"] and self.options["pie_rule"]
-            return "L1: the first turn is a stone, not a pass" if is_first else None
+            return "L1: the first turn is a stone, not a pass"
         if not self.options["pie_rule"]:
             return "L2: without pie_rule there is no swap"
-        return None if self._swap_is_legal(record) else "L1: only the answer to the first stone may be a swap"
+        return "L1: only the answer to the first stone may be a swap"

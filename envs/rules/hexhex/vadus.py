@@ -140,12 +140,13 @@ class Vadus(HexhexStonesGame):
         later_turns = (self.num_points - 1) // 2
         return self.num_points + later_turns + 2
 
-    def _actions_of_turn(self, record: np.void) -> str:
+    def _actions_of_turn(self, state: State) -> str:
+        record = state.record
         if record["second_stone"]:
             return "second of two stones"
         return "first of two stones, or a pass" if record["num_stones"] else "one stone"
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """See :meth:`Game.explain_illegal`."""
         record = state.record
         if state.is_terminal():
@@ -154,4 +155,4 @@ class Vadus(HexhexStonesGame):
             return self._explain_illegal_stone(state, action, "V2" if record["num_stones"] else "V1")
         if not record["num_stones"]:
             return "V1: the first turn is a stone, not a pass"
-        return "V2: a pass replaces both stones of a turn, and one is placed" if record["second_stone"] else None
+        return "V2: a pass replaces both stones of a turn, and one is placed"
