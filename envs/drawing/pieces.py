@@ -36,16 +36,15 @@ def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneCol
     )
 
 
+def rings(name: str, centers: Iterable[Point], radius: float, color: str, width: float, **attributes: str) -> str:
+    """Return rings as a group of class ``name``, with further attributes of SVG."""
+    circles = svg.circles(centers, radius)
+    return svg.group(circles, class_=name, fill="none", stroke=color, stroke_width=width, **attributes)
+
+
 def last_move(centers: Iterable[Point]) -> str:
     """Return the last-move marks: rings around stones, which leave room for a text."""
-    rings = svg.circles(centers, STONE_RADIUS + 0.015 * SPACING)
-    return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
-
-
-def deciding(centers: Iterable[Point]) -> str:
-    """Return the marks of the stones that decided a finished game: small rings on them."""
-    rings = svg.circles(centers, 0.22 * SPACING)
-    return svg.group(rings, class_="deciding", fill="none", stroke=theme.ACCENT, stroke_width=0.1 * SPACING)
+    return rings("last-move", centers, STONE_RADIUS + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING)
 
 
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:

@@ -10,7 +10,6 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice
 from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.taugo.lines import NONE
 
 #: Distance from an edge point to the edge of the board.
@@ -55,13 +54,14 @@ def compose(state: State, annotations: Annotations) -> Scene:
     centers = board.centers
     cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
     threads = (svg.path(svg.lines([(centers[cut.way[0]], centers[cut.way[-1]])])) for cut in cuts)
-    flipped = svg.circles((centers[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
+    flipped = (centers[cell] for cut in cuts for cell in cut.flipped)
     return boards.scene_of_stones(
         state,
+        state.record["stones"],
         board,
         annotations,
         below=[svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH)],
-        above=[svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)],
+        above=[pieces.rings("flipped", flipped, FLIPPED_RADIUS, theme.LAST_MOVE, FLIPPED_WIDTH)],
     )
 
 
@@ -118,11 +118,6 @@ def _board(game: Game) -> boards.Board:
         ends += [((low, -place), (high, -place)), ((place, -low), (place, -high))]
     lines = svg.path(svg.lines(ends), fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH)
 
-    labels = [(str(row + 1), (low - LABEL_DISTANCE, -row * SPACING)) for row in range(grid.height)]
-    labels += [(column_name(column), (column * SPACING, -low + LABEL_DISTANCE)) for column in range(grid.width)]
-    reach = LABEL_DISTANCE + pieces.LABEL_HEIGHT / 2
     extent = (low, -high, high, -low)
-    extent_with_labels = (low - reach, -high, high, -low + reach)
-    return boards.Board(
-        centers, boards.square_shape(SPACING), ground, pieces.labels(labels), extent, extent_with_labels, lines
-    )
+    labels, extent_with_labels = boards.side_labels(grid, extent, LABEL_DISTANCE)
+    return boards.Board(centers, boards.square_shape(SPACING), ground, labels, extent, extent_with_labels, lines)
