@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
@@ -25,12 +24,8 @@ FLIPPED_RADIUS = 0.36 * SPACING
 FLIPPED_WIDTH = 0.045 * SPACING
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """Known facts about a cut: the cells on its way, as far as they are known, and those that it flipped."""
-
-    way: list[int]
-    flipped: list[int]
+#: Cells on the way of a cut, as far as they are known, and those that it flipped.
+_Cut = tuple[list[int], list[int]]
 
 
 def last_turn(state: State) -> list[int]:
@@ -53,8 +48,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     board, known_cuts = _board(state.game), _replay(state)[1]
     centers = board.centers
     cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
-    threads = (svg.path(svg.lines([(centers[cut.way[0]], centers[cut.way[-1]])])) for cut in cuts)
-    flipped = (centers[cell] for cut in cuts for cell in cut.flipped)
+    threads = (svg.path(svg.lines([(centers[way[0]], centers[way[-1]])])) for way, _ in cuts)
+    flipped = (centers[cell] for _, cells in cuts for cell in cells)
     return boards.scene_of_stones(
         state,
         state.record["stones"],
@@ -86,19 +81,19 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
             way = [cell, int(neighbors[cell, back])]
             while before["stones"][way[-1]] == 2 - player:
                 way.append(int(neighbors[way[-1], back]))
-            cuts[action] = _Cut(way[::-1], way[-2:0:-1])
+            cuts[action] = way[::-1], way[-2:0:-1]
     if replayed == state:
         return turn, cuts
 
+    # Only the point of the last cut, and the flipped stone before it, are certain.
     last = [action for action in state.history() if action < num_placements][-1:]
-    return last, {action: _nearest_of_cut(game, action) for action in last if action >= game.grid.num_cells}
-
-
-def _nearest_of_cut(game: Game, action: int) -> _Cut:
-    """Return the part of a cut that is certain: its point, and the flipped stone before it."""
-    heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
-    nearest = int(game.grid.neighbors[cell, (heading + 2) % 4])
-    return _Cut([nearest, cell], [nearest])
+    cuts = {}
+    for action in last:
+        heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
+        if heading != NONE:
+            nearest = int(neighbors[cell, (heading + 2) % 4])
+            cuts[action] = [nearest, cell], [nearest]
+    return last, cuts
 
 
 @lru_cache(maxsize=32)

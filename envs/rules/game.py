@@ -7,7 +7,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -431,7 +431,7 @@ class Game(OpenSpielGame, ABC):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
-            merged = {**_all_kernels(self), **others}
+            merged = {**_all_kernels(type(self)), **others}
             dtypes = self.board.dtype, self.state_dtype
             function = kernels.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
@@ -484,18 +484,12 @@ def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any]
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-_DEFAULTS: dict[type[Game], Mapping[str, Callable[..., Any]]] = {}
-
-
-def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the game's kernels, with defaults for the optional ones."""
-    if type(game) not in _DEFAULTS:
-        _DEFAULTS[type(game)] = {
-            name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels)
-            for name in templates.OPTIONAL_KERNELS
-            if name not in game.kernels
-        }
-    return {**game.kernels, **_DEFAULTS[type(game)]}
+@cache
+def _all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
+    """Return the kernels of a game, with defaults for the optional ones."""
+    missing = [name for name in templates.OPTIONAL_KERNELS if name not in game.kernels]
+    defaults = {name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels) for name in missing}
+    return {**game.kernels, **defaults}
 
 
 def game_class(entry: GameEntry) -> type[Game]:

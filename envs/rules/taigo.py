@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,9 @@ from stoneworks.envs.rules.kernels.bits import lowest_bit
 from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Taigo.reasons.
 BY_FIVE, LAST_TILE, NO_PLACE = 1, 2, 3
@@ -536,8 +534,6 @@ class Taigo(Game):
         Whole games have no images, since every game starts with the same tile. But playing the image of an
         action in the image of a position gives the image of the successor position.
         """
-        from stoneworks.envs.rules.state import State
-
         num_cells = self.grid.num_cells
         record = state.record
         codes = record["cells"][:num_cells].copy()

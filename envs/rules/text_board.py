@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.grid import Grid, column_name
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
+from stoneworks.envs.rules.state import State
 
 
 def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
@@ -78,19 +75,12 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
         grid: the grid.
         symbols: one letter per cell, a blank off the board.
     """
-    margin = len(str(grid.height))
     letters = [column_name(column) for column in range(grid.width)]
-    room = max(map(len, letters))
-    lines = [
-        " ".join(
-            [
-                str(row + 1).rjust(margin),
-                *(symbol.rjust(room) for symbol in symbols[row * grid.width : (row + 1) * grid.width]),
-            ]
-        )
-        for row in reversed(range(grid.height))
-    ]
-    lines.append(" ".join([" " * margin, *(letter.rjust(room) for letter in letters)]))
+    room, margin = max(map(len, letters)), len(str(grid.height))
+    rows = [(str(row + 1), symbols[row * grid.width : (row + 1) * grid.width]) for row in reversed(range(grid.height))]
+    lines = (
+        " ".join([number.rjust(margin), *(text.rjust(room) for text in row)]) for number, row in [*rows, ("", letters)]
+    )
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,9 @@ from stoneworks.envs.rules.hexhex.groups import Group, fill_group_values, groups
 from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.options import IntegerOption
 from stoneworks.envs.rules.records import Constant, Field, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 #: Cell indices of larger boards do not fit into 16 bits.
 SIZE_OPTION = IntegerOption(9, minimum=2, maximum=90, always_shown=True)

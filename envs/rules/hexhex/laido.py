@@ -6,7 +6,7 @@ Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The ruli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Laido.reasons.
 BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3

@@ -7,7 +7,7 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,9 @@ from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import EMPTY, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2

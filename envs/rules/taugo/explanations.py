@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from stoneworks.envs.rules.game import Explanation, Game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE
 from stoneworks.envs.rules.taugo.lines import CORNER, NONE
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 _HEADINGS = ("north", "east", "south", "west")
 

@@ -8,7 +8,7 @@ listed in docs/taugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from stoneworks.envs.rules.kernels.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
 from stoneworks.envs.rules.taugo.explanations import TaugoTexts
 from stoneworks.envs.rules.taugo.lines import (
@@ -48,9 +49,6 @@ from stoneworks.envs.rules.taugo.row_words import with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 #: Number of row words: 24 intersections per side, and an empty row below and above.
 NUM_ROW_WORDS = 28

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules.game import Explanation, Game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.text_board import diagram, labeled_lines, status_text
 from stoneworks.envs.rules.trugo.plane import BOTTOM, DOUBLE, NO_JUNCTION, SINGLE, TOP, plane_hexes
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # First action plane of each kind.
 LAY, REMOVE, PICK, MOVE = 0, 3, 4, 6
