@@ -158,6 +158,5 @@ def neighbors(names: Sequence[str], num_neighbors: int) -> tuple[tuple[str, str]
 def _check_names(names: Sequence[str]) -> None:
     if len(names) < 2:
         raise ValueError(f"at least two players are required, got {len(names)}")
-    for name in names:
-        if list(names).count(name) > 1:
-            raise ValueError(f"duplicate player {name!r}")
+    if repeated := [name for name in names if list(names).count(name) > 1]:
+        raise ValueError(f"duplicate player {repeated[0]!r}")

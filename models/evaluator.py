@@ -34,14 +34,8 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     """
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    capabilities = torch.backends.cpu.get_cpu_capability()
-    has_bfloat16 = capabilities == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return torch.bfloat16 if has_bfloat16 and _multiplies_bfloat16() else torch.float32
-
-
-def _multiplies_bfloat16() -> bool:
-    check = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return bool(check()) if check is not None else False
+    multiplies_bfloat16 = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    return torch.bfloat16 if multiplies_bfloat16() else torch.float32
 
 
 class Evaluator(Protocol):

@@ -25,8 +25,8 @@ from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import wilson_interval
 from stoneworks.files import write_whole
+from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.shipped import find
 from stoneworks.text import percent
 from stoneworks.training.runs.hardware import torch_threads
 from tools.pages import replace_block
@@ -95,7 +95,8 @@ def play_and_summarize(
     check_integer("num_games", num_games, 1)
     check_integer("simulations", simulations, 2)
     check_integer("sampled_actions", sampled_actions, 0)
-    bot = SearchBot.load(find(agent) or agent, game, seed, simulations=simulations)
+    bot = load_bot(f"{agent}@{simulations}", game, seed)
+    assert isinstance(bot, SearchBot)
     generator = np.random.default_rng(seed)
     states = [game.new_initial_state() for _ in range(num_games)]
     opening: npt.NDArray[np.float32] | None = None

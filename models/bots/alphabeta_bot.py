@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_positive, check_seed
+from stoneworks.checks import check_integer, check_seed
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.templates import NO_ACTION
+from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths, work_buffers
@@ -19,6 +20,9 @@ DEFAULT_CANDIDATES = 12
 #: More than the number of actions of any game.
 MAX_CANDIDATES = 10**9
 _NO_LIMIT = 2**62
+
+#: Values of the actions, actions to play, and numbers of visited positions.
+_Found: TypeAlias = tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 class AlphaBetaBot(ActionValueBot):
@@ -53,17 +57,10 @@ class AlphaBetaBot(ActionValueBot):
             MissingEvaluationError: the game has no evaluation.
             ValueError: an argument is invalid.
         """
-        if (turns is None) == (seconds is None):
-            raise ValueError(f"exactly one of turns and seconds must be given, got {turns!r} and {seconds!r}")
-        if turns is not None:
-            check_integer("turns", turns, 1, MAX_DEPTH)
-        check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
-        if seconds is not None:
-            seconds = check_positive("seconds", seconds)
+        turns, self._seconds = check_budget("turns", turns, seconds, MAX_DEPTH)
         super().__init__(game)
-        self._depth = MAX_DEPTH if turns is None else int(turns)
-        self._seconds = seconds
-        self._num_candidates = int(num_candidates)
+        self._depth = turns or MAX_DEPTH
+        self._num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._generator = np.random.default_rng(check_seed(seed))
         self._unused_buffers: list[tuple[npt.NDArray[Any], ...]] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, evaluation_kernels(game))
@@ -77,25 +74,20 @@ class AlphaBetaBot(ActionValueBot):
 
     def search(self, states: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         """See :meth:`ActionValueBot.search`. Values other than the highest are upper bounds."""
-        values, actions, _ = self._search_positions(states)
-        return values, actions
+        return self._search_positions(states)[:2]
 
     def num_positions(self, state: State) -> int:
         """Return the number of positions that a search from ``state`` visits."""
         return int(self._search_positions(self._record_of(state))[2][0])
 
-    def _search_positions(
-        self, states: npt.NDArray[np.void]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _search_positions(self, states: npt.NDArray[np.void]) -> _Found:
         if self._seconds is None or not len(states):
             return self._search_to(self._depth, states, _NO_LIMIT)
         parts = [self._search_in_time(states[row : row + 1], self._seconds) for row in range(len(states))]
         values, actions, num_positions = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return values, actions, num_positions
 
-    def _search_in_time(
-        self, states: npt.NDArray[np.void], seconds: float
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _search_in_time(self, states: npt.NDArray[np.void], seconds: float) -> _Found:
         """Search one position with increasing depth; return the results of the last completed search."""
         now = begin = time.perf_counter()
         found = self._search_to(1, states, _NO_LIMIT)
@@ -103,8 +95,7 @@ class AlphaBetaBot(ActionValueBot):
             before, now = now, time.perf_counter()
             left = begin + seconds - now
             values, _, num_positions = found
-            best = float(values.max())
-            if left <= 0 or abs(best) >= PROVEN or np.isfinite(values).sum() == 1:
+            if left <= 0 or abs(float(values.max())) >= PROVEN or np.isfinite(values).sum() == 1:
                 break
             limit = int(left / (now - before) * num_positions[0])
             deeper = self._search_to(depth, states, max(1, limit))
@@ -113,10 +104,8 @@ class AlphaBetaBot(ActionValueBot):
             found = deeper
         return found
 
-    def _search_to(
-        self, depth: int, states: npt.NDArray[np.void], max_positions: int
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the values and actions of the search of each position, and the numbers of visited positions."""
+    def _search_to(self, depth: int, states: npt.NDArray[np.void], max_positions: int) -> _Found:
+        """Search each position to a depth; the action is ``NO_ACTION`` if that needs more positions."""
         values = np.empty((len(states), self._game.num_actions), np.float32)
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stoneworks.checks import check_integer, check_positive
 from stoneworks.envs.rules import Batch, Game, IllegalActionError, State
 from stoneworks.models.bots.spec import BotSpec
 
@@ -182,6 +183,21 @@ def line_of(choose: Callable[[State], int], state: State) -> tuple[int, ...]:
         line.append(choose(ahead))
         ahead.apply_action(line[-1])
     return tuple(line)
+
+
+def check_budget(
+    unit: str, number: int | None, seconds: float | None, maximum: int | None = None
+) -> tuple[int | None, float | None]:
+    """Return a budget of a step: an integer >= 1, of which ``unit`` is the name, or seconds.
+
+    Raises:
+        ValueError: both are given, neither is, or the one that is given is invalid.
+    """
+    if (number is None) == (seconds is None):
+        raise ValueError(f"exactly one of {unit} and seconds must be given, got {number!r} and {seconds!r}")
+    if number is None:
+        return None, check_positive("seconds", seconds)
+    return check_integer(unit, number, 1, maximum), None
 
 
 def check_position(bot: Bot, state: State, game: Game | None = None) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer, check_number, check_positive, check_seed
+from stoneworks.checks import check_choice, check_integer, check_number, check_seed
 from stoneworks.envs.rules import Batch, Game, State
-from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_position
+from stoneworks.models.bots.bot import LINE_ACTIONS, Analysis, Bot, check_batch, check_budget, check_position
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import require_evaluation
 from stoneworks.models.machine import num_processors
@@ -75,25 +74,13 @@ class MCTSBot(Bot):
             MissingEvaluationError: ``leaf`` is ``evaluation`` and the game has none.
             ValueError: another argument is invalid.
         """
-        if (simulations is None) == (seconds is None):
-            raise ValueError(
-                f"exactly one of simulations and seconds must be given, got {simulations!r} and {seconds!r}"
-            )
-        if simulations is not None:
-            check_integer("simulations", simulations, 1, MAX_VISITS)
+        self._simulations, self._seconds = check_budget("simulations", simulations, seconds, MAX_VISITS)
         check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        if seconds is not None:
-            seconds = check_positive("seconds", seconds)
-        if leaf not in ("playout", "evaluation"):
-            raise ValueError(f"leaf must be playout or evaluation, got {leaf!r}")
+        self._leaf = check_choice("leaf", leaf, tuple(DEFAULT_EXPLORATION))
         if leaf == "evaluation":
             require_evaluation(game, "leaf=evaluation")
-        if exploration is None:
-            exploration = DEFAULT_EXPLORATION[leaf]
         self._game = game
-        self._leaf = leaf
-        self._simulations = None if simulations is None else int(simulations)
-        self._seconds = seconds
+        exploration = DEFAULT_EXPLORATION[leaf] if exploration is None else exploration
         self._exploration = check_number("exploration", exploration, 0)
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
@@ -135,8 +122,7 @@ class MCTSBot(Bot):
         if not self._keep_what_is_ahead(state):
             self._start_trees(state.record)
         self._root = state.clone()
-        statistics = self._search()
-        self.root_statistics = statistics
+        self.root_statistics = statistics = self._search()
         action = self._choose(statistics)
         visits = statistics.visits
         chosen = statistics.actions == action
@@ -237,7 +223,12 @@ class MCTSBot(Bot):
                 self._threads.submit(self._search_one, tree, budget, deadline, stop)
                 for tree, budget in zip(self._trees, budgets, strict=True)
             ]
-            _wait_for(searches, stop.set)
+            try:
+                for search in searches:
+                    search.result()
+            finally:  # an interrupt or a failure stops the others
+                stop.set()
+                wait(searches)
         return RootStatistics.sum_of([found for tree in self._trees if (found := tree.statistics()) is not None])
 
     def _search_one(self, tree: SearchTree, budget: int | None, deadline: float | None, stop: threading.Event) -> None:
@@ -259,14 +250,3 @@ class MCTSBot(Bot):
     def _choose(self, statistics: RootStatistics) -> int:
         best = statistics.best
         return int(best[self._generator.integers(best.size)])
-
-
-def _wait_for(searches: list[Future[None]], stop: Callable[[], None]) -> None:
-    """Wait until all are done. On an interrupt or a failure, stop the others first."""
-    try:
-        for search in searches:
-            search.result()
-    finally:
-        stop()
-        for search in searches:
-            search.exception()

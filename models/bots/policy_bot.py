@@ -48,7 +48,7 @@ class PolicyBot(Bot):
         self.network = network
         self.deterministic = deterministic
         self._game = game
-        self._inputs = NetworkInputs(game, True) if network.features else None
+        self._inputs = NetworkInputs(game, network.features)
         self._name = name
         self._generator = np.random.default_rng(check_seed(seed))
 
@@ -97,19 +97,13 @@ class PolicyBot(Bot):
 
     def step_with_policy(self, state: State) -> tuple[list[tuple[int, float]], int]:
         """Return policy and action (see :meth:`Bot.step_with_policy`). The policy is the network's even for a deterministic bot."""
-        check_position(self, state, self._game)
-        planes, masks = self._planes_of(state)
-        probabilities = self._probabilities(planes, masks)
-        legal = np.flatnonzero(masks[0])
+        _, legal, probabilities = self._policy_of(state)
         policy = list(zip(legal.tolist(), probabilities[0, legal].tolist(), strict=True))
         return policy, int(self._choose(probabilities)[0])
 
     def analyze(self, state: State) -> Analysis:
         """See :meth:`Bot.analyze`. The line is that of the most probable actions."""
-        check_position(self, state, self._game)
-        planes, masks = self._planes_of(state)
-        probabilities = self._probabilities(planes, masks)
-        legal = np.flatnonzero(masks[0])
+        planes, legal, probabilities = self._policy_of(state)
         values = self._evaluate(planes)[1]
         return Analysis(
             state.current_player(),
@@ -117,22 +111,21 @@ class PolicyBot(Bot):
             legal,
             probabilities[0, legal],
             value=None if values is None else float(values[0]),
-            line=line_of(lambda ahead: int(self._probabilities(*self._planes_of(ahead)).argmax()), state),
+            line=line_of(lambda ahead: int(self._policy_of(ahead)[2].argmax()), state),
         )
 
     def step_batch(self, batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """See :meth:`Bot.step_batch`."""
         check_batch(self, batch, rows, self._game)
-        if self._inputs is None:
-            return self._choose(self._probabilities(batch.observations[rows], batch.action_masks[rows]))
         return self._choose(self._probabilities(*self._inputs.of_records(batch.states[rows])))
 
-    def _planes_of(self, state: State) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Return the planes and the action mask of a position, for the player to move, as a batch of one."""
-        if self._inputs is not None:
-            return self._inputs.of_records(state.record.reshape(1))
-        observation, mask = state.observation_and_mask(state.current_player())
-        return observation[None], mask[None]
+    def _policy_of(
+        self, state: State
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return the planes of a position and its policy as batches of one, and the legal actions."""
+        check_position(self, state, self._game)
+        planes, masks = self._inputs.of_records(state.record.reshape(1))
+        return planes, np.flatnonzero(masks[0]), self._probabilities(planes, masks)
 
     def _evaluate(self, planes: npt.NDArray[np.float32]) -> tuple[Tensor, Tensor | None]:
         with torch.inference_mode():

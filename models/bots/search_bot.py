@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,56 +105,26 @@ class SearchBot(Bot):
         self._evaluate = evaluate
         self._cache = EvaluationCache(evaluate)
         self._settings = settings
-        self._searches: dict[tuple[int, int], NetworkSearch] = {}
+        self._searches: dict[tuple[int, int, int | None], NetworkSearch] = {}
         self._last: NetworkSearch | None = None
 
     @classmethod
-    def load(
-        cls,
-        folder: str | os.PathLike[str],
-        game: Game,
-        seed: int | None = None,
-        *,
-        simulations: int | None = None,
-        seconds: float | None = None,
-        batch: int | None = None,
-        threads: int = 1,
-        name: str | None = None,
-    ) -> SearchBot:
-        """Return a bot that searches with a checkpoint's network, on the fastest device.
-
-        Its arguments are those of the class, and ``batch`` and ``threads`` those of the settings of its search.
+    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
+        """Return a bot that searches with a checkpoint's network, on the fastest device (see :meth:`Bot.from_spec`).
 
         Raises:
             CheckpointError: the checkpoint does not fit (see ``load_checkpoint``).
             MissingEvaluationError: its guide needs an evaluation and the game has none.
         """
-        checkpoint = load_checkpoint(folder, game)
-        bot = cls(
-            make_evaluator(checkpoint.network),
-            game,
-            seed,
-            simulations=simulations,
-            seconds=seconds,
-            settings=playing_settings(
-                checkpoint.play,
-                game,
-                checkpoint.network.features,
-                batch=BATCH_IN_TIME if batch is None and seconds is not None else batch,
-                threads=threads,
-            ),
-        )
-        parts = [str(bot.simulations) if seconds is None else f"{seconds:g}s"]
-        parts += [f"batch={batch}"] if batch is not None else []
-        parts += [f"threads={threads}"] if threads > 1 else []
-        bot._name = name or f"{folder}@{','.join(parts)}"
-        return bot
-
-    @classmethod
-    def from_spec(cls, spec: BotSpec, game: Game, seed: int | None) -> SearchBot:
-        """See :meth:`Bot.from_spec`."""
         assert spec.checkpoint is not None
-        return cls.load(spec.checkpoint, game, seed, name=spec.name, **spec.arguments)
+        assert spec.budget is not None
+        checkpoint = load_checkpoint(spec.checkpoint, game)
+        network, of_search = checkpoint.network, dict(spec.parameters)
+        if spec.budget.unit == "seconds":
+            of_search.setdefault("batch", BATCH_IN_TIME)
+        settings = playing_settings(checkpoint.play, game, network.features, **of_search)
+        budget: dict[str, Any] = {spec.budget.unit: spec.budget.value}
+        return cls(make_evaluator(network), game, seed, settings=settings, name=spec.name, **budget)
 
     @property
     def name(self) -> str:
@@ -174,7 +144,7 @@ class SearchBot(Bot):
     def analyze_until(self, state: State, stop: Callable[[Analysis], bool]) -> None:
         """See :meth:`Bot.analyze_until`. The search ends early if the result is proven or the tree is full."""
         check_position(self, state, self._game)
-        search = self._last = self._search_in_time()
+        search = self._search_in_time()
         root = state.record.reshape(1)
         seconds, reported, stopped = SECONDS_PER_REPORT, time.perf_counter(), False
 
@@ -240,8 +210,7 @@ class SearchBot(Bot):
             roots: ``[num_games]`` records of positions that are not terminal, at least one.
         """
         at_once = max(1, min(MAX_GAMES, MAX_EDGES // (self.simulations * self._game.num_actions)))
-        if self.seconds is not None:
-            at_once = 1
+        at_once = at_once if self.seconds is None else 1
         results = [self._search_at_once(roots[first : first + at_once]) for first in range(0, len(roots), at_once)]
         if len(results) == 1:
             return results[0]
@@ -251,31 +220,21 @@ class SearchBot(Bot):
 
     def _search_at_once(self, roots: npt.NDArray[np.void]) -> SearchResult:
         if self.seconds is not None:
-            self._last = self._search_in_time()
-            return self._last.run_in_time(roots, self.seconds, self._generator)
+            return self._search_in_time().run_in_time(roots, self.seconds, self._generator)
         # Searches allocate powers of two of games and simulations; a single position needs little.
         room = 1 << (len(roots) - 1).bit_length(), 1 << (self.simulations - 1).bit_length()
-        if room not in self._searches:
-            self._searches[room] = NetworkSearch(
-                self._game,
-                self._cache if room[0] == 1 else self._evaluate,
-                self._settings,
-                max_games=room[0],
-                max_simulations=room[1],
-            )
-        self._last = self._searches[room]
-        return self._last.run(roots, self.simulations, self._generator)
+        return self._search_of(*room).run(roots, self.simulations, self._generator)
 
     def _search_in_time(self) -> NetworkSearch:
-        """Return the search of one position without a limit of simulations."""
-        room = 1, MAX_SIMULATIONS
+        return self._search_of(1, MAX_SIMULATIONS, max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions))
+
+    def _search_of(self, games: int, simulations: int, edges: int | None = None) -> NetworkSearch:
+        """Return the search with these maxima (see :class:`NetworkSearch`), from now on the last one."""
+        room = games, simulations, edges
         if room not in self._searches:
+            evaluate = self._cache if games == 1 else self._evaluate
             self._searches[room] = NetworkSearch(
-                self._game,
-                self._cache,
-                self._settings,
-                max_games=1,
-                max_simulations=MAX_SIMULATIONS,
-                max_edges=max(MAX_EDGES_IN_TIME, 2 * self._game.num_actions),
+                self._game, evaluate, self._settings, max_games=games, max_simulations=simulations, max_edges=edges
             )
-        return self._searches[room]
+        self._last = self._searches[room]
+        return self._last

@@ -7,20 +7,19 @@ tree search, Nature 529, 2016). A guide is either a hand-written evaluation or t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integer
+from stoneworks.checks import check_choice, check_integer
 from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import BoardArray, Float32s, StateTable, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.description import GuideName
-from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
+from stoneworks.models.evaluations import evaluation_scale
 from stoneworks.models.search.tree import LeafArray
-from stoneworks.models.search.turn_search import evaluate
+from stoneworks.models.search.turn_search import evaluate, leaf_kernels
 
 #: Names of the available guides.
 GUIDES: tuple[str, ...] = get_args(GuideName)
@@ -29,11 +28,11 @@ GUIDES: tuple[str, ...] = get_args(GuideName)
 class Guide:
     """Evaluates the leaves of a search (see :func:`make_guide`)."""
 
-    def __init__(self, game: Game, evaluate: Callable[..., Any], parameter: float) -> None:
-        """Create a guide of a compiled template of this module, with the parameter that the template takes."""
+    def __init__(self, game: Game, scale: float, num_playouts: int) -> None:
+        """Create a guide by the game's evaluation with its scale, or by playouts if ``scale`` is 0."""
         self._board = game.board
-        self._evaluate = evaluate
-        self._parameter = parameter
+        self._scale, self._num_playouts = scale, num_playouts
+        self._evaluate = game.compiled(guide_leaves, leaf_kernels(game, scale > 0))
 
     def evaluate(
         self,
@@ -53,7 +52,7 @@ class Guide:
             seeds: ``uint64[num_games]``, advanced in place if the guide is random.
         """
         values = np.empty(num_asked, np.float32)
-        self._evaluate(self._board, states, leaves, num_leaves, self._parameter, seeds, values)
+        self._evaluate(self._board, states, leaves, num_leaves, self._scale, self._num_playouts, seeds, values)
         return values
 
 
@@ -70,62 +69,34 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
         MissingEvaluationError: the guide needs an evaluation and the game has none.
         ValueError: another argument is invalid.
     """
-    if name not in GUIDES:
-        raise ValueError(f"guide must be {', '.join(GUIDES[:-1])} or {GUIDES[-1]}, got {name!r}")
-    if name == "evaluation":
-        return Guide(game, game.compiled(evaluate_leaves, evaluation_kernels(game)), evaluation_scale(game))
-    if name == "playouts":
-        return Guide(game, game.compiled(play_out_leaves), check_integer("num_playouts", num_playouts, 1))
-    return None
+    check_choice("guide", name, GUIDES)
+    if name == "none":
+        return None
+    check_integer("num_playouts", num_playouts, 1)
+    return Guide(game, evaluation_scale(game) if name == "evaluation" else 0.0, num_playouts)
 
 
-def evaluate_leaves(
+def guide_leaves(
     board: BoardArray,
     states: StateTable,
     leaves: LeafArray,
     num_leaves: int,
     scale: float,
-    seeds: UInt64s,
-    results: Float32s,
-) -> None:
-    """Evaluate the pending leaves with the game's evaluation.
-
-    Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
-        leaves: dtype ``LEAF``; those without an answer of the network are skipped.
-        num_leaves: number of leaves.
-        scale: divisor of the evaluation.
-        seeds: not used.
-        results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
-    """
-    for number in range(num_leaves):
-        row, leaf, answer = leaves[number].game, leaves[number].node, leaves[number].answer
-        if answer < 0:
-            continue
-        advantage = evaluate(board[0], states[row, leaf], states[row, leaf].current_player)
-        results[answer] = math.tanh(advantage / scale)
-
-
-def play_out_leaves(
-    board: BoardArray,
-    states: StateTable,
-    leaves: LeafArray,
-    num_leaves: int,
     num_playouts: int,
     seeds: UInt64s,
     results: Float32s,
 ) -> None:
-    """Evaluate the pending leaves by random playouts.
+    """Evaluate the pending leaves with the game's evaluation, or by random playouts.
 
     Args:
         board: the board constants.
         states: ``[num_games, max_nodes]``.
         leaves: dtype ``LEAF``; those without an answer of the network are skipped.
         num_leaves: number of leaves.
+        scale: divisor of the evaluation; 0 for playouts.
         num_playouts: random playouts from each leaf, at least 1.
-        seeds: ``uint64[num_games]``, advanced in place.
-        results: output, ``float32[num_asked]``, mean results for the player to move in [-1, 1].
+        seeds: ``uint64[num_games]``, advanced in place by playouts.
+        results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
     """
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)
@@ -135,6 +106,9 @@ def play_out_leaves(
         if answer < 0:
             continue
         player = states[row, leaf].current_player
+        if scale > 0:
+            results[answer] = math.tanh(evaluate(board[0], states[row, leaf], player) / scale)
+            continue
         total_result = 0
         for _ in range(num_playouts):
             room[0] = states[row, leaf]

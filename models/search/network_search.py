@@ -204,7 +204,7 @@ class NetworkSearch:
         self._num_searching = 0
         self._left_seconds = 0.0
         self._plant = game.compiled(tree.plant, self._inputs.kernels)
-        self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(game)})
+        self._expand = game.compiled(tree.expand, {"winning_turn": winning_turn_kernel(type(game))})
         self._prepare_roots = game.compiled(tree.prepare_roots, policy.kernels)
         self._narrow_all = game.compiled(tree.narrow_all, policy.kernels)
         self._descend = game.compiled(tree.descend, {**policy.kernels, **self._inputs.kernels})

@@ -6,8 +6,12 @@ A turn may have any number of actions, and its legal actions may depend on the p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
+from stoneworks.envs.rules import Game
 from stoneworks.envs.rules.kernels import (
     BoardArray,
     BoardRecord,
@@ -26,6 +30,7 @@ from stoneworks.envs.rules.kernels import (
 from stoneworks.envs.rules.kernels.bits import list_legal
 from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_ACTION, NO_WINNER, apply_action, legal_actions
+from stoneworks.models.evaluations import evaluation_kernels
 from stoneworks.models.evaluations.ranking import insert_best
 
 #: Value of a won game for the winner. A draw is 0; evaluations are strictly between a loss and a win.
@@ -45,6 +50,21 @@ def evaluate(board: BoardRecord, state: StateRecord, player: int) -> float:
 def rate_actions(board: BoardRecord, state: StateRecord, mask: Int8s, ratings: Float32s) -> None:
     """Write ``ratings[num_actions]`` of the legal actions, for move ordering; infinity forces an action to be tried."""
     raise NotImplementedError
+
+
+@kernel
+def no_evaluation(board: Record, state: Record, player: int) -> float:
+    """Replace ``evaluate`` where leaves are evaluated by playouts."""
+    return 0.0
+
+
+def leaf_kernels(game: Game, by_evaluation: bool) -> Mapping[str, Callable[..., Any]]:
+    """Return the kernel ``evaluate`` for a template that evaluates leaves by it or by playouts.
+
+    Raises:
+        MissingEvaluationError: the game has no evaluation.
+    """
+    return {"evaluate": evaluation_kernels(game)["evaluate"] if by_evaluation else no_evaluation}
 
 
 @kernel

@@ -7,6 +7,7 @@ are skipped. A turn may have several actions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -85,14 +86,10 @@ def no_winning_turn(board: BoardRecord, turn: StateArray, mask: Int8s, masks: In
     return 0, NO_ACTION
 
 
-_KERNELS: dict[type[Game], Callable[..., Any]] = {}
-
-
-def winning_turn_kernel(game: Game) -> Callable[..., Any]:
-    """Return :func:`winning_turn` compiled for ``game``."""
-    if type(game) not in _KERNELS:
-        may_win = may_win_kernel(game)
-        template = no_winning_turn if may_win is None else winning_turn
-        kernels = game.kernels if may_win is None else {**game.kernels, "may_win": may_win}
-        _KERNELS[type(game)] = specialized_kernel(template, game.name, kernels)
-    return _KERNELS[type(game)]
+@cache
+def winning_turn_kernel(game_class: type[Game]) -> Callable[..., Any]:
+    """Return :func:`winning_turn` compiled for a game."""
+    game = game_class()
+    may_win = may_win_kernel(game)
+    template = no_winning_turn if may_win is None else winning_turn
+    return specialized_kernel(template, game.name, {**game.kernels, **({"may_win": may_win} if may_win else {})})

@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s, Record, StateArray, UInt64s, kernel
+from stoneworks.envs.rules.kernels import BoardArray, Int8s, Int32Table, Int64s, StateArray, UInt64s, kernel
 from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, finish_at_random, legal_actions
-from stoneworks.models.evaluations import evaluation_kernels, evaluation_scale
-from stoneworks.models.search.turn_search import evaluate
+from stoneworks.models.evaluations import evaluation_scale
+from stoneworks.models.search.turn_search import evaluate, leaf_kernels
 
 # Columns of the node table; node 0 is the root.
 FIRST_EDGE, NUM_EDGES, NUM_TRIED, NUM_OPEN, CAN_DRAW, PLAYER, NODE_VISITS, NODE_RESULT, MOVED_TO = range(9)
@@ -85,12 +85,6 @@ def choose_edge(nodes: Int32Table, edges: Int32Table, node: int, exploration: fl
             best = bound
             best_edge = edge
     return int(best_edge)
-
-
-@kernel
-def no_evaluation(board: Record, state: Record, player: int) -> float:
-    """Replace ``evaluate`` when leaves are evaluated by playouts."""
-    return 0.0
 
 
 @kernel
@@ -368,8 +362,7 @@ class SearchTree:
         self._states: npt.NDArray[np.void] = np.zeros(1, game.state_dtype)
         self._seeds = np.zeros(1, np.uint64)
         self._scale = evaluation_scale(game) if evaluate_leaves else 0.0
-        evaluate_leaf = evaluation_kernels(game)["evaluate"] if evaluate_leaves else no_evaluation
-        self._search = game.compiled(search_tree, {"evaluate": evaluate_leaf})
+        self._search = game.compiled(search_tree, leaf_kernels(game, evaluate_leaves))
         self._keep = game.compiled(keep_subtree)
 
     def start(self, record: np.void, seed: np.uint64) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -29,7 +30,6 @@ from benchmarks.speed.report import (
 )
 from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Spread, Workload
-from stoneworks.cli.main import run
 
 CIRCUMSTANCES = Circumstances(processor="a processor", date="2026-01-02", rounds=3, seconds=0.5, load="0.1")
 
@@ -167,12 +167,8 @@ def test_a_short_run_measures_what_is_installed():
     assert measured.circumstances.rounds == 2
 
 
-def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, capsys):
-    def bench(*arguments):
-        with pytest.raises(SystemExit) as leaving:
-            run(app, ["--rounds", "1", "--seconds", "0.01", "--no-training", *arguments])
-        return leaving.value.code, *capsys.readouterr()
-
+def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, run_command):
+    bench = partial(run_command, "--rounds", "1", "--seconds", "0.01", "--no-training", app=app)
     file = tmp_path / "bench.json"
     only = ("--only", "do-nothing")
     code, out, _ = bench(*only, "--json", str(file))

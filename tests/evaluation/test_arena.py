@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import multiprocessing
 import os
@@ -11,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.cli.main import main
+from processes import COMMAND, Run, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.evaluation import (
     ArenaFolderError,
@@ -44,7 +42,7 @@ from stoneworks.evaluation import (
     round_robin,
     shipped_ladders,
 )
-from stoneworks.evaluation.ladder import file_name_of
+from stoneworks.evaluation.folder import file_stem
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
 from stoneworks.evaluation.results import save_picture
 from stoneworks.evaluation.workers import play_chunks
@@ -52,7 +50,6 @@ from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
 from tools.ladder_tables import tables_of
 
-COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
 GAME = "vadus(size=3)"
 OF_GAME = ("--game", GAME)
 
@@ -451,7 +448,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
 
 
 def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
-    file = tmp_path / file_name_of(GAME)
+    file = tmp_path / f"{file_stem(GAME)}.json"
     assert file.name == "vadus-size-3.json"
     ladder.save(file)
     again = load_ladder(GAME, file)
@@ -571,24 +568,12 @@ def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
 # -- Commands ------------------------------------------------------------------------------------------------------------
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the command line in an empty folder; return its exit code and what it wrote."""
+def run(run_command: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run the command line in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-
-    def run_once(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        assert isinstance(leaving.value.code, int)
-        return leaving.value.code, *capsys.readouterr()
-
-    return run_once
+    return run_command
 
 
 @pytest.mark.needs("matplotlib")
@@ -676,9 +661,8 @@ def start_arena(folder: Path, *options: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         long_arena(folder, *options), cwd=folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not list((folder / "games").glob("*.jsonl")):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
+    assert process.poll() is None
     return process
 
 
@@ -716,15 +700,8 @@ for line in sys.stdin:
 """
 
 
-def is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@needs_proc
 @pytest.mark.parametrize(
     ("number", "workers"),  # with one worker, a process that is killed can end nothing
     [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGKILL, 2)],
@@ -741,15 +718,11 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
         stderr=subprocess.PIPE,
         text=True,
     )
-    while len(list(started.iterdir())) < workers:
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: len(list(started.iterdir())) == workers or process.poll() is not None)
+    assert process.poll() is None
     process.send_signal(number)
     assert "Traceback" not in process.communicate(timeout=600)[1]
-    deadline = time.monotonic() + 600
-    while any(is_alive(int(file.name)) for file in started.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(is_alive(int(file.name)) for file in started.iterdir())
+    assert wait_until(lambda: not any(is_alive(int(file.name)) for file in started.iterdir()))
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_a_record_replays_to_the_last_position() -> None:
         ({"reason": "draw"}, r"a win of player 1 \(draw\); the actions lead to a win of player 1 \(groups\)"),
         (
             {"winner": None, "reason": None},
-            "the result is that the game is unfinished; the actions lead to a win of player 1",
+            "the result is an unfinished game; the actions lead to a win of player 1",
         ),
         ({"actions": ("b2",)}, "the actions lead to an unfinished game"),
     ],

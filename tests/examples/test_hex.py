@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 import subprocess
 import sys
@@ -23,8 +22,8 @@ pytest.importorskip("torch")
 
 import pyspiel
 
+from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
@@ -202,14 +201,9 @@ def test_defaults_leave_out_the_bots_that_need_an_evaluation() -> None:
     assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
 
 
-def test_hex_is_played_in_the_terminal_with_hints(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("hint\na1\nquit\n"))
-    with pytest.raises(SystemExit) as ended:
-        main(["play", "hex", "--size", "3"])
-    assert ended.value.code == 0
-    out = capsys.readouterr().out
+def test_hex_is_played_in_the_terminal_with_hints(run_command: Run) -> None:
+    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
+    assert code == 0
     assert "mcts:100 would play" in out
     assert "mcts:100 plays" in out
 

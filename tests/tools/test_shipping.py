@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import run
+from processes import Run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation import workers
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
@@ -22,6 +21,7 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.training.runs.run_folder import runs_before
+from tiny_runs import change_checkpoint
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
 from tools.final_matches import GAMES_FOLDER, FinalMatches
@@ -38,13 +38,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in which shipped checkpoints are looked for."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
     return tmp_path / "checkpoints"
-
-
-def change_checkpoint(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    file = run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    change(description)
-    file.write_text(json.dumps(description))
 
 
 def matches_of(target: Path) -> dict[str, Any]:
@@ -297,13 +290,11 @@ def test_damaged_information_about_earlier_runs_is_an_error(finished_run: Path, 
             runs_before(training | {"earlier_runs": earlier_runs, "algorithm": algorithm}, "a checkpoint")
 
 
-def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ship_is_a_command(alphazero_run: Path, place: Path, run_command: Run) -> None:
     options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
-    options += ["--workers", "1"]
-    with pytest.raises(SystemExit) as leaving:
-        run(app, [str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
-    assert leaving.value.code == 0
-    assert capsys.readouterr().out == f"the checkpoint is {place / 'vadus'}\n"
+    options += ["--workers", "1", "--weaknesses", "Many."]
+    code, out, _ = run_command(str(alphazero_run), "--as", "vadus", *options, app=app)
+    assert (code, out) == (0, f"the checkpoint is {place / 'vadus'}\n")
     assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
 
 

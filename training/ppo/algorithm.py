@@ -24,6 +24,7 @@ from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import find_device
+from stoneworks.training.runs.schedule import value_at
 
 with require_extra("train", "training runs"):
     import torch
@@ -111,9 +112,8 @@ class PPO(Algorithm[PPOConfig]):
 
     def _learning_rate(self, remaining: float) -> float:
         # ``remaining`` is that of a call of ``learn``, which is only an update.
-        start, end = self.config.learning_rate, self.config.final_learning_rate
         frames = self.model.num_timesteps if hasattr(self, "model") else 0
-        return end + (start - end) * max(1.0 - frames / self.config.frames, 0.0)
+        return value_at(self.config.learning_rate, frames / self.config.frames)
 
     def pairings(self) -> Iterator[Pairing]:
         """Yield the matches of the policy."""

@@ -205,8 +205,9 @@ class Run:
                     if metrics:
                         self._log(metrics, (algorithm.done - before) / max(1e-9, duration))
                     self._play_matches_if_due(before, stop)
-                    if algorithm.done < self._total and not stop.is_set():
-                        self._save_if_due()
+                    is_due = time.monotonic() - self._saved > self.config.checkpoint_seconds
+                    if is_due and algorithm.done < self._total and not stop.is_set():
+                        self._save()
                 self._save()
         return TrainingResult(
             self.checkpoint,
@@ -287,10 +288,6 @@ class Run:
 
     def _show_message(self, message: str) -> None:
         self._report(replace(self._status, done=self.algorithm.done, seconds=self.seconds(), message=message))
-
-    def _save_if_due(self) -> None:
-        if time.monotonic() - self._saved > self.config.checkpoint_seconds:
-            self._save()
 
     def _save(self) -> None:
         self._board.flush()

@@ -182,8 +182,7 @@ class FinishedRun:
     @property
     def match_results(self) -> Sequence[Mapping[str, Any]]:
         """Results of the matches."""
-        match_results: Sequence[Mapping[str, Any]] = self.training["match_results"]
-        return match_results
+        return self.training["match_results"]
 
     def latest_matches(self) -> list[Mapping[str, Any]]:
         """Return the results of the latest matches, one per opponent, in order."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import copy
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from game_play import COPIES
+from game_play import COPIES, played, random_game
 from stoneworks.envs.rules import NO_ACTION, TERMINAL_PLAYER, Batch, Game, IllegalActionError, State, load_game
 
 ARRAYS = ("states", "observations", "action_masks", "current_players", "rewards", "terminated", "truncated")
-
-Positions = Callable[..., Iterator[State]]
 
 
 def snapshot(batch: Batch) -> list[bytes]:
@@ -68,6 +66,7 @@ def test_stepping_games_is_stepping_states(game: Game) -> None:
     rounds = 0
     while not all(state.is_terminal() for state in states):
         actions = random_choices(states, rng)
+        actions[rounds % 7] = NO_ACTION  # leaves a running game as it is
         batch.step(np.array(actions))
         rounds += 1
         for row, (state, action) in enumerate(zip(states, actions, strict=True)):
@@ -107,14 +106,6 @@ def test_with_auto_reset_a_game_starts_anew_in_the_step_that_ends_it(game: Game)
     assert ended >= 5
 
 
-def test_without_auto_reset_no_action_leaves_a_running_game_as_it_is(game: Game) -> None:
-    batch = Batch(game, 2)
-    first = game.new_initial_state().legal_actions()[0]
-    batch.step([first, NO_ACTION])
-    assert_row_is(batch, 0, game.new_initial_state().child(first))
-    assert_row_is(batch, 1, game.new_initial_state())
-
-
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: bool) -> None:
     batch = Batch(game, 4, auto_reset=auto_reset)
@@ -139,34 +130,23 @@ def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: b
         assert snapshot(batch) == before
 
 
-def test_an_action_in_a_game_that_is_over_is_illegal(play: Callable[..., State]) -> None:
-    game = load_game("vadus(size=2)")
-    batch = Batch(game, 2)
-    batch.load([1], play("vadus(size=2)", "b2 pass pass").record)
-    before = snapshot(batch)
-    with pytest.raises(IllegalActionError, match=r"game 1 .* the game is over"):
-        batch.step([game.string_to_action("b2"), game.string_to_action("pass")])
-    assert snapshot(batch) == before
-
-
 @pytest.mark.parametrize(
-    "actions",
-    [3, [3], [3, 3, 3], [[3, 3]], [3.0, 3.0], ["c3", "c3"], [None, None], [True, True], [], [10**30, 3], None],
+    ("actions", "message"),
+    [
+        *(
+            (wrong, "actions must be 2 integers")
+            for wrong in (3, [3], [3, 3, 3], [[3, 3]], [3.0, 3.0], ["c3", "c3"], [])
+        ),
+        *((wrong, "actions must be 2 integers") for wrong in ([None, None], [True, True], [10**30, 3], None)),
+        (np.array([2**64 - 1, 3], np.uint64), str(2**64 - 1)),  # past what 64 bits hold, and not wrapped around
+    ],
     ids=repr,
 )
-def test_actions_of_another_shape_or_type_are_refused(actions: Any) -> None:
+def test_actions_of_another_shape_or_type_are_refused(actions: Any, message: str) -> None:
     batch = Batch(load_game("vadus(size=3)"), 2)
     before = snapshot(batch)
-    with pytest.raises(ValueError, match="actions must be 2 integers"):
+    with pytest.raises(ValueError, match=message):
         batch.step(actions)
-    assert snapshot(batch) == before
-
-
-def test_actions_past_what_64_bits_hold_are_refused_and_not_wrapped_around() -> None:
-    batch = Batch(load_game("vadus(size=3)"), 2)
-    before = snapshot(batch)
-    with pytest.raises(ValueError, match=str(2**64 - 1)):
-        batch.step(np.array([2**64 - 1, 3], np.uint64))
     assert snapshot(batch) == before
 
 
@@ -230,8 +210,8 @@ def test_resetting_no_games_changes_nothing() -> None:
     assert snapshot(batch) == before
 
 
-def test_loaded_games_continue_from_their_positions(game: Game, positions_of_random_game: Positions) -> None:
-    states = [state.clone() for state in positions_of_random_game(game, 8)]
+def test_loaded_games_continue_from_their_positions(game: Game) -> None:
+    states = [state.clone() for state in random_game(game, 8)]
     batch = Batch(game, len(states) + 2)
     rows = np.arange(len(states))[::-1] + 2
     batch.load(rows, np.array([state.record for state in states]))
@@ -331,9 +311,7 @@ def assert_uniform(actions: np.ndarray[Any, Any], legal: list[int]) -> None:
         ("laido(size=9)", 216),
     ],
 )
-def test_random_actions_are_uniform_over_the_legal_ones(
-    game_string: str, played: int, positions_of_random_game: Positions
-) -> None:
+def test_random_actions_are_uniform_over_the_legal_ones(game_string: str, played: int) -> None:
     """Many legal actions, few, and next to none: whatever the way in which they are found."""
     game = load_game(game_string)
     state = game.new_initial_state()
@@ -348,16 +326,23 @@ def test_random_actions_are_uniform_over_the_legal_ones(
     assert_uniform(np.concatenate(rounds), legal)
 
 
-def test_the_only_legal_action_is_chosen_and_none_where_a_game_is_over(play: Callable[..., State]) -> None:
+def test_games_that_are_over_or_can_only_go_on_in_one_way() -> None:
+    """A forced pass, a draw and a won game."""
     game = load_game("vadus(size=2)")
-    batch = Batch(game, 3, seed=0)
-    batch.load([0], play("vadus(size=2)", "b2 a2 a3 b1 c1 b3 c2").record)
-    batch.load([1], play("vadus(size=2)", "b2 pass pass").record)
+    batch = Batch(game, 4, seed=0)
+    texts = ("b2 a2 a3 b1 c1 b3 c2", "b2 pass pass", "b2 a2 a3 pass pass")
+    batch.load([0, 1, 2], np.array([played(game, each).record for each in texts]))
     for _ in range(20):
         actions = batch.random_actions()
-        assert actions[0] == game.string_to_action("pass")
-        assert actions[1] == NO_ACTION
-        assert batch.action_masks[2, actions[2]]
+        assert actions[:3].tolist() == [game.string_to_action("pass"), NO_ACTION, NO_ACTION]
+        assert batch.action_masks[3, actions[3]]
+    returns, lengths = batch.random_playouts()
+    assert lengths[:3].tolist() == [2, 0, 0]
+    assert returns[1:3].tolist() == [[0, 0], [-1, 1]]
+    before = snapshot(batch)
+    with pytest.raises(IllegalActionError, match=r"game 1 .* the game is over"):
+        batch.step([actions[0], game.string_to_action("b2"), NO_ACTION, actions[3]])
+    assert snapshot(batch) == before
 
 
 def test_a_seed_makes_random_play_reproducible_and_none_makes_it_new(game: Game) -> None:
@@ -392,19 +377,6 @@ def test_random_playouts_leave_the_batch_as_it_is(game: Game) -> None:
     assert set(np.unique(returns)) <= {-1.0, 0.0, 1.0}
     assert (lengths >= 1).all()
     assert (lengths < game.max_game_length()).all()
-
-
-def test_playouts_of_games_that_are_over_have_their_returns_and_no_actions(play: Callable[..., State]) -> None:
-    batch = Batch(load_game("vadus(size=2)"), 2)
-    batch.load(
-        [0, 1], np.array([play("vadus(size=2)", texts).record for texts in ("b2 a2 a3 pass pass", "b2 pass pass")])
-    )
-    returns, lengths = batch.random_playouts()
-    assert lengths.tolist() == [0, 0]
-    assert returns.tolist() == [[-1, 1], [0, 0]]
-
-
-# -- Size ------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_step_returns_views_and_its_copy_stays_as_it_was() -> None:

@@ -17,7 +17,6 @@ from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
 from stoneworks.models.bots.search_bot import (
     MAX_GAMES,
-    MAX_SIMULATIONS,
     PLAYING_POLICY,
     SearchBot,
 )
@@ -129,7 +128,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     first = bot.search(state).visits.sum()
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
-    assert bot._searches[1, MAX_SIMULATIONS]._num_games == 0
+    assert bot._search_in_time()._num_games == 0
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:

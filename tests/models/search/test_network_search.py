@@ -576,7 +576,7 @@ def test_there_are_three_guides() -> None:
     assert make_guide("evaluation", game) is not None
     assert make_guide("playouts", game, 2) is not None
     assert make_guide("none", game) is None
-    with pytest.raises(ValueError, match="guide must be evaluation, playouts or none, got 'greedy'"):
+    with pytest.raises(ValueError, match="guide must be one of evaluation, playouts, none, got 'greedy'"):
         make_guide("greedy", game)
     with pytest.raises(ValueError, match="num_playouts must be an integer >= 1, got 0"):
         make_guide("playouts", game, 0)

@@ -21,6 +21,7 @@ pytest.importorskip("torch")
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from processes import COMMAND, wait_until
 from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
@@ -30,7 +31,7 @@ from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
 
-from .conftest import LocalCluster, all_cores_free, wait_until
+from .conftest import LocalCluster, all_cores_free
 
 MakeConfig = Callable[..., AlphaZeroConfig]
 Source = Callable[..., Any]
@@ -183,12 +184,12 @@ def test_a_killed_learner_leaves_nothing_behind_and_resumes(
 
 
 def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(
-    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, command: list[str]
+    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
 ) -> None:
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(tiny(positions=10**7).replace(cluster="")), encoding="utf-8")
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
-    with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)

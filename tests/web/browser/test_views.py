@@ -118,6 +118,12 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(open_page: OpenPag
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
+def test_a_proven_result_says_how_many_actions_it_takes(open_page: OpenPage, shared_server: Any) -> None:
+    page = open_page(f"{shared_server.url}/analyze?game=laido(size=3)&moves=c3,b3,pass")
+    page.get_by_label("Add an agent").select_option("mcts:100")
+    expect(page.get_by_role("region", name="mcts:100")).to_contain_text("proven win in 1 action ·")
+
+
 def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: OpenPage, shared_server: Any) -> None:
     page = open_page(f"{shared_server.url}/analyze", expects_errors=True)
     page.get_by_label("Game string").fill("vadus(size=5)")
