@@ -50,7 +50,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
             "num_games": 64,
             "steps_per_update": 16,
             "minibatch_size": 256,
-            "learning_rate": 3e-3,
+            "learning_rate": [[0, 3e-3], [1, 1e-4]],
             "network": {"channels": 8},
             "matches": {"frames": 10**6, "opponents": []},
         },
