@@ -195,7 +195,7 @@ def test_final_matches_search_as_the_checkpoint_says(
             super().__init__(*arguments, **options)
             found = self._settings
             assert found.guide is not None
-            settings.append((found.discount, found.guide._parameter, found.guide_weight))
+            settings.append((found.discount, found.guide._num_playouts, found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
