@@ -214,7 +214,7 @@ def test_players_without_a_chain_of_games_to_the_anchor_are_an_error_that_names_
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )
-def test_games_that_cannot_be_rated_are_an_error_with_the_reason(
+def test_games_that_cannot_be_rated_are_an_error(
     results: list[Pairing], options: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):

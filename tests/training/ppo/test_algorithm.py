@@ -257,7 +257,7 @@ def test_other_bots_play_by_their_shares(ppo_run: Path, make_pool: Callable[...,
     assert [kind_of_opponent(name) for name in bots] == list(bots)
 
 
-def test_bots_that_cannot_be_opponents_are_refused(
+def test_bots_that_cannot_be_opponents(
     make_pool: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("latest", "past-3", "random", "greedy"):

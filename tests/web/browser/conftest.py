@@ -22,7 +22,7 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 #: Everything on a busy machine, the first compilation of kernels included.
-TIMEOUT_MILLISECONDS = 120_000.0
+TIMEOUT_MILLISECONDS = 300_000.0
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 
 
