@@ -89,9 +89,9 @@ def random_game(game: Game, seed: int, global_weight: float | None = 0.1) -> Ite
         yield state
 
 
-def uniform_game(game: Game, rng: np.random.Generator) -> list[State]:
-    """Return the states of a game of uniformly random actions, from the start to the end."""
-    states = [game.new_initial_state()]
+def uniform_game(start: Game | State, rng: np.random.Generator) -> list[State]:
+    """Return the states of a game of uniformly random actions, from the start, or from a position, to the end."""
+    states = [start.new_initial_state() if isinstance(start, Game) else start]
     while not states[-1].is_terminal():
         states.append(states[-1].child(int(rng.choice(states[-1].legal_actions()))))
     return states
