@@ -285,5 +285,5 @@ def test_an_unknown_agent_is_an_error_that_names_the_agents(agent: Any) -> None:
     env = envs.vadus_v0.env(size=2)
     env.reset()
     for ask in (env.observe, env.observation_space, env.action_space):
-        with pytest.raises(ValueError, match="agent must be player_0 or player_1, got "):
+        with pytest.raises(ValueError, match="agent must be one of player_0, player_1, got "):
             ask(agent)

@@ -50,7 +50,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
             "num_games": 64,
             "steps_per_update": 16,
             "minibatch_size": 256,
-            "learning_rate": 3e-3,
+            "learning_rate": [[0, 3e-3], [1, 1e-4]],
             "network": {"channels": 8},
             "matches": {"frames": 10**6, "opponents": []},
         },
@@ -242,18 +242,6 @@ def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable
     assert "past-1/value.bias" not in pool.state()
 
 
-def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Callable[..., Any]) -> None:
-    pool, _, env = make_pool(past=1, updates_between_past_selves=1)
-    for update in range(3):
-        begin(pool, env, update)
-    env.reset(seed=1)
-    other, _, other_env = make_pool(past=1, updates_between_past_selves=1)
-    other.load_state(pool.state(), other_env)
-    other_env.restore_games(env.save_games())
-    assert other_env.opponent_names == env.opponent_names
-    assert_equal_tensors(pool.state(), other.state())
-
-
 # -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
 
 
@@ -269,7 +257,7 @@ def test_other_bots_play_by_their_shares(ppo_run: Path, make_pool: Callable[...,
     assert [kind_of_opponent(name) for name in bots] == list(bots)
 
 
-def test_bots_that_cannot_be_opponents_are_refused(
+def test_bots_that_cannot_be_opponents(
     make_pool: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("latest", "past-3", "random", "greedy"):

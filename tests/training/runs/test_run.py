@@ -114,7 +114,7 @@ def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) ->
     assert not torch.equal(*(weights(tmp_path / name)["stem.weight"] for name in ("0", "2")))
 
 
-def test_iterations_without_metrics_are_not_recorded_and_one_that_is_stopped_changes_nothing(
+def test_iterations_without_metrics_and_stopped_ones_are_not_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[TrainingStatus] = []
