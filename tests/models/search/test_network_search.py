@@ -756,13 +756,13 @@ def test_priors_of_0_do_not_hide_actions_from_the_search(settings: Any) -> None:
 
 
 @NOISY
-@pytest.mark.parametrize("which", ["logits", "values"])
-def test_a_network_with_non_finite_output_is_an_error(settings: SearchPolicy, which: str) -> None:
+@pytest.mark.parametrize(("which", "output"), [("logits", np.nan), ("values", np.nan), ("values", -np.inf)])
+def test_a_network_with_non_finite_output_is_an_error(settings: SearchPolicy, which: str, output: float) -> None:
     game = load_game("vadus(size=2)")
 
     def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
         logits, values = no_network(game)(planes)
-        {"logits": logits, "values": values}[which][-1] = np.nan
+        {"logits": logits, "values": values}[which][-1] = output
         return logits, values
 
     with pytest.raises(ValueError, match="network's output must be finite"):
