@@ -289,9 +289,9 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
     ("games", "named"),
     [
         ({"vadus(size=3)": 1}, r"games must contain game, vadus\(size=2\)"),
-        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got 'laido\(size=3\)'"),
+        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got .*'laido\(size=3\)'"),
         ({"vadus(size=2)": 1, "vadus(size=1000)": 1}, r"games\..*1000"),
-        ({"vadus(size=2)": 0}, "games must have a share above 0 at any time, got none at progress 0"),
+        ({"vadus(size=2)": 0}, r"games must have a share above 0 at any time, got {'vadus\(size=2\)': 0"),
         ({"vadus(size=2)": -1}, r"games\.vadus\(size=2\) must be >= 0, got -1"),
         ({"vadus(size=2)": "much"}, "must be a valid number, got 'much'"),
         ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),

@@ -18,7 +18,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.shipped import find
@@ -120,7 +120,7 @@ def test_invalid_games_are_rejected_despite_valid_checksums(ppo_run: Path, tmp_p
     algorithm.load(checkpoint, tensors)
     for updates in (-1, "3"):
         changed = dataclasses.replace(checkpoint, training={**checkpoint.training, "updates": updates})
-        with pytest.raises(CheckpointError, match="updates must be an integer >= 0"):
+        with pytest.raises(ValueError, match="updates must be an integer >= 0"):
             algorithm.load(changed, tensors)
 
 

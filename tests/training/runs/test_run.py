@@ -31,7 +31,7 @@ from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError
 from stoneworks.training.runs.config_files import dump_config
-from stoneworks.training.runs.display import TrainingBar, stop_on_signals
+from stoneworks.training.runs.display import stop_on_signals, training_bar
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
 from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
@@ -364,9 +364,9 @@ def test_training_runs_in_a_thread_that_receives_no_signals(tmp_path: Path) -> N
 def test_messages_are_printed_above_the_progress_bar() -> None:
     output = io.StringIO()
     status = TrainingStatus(5, 10, 1.0, 2.5, message="news [with brackets]")
-    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
-        bar.show(status)
-        bar.show(dataclasses.replace(status, done=12, message=""))
+    with training_bar(10, "frames", Console(file=output, width=100)) as show:
+        show(status)
+        show(dataclasses.replace(status, done=12, message=""))
     assert output.getvalue().startswith("news [with brackets]\n")
     assert "10/10 frames, 2/s" in output.getvalue()
 
