@@ -40,8 +40,9 @@ def test_games_of_the_same_string_are_equal_also_made_apart_or_pickled(game: Gam
     assert repr(game) == f'load_game("{game}")'
     assert eval(repr(game), {"load_game": load_game}) == game
     pickles = [pickle.dumps(game, protocol) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
-    for twin in (type(game)(**game.options), *map(pickle.loads, pickles)):
-        assert twin is not game
+    made_apart = type(game)(**game.options)
+    assert made_apart is not game
+    for twin in (made_apart, *map(pickle.loads, pickles)):
         assert twin == game
         assert hash(twin) == hash(game)
         assert twin.new_initial_state() == game.new_initial_state()
