@@ -43,14 +43,13 @@ def self_play_advantages(
     reward, value = np.asarray(rewards, np.float64), np.asarray(values, np.float64)
     player, over = np.asarray(players), np.asarray(ended, np.bool_)
     last_value, last_player = np.asarray(next_values, np.float64), np.asarray(next_players)
-    for name, array in (("values", value), ("players", player), ("ended", over)):
-        if reward.ndim != 2 or array.shape != reward.shape:
-            raise ValueError(
-                f"{name} must have the shape [num_steps, num_envs] of rewards {reward.shape}, got {array.shape}"
-            )
-    for name, array in (("next_values", last_value), ("next_players", last_player)):
-        if array.shape != reward.shape[1:]:
-            raise ValueError(f"{name} must have shape {reward.shape[1:]}, got {array.shape}")
+    if reward.ndim != 2:
+        raise ValueError(f"rewards must have the shape [num_steps, num_envs], got {reward.shape}")
+    given = {"values": value, "players": player, "ended": over, "next_values": last_value, "next_players": last_player}
+    for name, array in given.items():
+        shape = reward.shape[1:] if name.startswith("next_") else reward.shape
+        if array.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape}, as rewards have {reward.shape}, got {array.shape}")
     for name, array in (("players", player), ("next_players", last_player)):
         if not np.isin(array, (0, 1)).all():
             raise ValueError(f"{name} must be 0 or 1, got {np.setdiff1d(array, (0, 1))[0]}")

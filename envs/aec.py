@@ -15,14 +15,14 @@ from pettingzoo import AECEnv
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
-from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
+from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, RenderedGame, Renderer
 from stoneworks.envs.rules import IllegalActionError, State, load_game
 
 AGENTS = ("player_0", "player_1")
 _PLAYERS = {agent: player for player, agent in enumerate(AGENTS)}
 
 
-class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
+class BoardGameEnv(RenderedGame, AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
     """A two-player game with the agents ``player_0`` (moves first) and ``player_1``.
 
     An agent may act several times in a row; ``agent_selection`` is the agent to move. Observations are dicts with the keys
@@ -84,15 +84,13 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         self._next_arrays: tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]] | None = None
         self._next_agent = AGENTS[0]
 
-    # -- PettingZoo's methods ----------------------------------------------------------------------------------------
-
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's observation space. Always returns the same object. Raises ``ValueError`` for an unknown agent."""
-        return self.observation_spaces[_checked(agent)]
+        return self.observation_spaces[check_choice("agent", agent, AGENTS)]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's action space. Always returns the same object. Raises ``ValueError`` for an unknown agent."""
-        return self.action_spaces[_checked(agent)]
+        return self.action_spaces[check_choice("agent", agent, AGENTS)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game. ``seed`` has no effect because the games are deterministic; ``options`` is ignored."""
@@ -130,9 +128,8 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         return {self._observation_key: planes, self._mask_key: mask}
 
     def _new_arrays(self, agent: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        if self._state is None:
-            raise ResetNeeded(f"{self}: observe() before reset()")
-        planes, mask = self._state.observation_and_mask(_PLAYERS[_checked(agent)])
+        player = _PLAYERS[check_choice("agent", agent, AGENTS)]
+        planes, mask = self._position("observe()").observation_and_mask(player)
         if self._forfeited:
             mask[:] = 0
         return planes, mask
@@ -184,39 +181,4 @@ class BoardGameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):
         Raises:
             ResetNeeded: called before ``reset``.
         """
-        if self._state is None:
-            raise ResetNeeded(f"{self}: state() before reset()")
-        return self._format.of(self._state.observation_tensor(0))
-
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
-
-        Raises:
-            ResetNeeded: called before ``reset``.
-        """
-        if self._state is None:
-            raise ResetNeeded(f"{self}: render() before reset()")
-        return self._renderer.render(self._state)
-
-    def close(self) -> None:
-        """Close the window, if ``render_mode`` is ``"human"``."""
-        self._renderer.close()
-
-    # -- Extensions of the PettingZoo API -------------------------------------------------------------------------------
-
-    @property
-    def game_state(self) -> State:
-        """A copy of the position as a ``stoneworks.envs.rules.State``, e.g. for search.
-
-        Raises:
-            ResetNeeded: called before ``reset``.
-        """
-        if self._state is None:
-            raise ResetNeeded(f"{self}: game_state before reset()")
-        return self._state.clone()
-
-
-def _checked(agent: str) -> str:
-    if not isinstance(agent, str) or agent not in _PLAYERS:
-        raise ValueError(f"agent must be {' or '.join(AGENTS)}, got {agent!r}")
-    return agent
+        return self._format.of(self._position("state()").observation_tensor(0))

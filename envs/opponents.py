@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.checks import check_integers
+from stoneworks.checks import check_choice, check_integers
 from stoneworks.envs.players import Opponent, PolicyPlayer, resolve_opponent
 from stoneworks.envs.rules import NO_ACTION, Batch, Game, IllegalActionError
 
@@ -20,8 +20,8 @@ class Opponents:
         self._game = game
         self._self_player = self_player
         self._given: dict[str, Opponent] = {}
-        self._names: list[str] = []
-        self._players: list[Any] = []
+        #: Name and player of each opponent.
+        self._installed: list[tuple[str, Any]] = []
         self._cumulative_shares = np.zeros(0)
         #: ``int64[num_games]``, index of each game's opponent.
         self.of_game = np.full(num_games, -1)
@@ -52,22 +52,20 @@ class Opponents:
         return resolve_opponent(opponent, self._game, seed, self_player=self._self_player)
 
     def _install(self, players: Mapping[str, Any]) -> None:
-        old = list(zip(self._names, self._players, strict=True))
-        new = list(players.items())
-        for index in np.unique(self.of_game[self.of_game >= 0]).tolist():
-            if not any(name == old[index][0] and player is old[index][1] for name, player in new):
-                new.append(old[index])
-        new_index = [
-            next((i for i, (name, player) in enumerate(new) if name == old_name and player is old_player), -1)
-            for old_name, old_player in old
-        ]
-        self.of_game = np.array([new_index[index] if index >= 0 else -1 for index in self.of_game.tolist()], np.int64)
-        self._names = [name for name, _ in new]
-        self._players = [player for _, player in new]
+        new, in_use, new_index = list(players.items()), set(self.of_game.tolist()), []
+        for index, (name, player) in enumerate(self._installed):
+            same = [i for i, other in enumerate(new) if other[0] == name and other[1] is player]
+            if not same and index in in_use:
+                same = [len(new)]
+                new.append((name, player))
+            new_index.append(same[0] if same else -1)
+        new_index.append(-1)  # of games without an opponent, whose index is -1
+        self.of_game = np.array(new_index, np.int64)[self.of_game]
+        self._installed = new
 
     def restart(self) -> None:
         """Call ``restart`` on all opponents."""
-        for player in self._players:
+        for _, player in self._installed:
             player.restart()
 
     def draw(self, rows: npt.NDArray[np.int64], random: np.random.Generator) -> None:
@@ -84,14 +82,14 @@ class Opponents:
         actions = np.full(batch.num_games, NO_ACTION, np.int64)
         of_rows = self.of_game[rows]
         for index in np.unique(of_rows).tolist():
-            player, its_rows = self._players[index], rows[of_rows == index]
+            (opponent, player), its_rows = self._installed[index], rows[of_rows == index]
             if hasattr(player, "step_batch"):
                 answer = player.step_batch(batch, its_rows)
             else:
                 answer = [player.step(batch.state(row)) for row in its_rows.tolist()]
             if isinstance(answer, list | tuple) and any(isinstance(action, bool | np.bool_) for action in answer):
                 answer = np.array(answer, object)  # numpy would convert booleans among integers
-            name = f"the actions of the opponent {self._names[index]!r}"
+            name = f"the actions of the opponent {opponent!r}"
             chosen = check_integers(name, answer, len(its_rows), IllegalActionError)
             if (chosen == NO_ACTION).any():
                 raise IllegalActionError(f"{name} must be legal, got no action ({NO_ACTION})")
@@ -104,17 +102,15 @@ class Opponents:
         Raises:
             ValueError: there is no such name.
         """
-        unknown = set(names).difference(self._names)
-        if unknown:
-            raise ValueError(
-                f"the opponent of a saved game must be one of {', '.join(map(repr, self._names))}, got {sorted(unknown)[0]!r}"
-            )
-        return np.array([self._names.index(name) for name in names], np.int64)
+        known = {name: index for index, (name, _) in reversed(list(enumerate(self._installed)))}
+        for name in names:
+            check_choice("the opponent of a saved game", name, tuple(known))
+        return np.array([known[name] for name in names], np.int64)
 
     def name_of_game(self, row: int) -> str:
         """Return the name of one game's opponent."""
-        return self._names[self.of_game[row]]
+        return self._installed[self.of_game[row]][0]
 
     def names_by_game(self) -> list[str]:
         """Return the name of each game's opponent; the empty string if none is assigned yet."""
-        return ["" if index < 0 else self._names[index] for index in self.of_game.tolist()]
+        return ["" if index < 0 else self._installed[index][0] for index in self.of_game.tolist()]

@@ -53,22 +53,21 @@ class EnvironmentModules:
             )
         return ModuleSpec(name, EnvironmentModules(), loader_state=entry)  # type: ignore[arg-type]
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return a new module with a docstring."""
-        entry = spec.loader_state
-        return ModuleType(
-            spec.name,
-            f"{entry.name.capitalize()}, version {entry.version}, as a PettingZoo AEC environment. ``env(...)`` makes it; the "
-            "arguments are the options of the game and those of ``stoneworks.envs.BoardGameEnv`` after the first.",
-        )
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Fill the module."""
         from stoneworks.envs.aec import BoardGameEnv
 
         assert module.__spec__ is not None
+        entry = module.__spec__.loader_state
+        module.__doc__ = (
+            f"{entry.name.capitalize()}, version {entry.version}, as a PettingZoo AEC environment. ``env(...)`` makes it; the "
+            "arguments are the options of the game and those of ``stoneworks.envs.BoardGameEnv`` after the first."
+        )
         # The environment validates call order and actions itself, so PettingZoo's wrappers are not needed.
-        env = partial(BoardGameEnv, module.__spec__.loader_state.name)
+        env = partial(BoardGameEnv, entry.name)
         module.__dict__.update(env=env, raw_env=env, __all__=["env", "raw_env"])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
 
 from stoneworks.checks import check_choice
 from stoneworks.envs.drawing import draw
@@ -66,3 +67,41 @@ class Renderer:
     def __getstate__(self) -> dict[str, Any]:
         """Exclude the window from copies and pickles."""
         return {**self.__dict__, "_window": None, "_clock": None}
+
+
+class RenderedGame:
+    """What the environments of a single game share: its position, and rendering it."""
+
+    _renderer: Renderer
+    _state: State | None
+
+    def _position(self, use: str) -> State:
+        """Return the position for the method or property ``use``.
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
+        if self._state is None:
+            raise ResetNeeded(f"{self}: {use} before reset()")
+        return self._state
+
+    @property
+    def game_state(self) -> State:
+        """A copy of the position as a ``stoneworks.envs.rules.State``, e.g. for search.
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
+        return self._position("game_state").clone()
+
+    def render(self) -> Any:
+        """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
+
+        Raises:
+            ResetNeeded: called before ``reset``.
+        """
+        return self._renderer.render(self._position("render()"))
+
+    def close(self) -> None:
+        """Close the window, if ``render_mode`` is ``"human"``."""
+        self._renderer.close()

@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from stoneworks.checks import check_choice
 from stoneworks.envs.observation_format import DEFAULT_FORMAT, ILLEGAL_ACTION_CHOICES, Formatter, ObservationFormat
 from stoneworks.envs.players import Opponent, Policy, PolicyPlayer, resolve_opponent
-from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, Renderer
+from stoneworks.envs.rendering import FRAMES_PER_SECOND, RENDER_MODES, RenderedGame, Renderer
 from stoneworks.envs.rules import Game, IllegalActionError, State, load_game
 
 SEATS = (0, 1, "alternate", "random")
@@ -29,7 +29,7 @@ def never_acts(game: Game, seat: str | int) -> str:
     return f"seat must let the learner act: {MAX_RESTARTS} games of {game} in a row ended before it, got {seat!r}"
 
 
-class SingleAgentEnv(gymnasium.Env[Any, Any]):
+class SingleAgentEnv(RenderedGame, gymnasium.Env[Any, Any]):
     """A single-agent environment: observations and rewards are the learner's; the opponent moves inside ``step``.
 
     Both players may have several actions per turn, and the opponent may move first. The observation space is a ``Box`` of
@@ -113,17 +113,6 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     def learner_player(self) -> int:
         """The learner's seat in the current game, 0 or 1."""
         return self._learner
-
-    @property
-    def game_state(self) -> State:
-        """A copy of the current position.
-
-        Raises:
-            ResetNeeded: called before ``reset``.
-        """
-        if self._state is None:
-            raise ResetNeeded("game_state before reset()")
-        return self._state.clone()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a game and let the opponent move if it moves first. ``options`` is ignored.
@@ -216,17 +205,3 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         if self._state is None or self._over:
             return np.zeros(self.game.num_actions, np.bool_)
         return self._state.legal_actions_mask(self._learner).astype(np.bool_)
-
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
-
-        Raises:
-            ResetNeeded: called before ``reset``.
-        """
-        if self._state is None:
-            raise ResetNeeded("render() before reset()")
-        return self._renderer.render(self._state)
-
-    def close(self) -> None:
-        """Close the window, if ``render_mode`` is ``"human"``."""
-        self._renderer.close()

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -148,19 +148,18 @@ def _play(
 ) -> ArenaResult:
     """Play the missing games of the arena in a folder."""
     settings = stored.settings
+    show = progress or (lambda result: None)
     remove_temporary_files(stored.path)
     played = _PlayedChunks(settings, stored.read())
     result = played.result()
-    if progress is not None:
-        progress(result)
+    show(result)
     if not result.finished:
         with closing(_chunks(settings, everyone, played.missing(), workers, cluster)) as chunks:
             for chunk, records in chunks:
                 stored.write(chunk, records)
                 played.add(chunk, records)
                 result = played.result()
-                if progress is not None:
-                    progress(result)
+                show(result)
                 if result.finished:
                     break
     for chunk in played.uncounted() if result.finished else ():
@@ -227,21 +226,16 @@ def play_to_precision(
     if settings.sprt is not None:
         raise ValueError(f"sprt must be None, got {settings.sprt}")
 
-    result = play_arena(settings, folder, players, workers=workers, cluster=cluster, progress=progress)
+    play = partial(play_arena, workers=workers, cluster=cluster, progress=progress)
+    result = play(settings, folder, players)
     for number in range(1, max_rounds + 1):
         pairings = uncertain_pairings(result, max_error)
         if not pairings:
             break
         seed = int(np.random.SeedSequence((settings.seed, number)).generate_state(1)[0])
         further = settings.replace(pairings=pairings, seed=seed)
-        more = play_arena(
-            further,
-            Path(folder) / f"round-{number:02d}",
-            {name: player for name, player in (players or {}).items() if name in further.players},
-            workers=workers,
-            cluster=cluster,
-            progress=progress,
-        )
+        given = {name: player for name, player in (players or {}).items() if name in further.players}
+        more = play(further, Path(folder) / f"round-{number:02d}", given)
         matches: dict[tuple[str, str], list[MatchResult]] = {}
         for match in (*result.matches, *more.matches):
             matches.setdefault(match.names, []).append(match)

@@ -104,9 +104,5 @@ def _play(work: _Work, chunk: Chunk) -> tuple[GameRecord, ...]:
 
 def _identity(settings: ArenaSettings, players: Mapping[str, Player]) -> Identity:
     """Return what must be equal on all nodes: the code, the game, and the checkpoints among the players."""
-    game = load_game(settings.game)
-    return {
-        **identity_of(("envs", "models", "evaluation")),
-        settings.game: f"version {game.version}, {game.num_actions} actions",
-        **checkpoint_hashes(players),
-    }
+    code = identity_of(("envs", "models", "evaluation"), [load_game(settings.game)])
+    return {**code, **checkpoint_hashes(players)}

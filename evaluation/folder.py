@@ -5,6 +5,7 @@ Files are written atomically, so an arena that was interrupted at any time resum
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -55,16 +56,13 @@ def checkpoint_hashes(players: Mapping[str, object]) -> dict[str, str]:
 
     The description contains the hash of the weights.
     """
-    folders = {name: _checkpoint_of(player) for name, player in players.items()}
-    files = {name: folder / METADATA_FILE for name, folder in folders.items() if folder is not None}
-    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file.is_file()}
-
-
-def _checkpoint_of(player: object) -> Path | None:
-    try:
-        return BotSpec.parse(player).checkpoint if isinstance(player, str) else None
-    except UnknownBotError:
-        return None
+    hashes = {}
+    for name, player in players.items():
+        with contextlib.suppress(UnknownBotError):
+            folder = BotSpec.parse(player).checkpoint if isinstance(player, str) else None
+            if folder is not None and (file := folder / METADATA_FILE).is_file():
+                hashes[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashes
 
 
 def _may_be_left_over(file: Path) -> bool:
@@ -76,10 +74,7 @@ class ArenaFolder:
     """The folder with the games of an arena."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        settings: ArenaSettings,
-        checkpoints: Mapping[str, str] | None = None,
+        self, path: str | os.PathLike[str], settings: ArenaSettings, checkpoints: Mapping[str, str] | None = None
     ) -> None:
         """Create the folder, or open the folder of an arena with equal settings.
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from importlib import metadata, resources
+from importlib import metadata
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.arena import ArenaResult
-from stoneworks.evaluation.folder import checkpoint_hashes, file_stem
+from stoneworks.evaluation.folder import checkpoint_hashes
 from stoneworks.evaluation.results import ArenaSummary, results_of
-from stoneworks.reading import parse_json
 
 #: The standard players of a ladder, roughly by increasing strength.
 ANCHORS = ("random", "mcts:10", "greedy", "alphabeta:1", "mcts:100", "alphabeta:2", "alphabeta:3", "mcts:1000")
-
-_PACKAGE = "stoneworks.models.ladders"
 
 
 class LadderError(ValueError):
@@ -81,19 +78,9 @@ class Ladder(ArenaSummary):
         )
 
 
-def file_name_of(game: Game | str) -> str:
-    """Return the file name of a game's ladder, such as ``vadus-size-5.json``."""
-    return f"{file_stem(game)}.json"
-
-
 def shipped_ladders() -> dict[str, Ladder]:
     """Return the shipped ladders by game string. Raises :class:`LadderError` if a file is invalid."""
-    files = [file for file in resources.files(_PACKAGE).iterdir() if file.name.endswith(".json")]
-    ladders = [
-        Ladder.parse(parse_json(file.read_text(encoding="utf-8"), LadderError, file.name), file.name)
-        for file in sorted(files, key=lambda file: file.name)
-    ]
-    return {ladder.game: ladder for ladder in ladders}
+    return {ladder.game: ladder for ladder in Ladder.shipped("stoneworks.models.ladders")}
 
 
 def load_ladder(game: Game | str, path: str | os.PathLike[str] | None = None) -> Ladder:

@@ -19,8 +19,6 @@ from stoneworks.reading import parse_json, read_bytes
 
 #: Reasons of forfeits; the games themselves are unfinished.
 FORFEIT_REASONS = tuple(f"forfeit: {reason}" for reason in BotForfeit.REASONS)
-
-
 #: Maximum size of a file of records in bytes.
 MAX_BYTES = 2**30
 
@@ -84,11 +82,7 @@ class GameRecord(Document):
 
     @classmethod
     def of_state(
-        cls,
-        state: State,
-        players: tuple[str, str],
-        seed: int | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        cls, state: State, players: tuple[str, str], seed: int | None = None, metadata: Mapping[str, Any] | None = None
     ) -> GameRecord:
         """Return the record of the game from the initial position to ``state``."""
         return cls.of_game(state.get_game(), state.history(), state.outcome(), players, seed, metadata)
@@ -127,18 +121,12 @@ class GameRecord(Document):
                 state.apply_action(game.string_to_action(text))
             except IllegalActionError as error:
                 raise RecordError(f"action {number}, {text!r}: {error}") from None
-        outcome = state.outcome()
-        if self.reason in FORFEIT_REASONS:
-            if outcome is not None or self.winner != 1 - state.current_player():
-                raise RecordError(
-                    f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)} "
-                    f"in which player {state.current_player()} is to move"
-                )
-            return state
-        if outcome != (None if self.reason is None else Outcome(self.winner, self.reason)):
-            raise RecordError(
-                f"the result is {_result_text(self.winner, self.reason)}; the actions lead to {_result_of(outcome)}"
-            )
+        outcome, mover = state.outcome(), state.current_player()
+        claimed = None if self.reason is None else Outcome(self.winner, self.reason)
+        is_forfeit = self.reason in FORFEIT_REASONS
+        if (outcome is not None or self.winner != 1 - mover) if is_forfeit else outcome != claimed:
+            to_move = f" in which player {mover} is to move" if is_forfeit else ""
+            raise RecordError(f"the result is {_in_words(claimed)}; the actions lead to {_in_words(outcome)}{to_move}")
         return state
 
 
@@ -163,13 +151,7 @@ def read_records(path: str | os.PathLike[str]) -> list[GameRecord]:
     return records
 
 
-def _result_text(winner: int | None, reason: str | None) -> str:
-    if reason is None:
-        return "that the game is unfinished"
-    return f"a draw ({reason})" if winner is None else f"a win of player {winner} ({reason})"
-
-
-def _result_of(outcome: Outcome | None) -> str:
+def _in_words(outcome: Outcome | None) -> str:
     if outcome is None:
         return "an unfinished game"
-    return _result_text(outcome.winner, outcome.reason)
+    return f"a {'draw' if outcome.winner is None else f'win of player {outcome.winner}'} ({outcome.reason})"

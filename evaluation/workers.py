@@ -50,11 +50,7 @@ def play_chunk(settings: ArenaSettings, players: Mapping[str, Player], chunk: Ch
                 if bots[-1] is not players[name]:
                     stack.callback(bots[-1].close)  # a bot may have started a program
             result = play_match(
-                game,
-                *bots,
-                num_pairs=chunk.num_pairs,
-                opening_actions=settings.opening_actions,
-                seed=seed_of_openings,
+                game, *bots, num_pairs=chunk.num_pairs, opening_actions=settings.opening_actions, seed=seed_of_openings
             )
     except Exception as error:  # third-party bots can raise anything
         raise ArenaPlayError(f"{names[0]!r} against {names[1]!r}: {type(error).__name__}: {error}") from error

@@ -16,7 +16,7 @@ from stoneworks.envs.rules import Explanation, Guide, Lesson, stones
 from stoneworks.envs.rules.grid import rhombus
 from stoneworks.envs.rules.kernels import capacity, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption
-from stoneworks.envs.rules.records import BOARD_HEADER, STATE_HEADER, end_game, plane_names, start_game
+from stoneworks.envs.rules.records import STATE_HEADER, Constant, end_game, plane_names, start_game
 from stoneworks.envs.rules.templates import rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
@@ -89,7 +89,7 @@ def apply_action(board, state, action):
         state.swapped = 1
         return
     color = player ^ state.swapped
-    stone = (color + 1) | board.edges[color, action]
+    stone = (color + 1) | board.edges[action, color]
     to_connect = False
     for direction in range(6):
         neighbor = board.neighbors[action, direction]
@@ -151,21 +151,21 @@ class Hex(Game):
         self.grid = rhombus(size)
         room = capacity(size * size)
         self.state_dtype = np.dtype([*STATE_HEADER, ("swapped", "u1"), ("num_stones", "u2"), ("stones", "u1", room)])
-        constants = [*BOARD_HEADER, ("swap", "u1"), ("edges", "u1", (2, room)), ("neighbors", "i2", (room, 6))]
-        self.board = self._blank_board(np.dtype(constants, align=True))
-        board, cells = self.board[0], slice(size * size)
-        board["swap"] = self.options["swap"]
-        board["neighbors"][cells] = self.grid.neighbors
-        for color, place in enumerate(np.divmod(np.arange(size * size), size)):  # row and column of each cell
-            board["edges"][color, cells] = FIRST_EDGE * (place == 0) + LAST_EDGE * (place == size - 1)
+        place = np.divmod(np.arange(size * size), size)  # row and column of each cell
+        edges = [FIRST_EDGE * (line == 0) + LAST_EDGE * (line == size - 1) for line in place]
+        self.board = self._board_of(
+            Constant("swap", "u1", self.options["swap"]),
+            Constant("edges", "u1", np.transpose(edges), by_cell=True),
+            Constant("neighbors", "i2", self.grid.neighbors, by_cell=True),
+        )
 
     def describe_turn(self, state: State) -> str:
         """Return what the player to move may do."""
         return "a stone, or a swap of colors" if self.num_actions - 1 in state.legal_actions() else "a stone"
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """Return why an action is illegal."""
-        if state.is_terminal() or state.legal_actions_mask()[action]:
+        if state.is_terminal():
             return super().explain_illegal(state, action)
         if action == self.grid.num_cells:
             return "only the answer to the first stone may be a swap"

@@ -24,14 +24,9 @@ def check_integer(name: str, value: Any, minimum: int, maximum: int | None = Non
     Raises:
         ValueError: the value is not an integer or out of bounds.
     """
-    if (
-        isinstance(value, (bool, np.bool_))
-        or not isinstance(value, (int, np.integer))
-        or value < minimum
-        or (maximum is not None and value > maximum)
-    ):
-        allowed = f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        raise ValueError(f"{name} must be an integer {allowed}, got {value!r}")
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < minimum or (maximum is not None and value > maximum):
+        raise ValueError(f"{name} must be an integer {_range(minimum, maximum)}, got {value!r}")
     return int(value)
 
 
@@ -50,15 +45,18 @@ def check_number(
     Raises:
         ValueError: the value is not a finite number or out of bounds.
     """
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     most = sys.float_info.max if maximum is None else maximum
-    if not (number and minimum <= value <= most) or (above_minimum and value == minimum):
+    if not (is_number and minimum <= value <= most) or (above_minimum and value == minimum):
+        allowed = _range(minimum, maximum)
         if above_minimum:
-            allowed = f"> {minimum}" if maximum is None else f"> {minimum} and <= {maximum}"
-        else:
-            allowed = f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+            allowed = f"> {minimum}" + ("" if maximum is None else f" and <= {maximum}")
         raise ValueError(f"{name} must be a number {allowed}, got {value!r}")
     return float(value)
+
+
+def _range(minimum: float, maximum: float | None) -> str:
+    return f">= {minimum}" if maximum is None else f"from {minimum} to {maximum}"
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -90,6 +88,4 @@ def check_seed(seed: Any) -> int | None:
 
 def check_player(player: Any) -> int:
     """Return a player, 0 or 1. Raises ``ValueError`` for anything else."""
-    if isinstance(player, (bool, np.bool_)) or not isinstance(player, (int, np.integer)) or player not in (0, 1):
-        raise ValueError(f"player must be 0 or 1, got {player!r}")
-    return int(player)
+    return check_integer("player", player, 0, 1)

@@ -14,11 +14,12 @@ import platform
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any
 
 from stoneworks.extras import require_extra
 
@@ -95,16 +96,18 @@ def alive_nodes() -> dict[str, Node]:
     }
 
 
-def identity_of(packages: Sequence[str]) -> Identity:
-    """Return the versions that must be equal on all nodes: of Python, of the libraries, and of packages of stoneworks.
+def identity_of(packages: Sequence[str], games: Iterable[Any]) -> Identity:
+    """Return the versions that must be equal on all nodes: of Python, of the libraries, of packages of stoneworks, of games.
 
     Args:
         packages: the packages whose sources are compared, such as ``"models"``.
+        games: the games, which other packages may have registered.
     """
     return {
         "stoneworks": f"{metadata.version('stoneworks')} (sources {digest_of_sources(*packages)})",
         "Python": ".".join(platform.python_version_tuple()[:2]),
         **{name: _version_of(name) for name in _LIBRARIES},
+        **{str(game): f"version {game.version}, {game.num_actions} actions" for game in games},
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
@@ -80,6 +81,11 @@ class Document(BaseModel, metaclass=_TypedErrors):
         """Return the document in a JSON file. Raises ``error`` if it is missing or invalid; the message names the file."""
         return cls.parse(read_json(path, cls.error), str(path))
 
+    @classmethod
+    def shipped(cls, package: str) -> list[Self]:
+        """Return the documents in the JSON files of a package, by file name. Raises ``error`` if a file is invalid."""
+        return [cls.from_file(file) for file in sorted(Path(str(resources.files(package))).glob("*.json"))]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the document to a JSON file, atomically."""
         text = json.dumps(self.to_fields(), indent=1, allow_nan=False, ensure_ascii=False)
@@ -98,7 +104,7 @@ class Document(BaseModel, metaclass=_TypedErrors):
 def describe(error: ValidationError, document: type[BaseModel]) -> str:
     """Return the first problem of a validation error in one line: the key, the constraint and the value."""
     problem = error.errors(include_url=False)[0]
-    kind, key, value = problem["type"], ".".join(map(str, problem["loc"])), problem["input"]
+    kind, key, value = problem["type"], ".".join(filter(None, map(str, problem["loc"]))), problem["input"]
     if kind == "missing":
         return f"the key {key} is missing"
     if kind == "extra_forbidden":

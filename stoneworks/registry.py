@@ -183,9 +183,7 @@ class Registry(Generic[E]):
             for entry_point in metadata.entry_points(group=self._group):
                 if entry_point.name in self._built_in:
                     logger.warning(
-                        "ignoring entry point %s of group %s: the name is built in",
-                        _in_words(entry_point),
-                        self._group,
+                        "ignoring entry point %s of group %s: the name is built in", _in_words(entry_point), self._group
                     )
                 elif entry_point not in (same_name := self._entry_points.setdefault(entry_point.name, [])):
                     same_name.append(entry_point)

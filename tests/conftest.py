@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import importlib.util
-import json
+import io
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
+from game_play import read_test_data
+from processes import Run
 from stoneworks.registry import _REGISTRIES
 
 
@@ -44,24 +43,9 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session")
-def facts_of_games(repository: Path) -> dict[str, dict[str, Any]]:
+def facts_of_games() -> dict[str, dict[str, Any]]:
     """What is known of each built-in game, by its name (see tests/testdata/README.md)."""
-    return json.loads((repository / "tests" / "testdata" / "games.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def load_module() -> Callable[[str, Path], ModuleType]:
-    """Load a Python file that is in no package, as a module of the given name."""
-
-    def load(name: str, file: Path) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
+    return read_test_data("games.yaml")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,79 +63,37 @@ def registrations_forgotten() -> Iterator[None]:
         registry._added = before.get(registry, {})
 
 
-def _arrays_in(value: Any) -> Iterator[np.ndarray]:
-    if isinstance(value, np.ndarray):
-        if value.dtype == object:
-            for item in value.tolist():
-                yield from _arrays_in(item)
-        else:
-            yield value
-    elif hasattr(value, "__array__"):  # torch.Tensor: an array over the same memory
-        yield np.asarray(value)
-    elif hasattr(value, "values"):  # dict, TensorDict
-        for item in value.values():
-            yield from _arrays_in(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _arrays_in(item)
-    elif hasattr(value, "__dataclass_fields__"):
-        for name in value.__dataclass_fields__:
-            yield from _arrays_in(getattr(value, name))
-
-
 @pytest.fixture
-def arrays_in() -> Callable[[Any], Iterator[np.ndarray]]:
-    """Return a function that yields every array of numbers in what an environment handed out."""
-    return _arrays_in
+def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command line, or that of a tool, on text that is typed; return its exit code and what it wrote."""
+    from stoneworks.cli import main as command_line
 
+    def run(*arguments: str, typed: str = "", app: Any = None) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            command_line.main(arguments) if app is None else command_line.run(app, arguments)
+        assert isinstance(leaving.value.code, int)
+        return leaving.value.code, *capsys.readouterr()
 
-@pytest.fixture
-def assert_nothing_changes() -> Callable[[Iterable[Any]], None]:
-    """Return a function that plays to the end and asserts that no array handed out on the way changed afterwards."""
-
-    def check(played: Iterable[Any]) -> None:
-        kept = [(handed_out, copy.deepcopy(list(_arrays_in(handed_out)))) for handed_out in played]
-        assert sum(len(arrays) for _, arrays in kept) > 10
-        for handed_out, before in kept:
-            for array, as_it_was in zip(_arrays_in(handed_out), before, strict=True):
-                np.testing.assert_array_equal(array, as_it_was)
-
-    return check
-
-
-def _train(folder: Path, config: dict[str, Any]) -> Path:
-    """Train a tiny run to its end, and return its folder."""
-    from stoneworks.training.runs.config_files import parse_config
-    from stoneworks.training.runs.run import train_run
-
-    train_run(parse_config(config, "test"), folder)
-    return folder
+    return run
 
 
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _train(
-        tmp_path_factory.mktemp("alphazero") / "run",
-        {
-            "algorithm": "alphazero",
-            "game": "vadus(size=2)",
-            "positions": 60,
-            "processes": 0,
-            "positions_per_iteration": 30,
-            "network": {"channels": 4, "blocks": 1, "features": True},
-            "search": {"simulations": 4, "fast_simulations": 2},
-            "self_play": {"num_games": 8},
-            "learner": {"batch_size": 16, "min_window": 30},
-            "matches": {
-                "positions": 30,
-                "num_pairs": 2,
-                "opening_actions": 1,
-                "opponents": ["random", "greedy"],
-                "search_opponents": ["random"],
-                "simulations": 4,
-            },
-        },
+    import tiny_runs
+
+    matches = {"positions": 30, "num_pairs": 2, "opening_actions": 1, "simulations": 4}
+    config = tiny_runs.alphazero(
+        positions=60,
+        positions_per_iteration=30,
+        network={"features": True},
+        learner={"min_window": 30},
+        matches={**matches, "opponents": ["random", "greedy"], "search_opponents": ["random"]},
     )
+    folder = tmp_path_factory.mktemp("alphazero") / "run"
+    tiny_runs.train_run(config, folder)
+    return folder
 
 
 @pytest.fixture
@@ -162,19 +104,12 @@ def alphazero_run(finished_run: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _finished_ppo_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _train(
-        tmp_path_factory.mktemp("ppo") / "run",
-        {
-            "algorithm": "ppo",
-            "game": "vadus(size=2)",
-            "frames": 256,
-            "num_games": 8,
-            "steps_per_update": 8,
-            "minibatch_size": 32,
-            "network": {"channels": 4, "blocks": 1},
-            "matches": {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]},
-        },
-    )
+    import tiny_runs
+
+    matches = {"frames": 128, "num_pairs": 2, "opening_actions": 1, "opponents": ["random", "greedy"]}
+    folder = tmp_path_factory.mktemp("ppo") / "run"
+    tiny_runs.train_run(tiny_runs.ppo(frames=256, matches=matches), folder)
+    return folder
 
 
 @pytest.fixture

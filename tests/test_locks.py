@@ -1,4 +1,4 @@
-"""Locks: one process at a time, refused by name, and free again however the process ends."""
+"""Locks: one process at a time, refused by name, and free again however the process ends; and that workers end."""
 
 from __future__ import annotations
 
@@ -37,15 +37,10 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         assert folder.is_dir()
 
 
-def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
+def test_a_folder_is_locked_within_a_process_too_and_free_again_after_an_error(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(KeyError), lock_folder(tmp_path):
-            raise KeyError
-
-
-def test_a_folder_is_locked_within_a_process_too(tmp_path: Path) -> None:
-    with lock_folder(tmp_path), pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
-        pass
+        with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path), lock_folder(tmp_path):
+            pass
     with lock_folder(tmp_path):
         pass
 
@@ -89,9 +84,7 @@ def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
         pass
 
 
-def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_owner_that_has_just_acquired_the_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between acquiring the lock and naming itself, the owner is unknown for a moment."""
     monkeypatch.setattr(locks, "_SECONDS_WITHOUT_OWNER", 600.0)
     owner = tmp_path / ".lock-owner"
@@ -102,3 +95,26 @@ def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(
         with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
             pass
         naming.join()
+
+
+TERMINATED_IN_A_DESTRUCTOR = """
+import os, signal
+from stoneworks.processes import exit_with_parent
+
+class Doomed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        print("still in the destructor", flush=True)
+
+exit_with_parent(clean_up=lambda: print("cleaned up", flush=True))
+Doomed()
+print("still there", flush=True)
+"""
+
+
+def test_sigterm_in_a_destructor_is_not_lost() -> None:
+    """An exception raised there is printed and ignored: an arena's worker went on after SIGTERM."""
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED_IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)

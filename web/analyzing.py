@@ -129,6 +129,17 @@ class AnalysisRoutes:
     def _line(self, asked: LineBody) -> Line:
         return self._positions.line(self._positions.game(asked.game), asked.actions)
 
+    def _job_in_progress(self, asked: AnalyzeBody) -> dict[str, Any]:
+        """Return the job of a bot in a position of a game in progress."""
+        line = self._line(asked)
+        if line.state.is_terminal():
+            raise RequestError("the game is over", 409)
+        return self._job(asked, line)
+
+    def _job(self, asked: AnalyzeBody, line: Line) -> dict[str, Any]:
+        game = line.state.get_game()
+        return {"game": str(game), "actions": line.actions, "bot": self._agents.check(asked.bot, game).name}
+
     def _position(self, _: Request, asked: PositionBody) -> dict[str, Any]:
         """Return a position; the case of its actions may be another."""
         game = self._positions.game(asked.game)
@@ -150,19 +161,12 @@ class AnalysisRoutes:
 
     async def _analyze(self, request: Request, asked: AnalyzeBody) -> dict[str, Any]:
         """Return a bot's analysis of a position (see :func:`stoneworks.web.bot_processes.analyze`)."""
-        line = await run_in_threadpool(self._line, asked)
-        if line.state.is_terminal():
-            raise RequestError("the game is over", 409)
-        return await self._remembered(request, line, asked, {"kind": "analyze"}) | {"bot": asked.bot}
+        job = await run_in_threadpool(self._job_in_progress, asked)
+        return await self._remembered(request, job | {"kind": "analyze"}) | {"bot": asked.bot}
 
     async def _stream(self, request: Request, asked: AnalyzeBody) -> Response:
         """Return events with growing analyses until the client disconnects, or until the time limit of a bot."""
-        line = await run_in_threadpool(self._line, asked)
-        if line.state.is_terminal():
-            raise RequestError("the game is over", 409)
-        game = line.state.get_game()
-        spec = await run_in_threadpool(self._agents.check, asked.bot, game)
-        found = self._processes.stream({"game": str(game), "actions": line.actions, "bot": spec.name})
+        found = self._processes.stream(await run_in_threadpool(self._job_in_progress, asked))
         first = await anext(found, None)  # its errors have a status
 
         async def events() -> AsyncIterator[str]:
@@ -184,15 +188,11 @@ class AnalysisRoutes:
         if left < 1:
             raise RequestError(f"first must be <= {len(line.actions)}, the number of actions, got {asked.first}")
         count = min(asked.count or _MAX_CURVE_POSITIONS, left)
-        return await self._remembered(request, line, asked, {"kind": "values", "first": asked.first, "count": count})
+        job = await run_in_threadpool(self._job, asked, line)
+        return await self._remembered(request, job | {"kind": "values", "first": asked.first, "count": count})
 
-    async def _remembered(
-        self, request: Request, line: Line, asked: AnalyzeBody, job: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def _remembered(self, request: Request, job: dict[str, Any]) -> dict[str, Any]:
         """Return the result of a job, from the cache if an equal job has been run."""
-        game = line.state.get_game()
-        spec = await run_in_threadpool(self._agents.check, asked.bot, game)
-        job |= {"game": str(game), "actions": line.actions, "bot": spec.name}
         key = tuple(job.values())
         if key not in self._analyses:
             self._analyses[key] = await self._jobs.run(request, key, lambda: self._processes.run(job))

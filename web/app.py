@@ -31,6 +31,8 @@ from stoneworks.web.security import Guard
 from stoneworks.web.store import Store
 from stoneworks.web.watching import Watch
 
+#: Addresses of the page; the last one answers with status 404.
+_PAGES = ("/", "/play/{id}", "/learn/{name}", "/rules/{name}", "/analyze", "/analyze/{id}", "/watch", "/{rest:path}")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 #: Number of concurrent requests, including those that wait for changes of a game.
 _MAX_REQUESTS = 1000
@@ -76,19 +78,7 @@ class Web:
             *watch.routes(positions),
             Route("/api/{rest:path}", _no_such_route, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
-            *(
-                Route(path, _page)
-                for path in (
-                    "/",
-                    "/play/{id}",
-                    "/learn/{name}",
-                    "/rules/{name}",
-                    "/analyze",
-                    "/analyze/{id}",
-                    "/watch",
-                    "/{rest:path}",
-                )
-            ),
+            *(Route(path, _page) for path in _PAGES),
         ]
         self._hosts = hosts
         self._max_requests = max_requests

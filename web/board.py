@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import Choice, Drawing, action_choice, action_places, draw, draw_illustration
+from stoneworks.envs.drawing import Choice, action_choice, action_places, draw, draw_illustration
 from stoneworks.envs.rules import Game, IllegalActionError, State, game_names, load_game
+from stoneworks.web.html_replay import svg_without_style
 from stoneworks.web.requests import RequestError
 
 #: Folder of the page's files.
@@ -130,10 +131,7 @@ class Positions:
 
 
 def describe(
-    line: Line,
-    *,
-    policy: npt.NDArray[np.float64] | None = None,
-    shown_line: Sequence[str] = (),
+    line: Line, *, policy: npt.NDArray[np.float64] | None = None, shown_line: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the JSON description of a position.
 
@@ -235,12 +233,7 @@ def _picture(line: Line, policy: npt.NDArray[np.float64] | None, shown_line: Seq
     else:
         heat, percentages = (None, None) if policy is None else _heat_of(game, policy)
         drawing = draw(state, last_actions=_last_actions(line), fill=heat, marks=percentages)
-    return _without_style(drawing)
-
-
-def _without_style(drawing: Drawing) -> str:
-    """Return the picture without its inline style, which the content security policy forbids."""
-    return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
+    return svg_without_style(drawing)
 
 
 def _last_actions(line: Line) -> list[int]:
@@ -331,7 +324,7 @@ def illustrated_rules(game: Game) -> list[dict[str, str]]:
             "ruling": illustration.ruling,
             "caption": illustration.caption,
             "description": illustration.description,
-            "svg": _without_style(draw_illustration(illustration)),
+            "svg": svg_without_style(draw_illustration(illustration)),
         }
         for illustration in game.guide.illustrations
     ]

@@ -361,7 +361,7 @@ def _stream(bot: Bot, state: State, connection: Connection) -> None:
     begin = time.perf_counter()
 
     def stop(found: Analysis) -> bool:
-        connection.send(_describe(found, state.get_game(), time.perf_counter() - begin))
+        connection.send(_describe(found, state, time.perf_counter() - begin))
         return connection.poll()
 
     bot.analyze_until(state, stop)
@@ -395,17 +395,21 @@ def analyze(bot: Bot, state: State) -> dict[str, Any]:
 
     Returns:
         ``player``, ``value``, ``proven``, ``evaluation``, ``simulations``, ``line`` and ``lines`` of the
-        :class:`~stoneworks.models.bots.bot.Analysis`; ``seconds``; ``columns``, a list of the ``name`` of each column and its
-        ``kind``: a ``"share"`` in [0, 1], a ``"count"``, a ``"value"`` in [-1, 1] or a ``"score"`` on the bot's own scale; and
-        ``actions``, a list of objects with the ``action`` and its columns, the most visited or else the most probable first.
+        :class:`~stoneworks.models.bots.bot.Analysis`; ``line_ends_game``, whether the game is over after ``line``; ``seconds``;
+        ``columns``, a list of the ``name`` of each column and its ``kind``: a ``"share"`` in [0, 1], a ``"count"``, a
+        ``"value"`` in [-1, 1] or a ``"score"`` on the bot's own scale; and ``actions``, a list of objects with the ``action``
+        and its columns, the most visited or else the most probable first.
     """
     begin = time.perf_counter()
     found = bot.analyze(state)
-    return _describe(found, state.get_game(), time.perf_counter() - begin)
+    return _describe(found, state, time.perf_counter() - begin)
 
 
-def _describe(found: Analysis, game: Game, seconds: float) -> dict[str, Any]:
+def _describe(found: Analysis, state: State, seconds: float) -> dict[str, Any]:
     """Return an analysis as JSON."""
+    game, end = state.get_game(), state.clone()
+    for action in found.line:
+        end.apply_action(action)
     columns = {name: getattr(found, attribute) for name, attribute, _ in _COLUMNS}
     known = {name: column for name, column in columns.items() if column is not None}
     order = np.lexsort((-found.policy, -known.get("visits", found.policy)))
@@ -417,6 +421,7 @@ def _describe(found: Analysis, game: Game, seconds: float) -> dict[str, Any]:
         "simulations": found.simulations,
         "seconds": round(seconds, 3),
         "line": [game.action_to_string(action) for action in found.line],
+        "line_ends_game": bool(end.is_terminal()),
         "lines": [[game.action_to_string(action) for action in line] for line in found.lines],
         "columns": [{"name": name, "kind": kind} for name, _, kind in _COLUMNS if name in known],
         "actions": [

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from stoneworks.envs.drawing import draw
+from stoneworks.envs.drawing import Drawing, draw
 from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.records import GameRecord, read_records
 from stoneworks.files import write_whole
@@ -48,7 +48,8 @@ class Replay:
 
     def to_html(self) -> str:
         """Return a self-contained HTML document."""
-        script, style = _static("replay.js"), _static("replay.css")
+        script = _static("replay_controls.js").replace("export ", "") + _static("replay.js")
+        style = _static("replay.css")
         data = json.dumps(_packed(self._games), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
         policy = f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}"
         return (
@@ -110,12 +111,11 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
     final = record.replay()
     game = load_game(record.game)
     state = game.new_initial_state()
-    frames = [_parts_of(draw(state).svg)]
-    movers = []
+    frames, movers = [_parts_of(draw(state))], []
     for action in final.history():
         movers.append(state.current_player())
         state.apply_action(action)
-        frames.append(_parts_of(draw(state).svg))
+        frames.append(_parts_of(draw(state)))
     return {
         "game": record.game,
         "players": list(record.players),
@@ -129,10 +129,14 @@ def _frames_of(record: GameRecord) -> dict[str, Any]:
     }
 
 
-def _parts_of(svg: str) -> list[str]:
-    """Split an SVG before each tag and each subpath."""
-    whole = _ID_PREFIX.sub("stone-", svg.replace(' style="max-width:100%;height:auto"', "", 1))
-    return [part for part in _CUT.split(whole) if part]
+def svg_without_style(drawing: Drawing) -> str:
+    """Return a picture without its inline style, which content security policies forbid."""
+    return drawing.svg.replace(' style="max-width:100%;height:auto"', "", 1)
+
+
+def _parts_of(drawing: Drawing) -> list[str]:
+    """Split a picture before each tag and each subpath."""
+    return [part for part in _CUT.split(_ID_PREFIX.sub("stone-", svg_without_style(drawing))) if part]
 
 
 def _packed(games: list[dict[str, Any]]) -> dict[str, Any]:

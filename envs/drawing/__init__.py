@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import pieces, svg
+from stoneworks.envs.drawing import pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations, ByCell, board_actions, fills_of, marks_of, numbers_of
 from stoneworks.envs.drawing.picture import Choice, Drawing, Place, generic_places
 from stoneworks.envs.rules import Game, State, load_game
@@ -68,7 +68,8 @@ def draw(
     )
     scene = module.compose(state, annotations)
     if (explanation := state.explain_result()) and explanation.deciding:
-        rings = pieces.deciding(_middle(action_places(game, action)) for action in explanation.deciding)
+        centers = [_middle(action_places(game, action)) for action in explanation.deciding]
+        rings = pieces.rings("deciding", centers, 0.22 * svg.SPACING, theme.ACCENT, 0.1 * svg.SPACING)
         scene = replace(scene, elements=[*scene.elements, rings])
     if numbered := numbers_of(game, numbers):
         discs = pieces.numbers((text, _middle(action_places(game, action))) for action, text in numbered.items())

@@ -46,8 +46,8 @@ def board_actions(game: Game, actions: Iterable[int]) -> tuple[int, ...]:
         raise ValueError(f"last_actions must be actions of {game}, got {actions!r}")
     on_board = []
     for action in actions:
-        index = _index(action)
-        if index is None or not 0 <= index < game.num_actions:
+        index = _index(action, game.num_actions)
+        if index is None:
             raise ValueError(
                 f"last_actions must be actions of {game}, from 0 to {game.num_actions - 1}, got {action!r}"
             )
@@ -112,8 +112,8 @@ def _by_cell(game: Game, given: Any, argument: str) -> dict[int, Any]:
         raise ValueError(f"{argument} must be a mapping from cells, got {given!r}")
     by_cell: dict[int, Any] = {}
     for key, value in given.items():
-        cell = game.grid.cell_index(key) if isinstance(key, str) else _index(key)
-        if cell is None or not 0 <= cell < game.grid.num_cells:
+        cell = game.grid.cell_index(key) if isinstance(key, str) else _index(key, game.grid.num_cells)
+        if cell is None:
             raise ValueError(
                 f"{argument} must have cells of {game} as keys, by name such as 'e5' or by index, got {key!r}"
             )
@@ -129,13 +129,13 @@ def _check_on_board(game: Game, cell: int, what: str) -> None:
         raise ValueError(f"{what}: {game.grid.cell_names[cell]} is off the board of {game}")
 
 
-def _index(value: object) -> int | None:
-    if isinstance(value, bool | np.bool_):
-        return None
+def _index(value: Any, number: int) -> int | None:
+    """Return an integer from 0 to ``number`` - 1 as a Python integer, and None for anything else."""
     try:
-        return operator.index(value)  # type: ignore[arg-type]
+        index = -1 if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
         return None
+    return index if 0 <= index < number else None
 
 
 def _color(game: Game, cell: int, color: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +105,21 @@ def row_and_column_labels(grid: Grid, shown: npt.NDArray[np.bool_], extent: Exte
     return tick_path + pieces.labels(labels), with_labels(extent, labels)
 
 
+def side_labels(grid: Grid, extent: Extent, distance: float) -> tuple[str, Extent]:
+    """Return the labels of a square board, left of its rows and below its columns, and the extent including them.
+
+    Args:
+        grid: the grid.
+        extent: extent of the board.
+        distance: from its edge to the centers of the labels.
+    """
+    left, top, right, bottom = extent
+    labels = [(str(row + 1), (left - distance, -row * SPACING)) for row in range(grid.height)]
+    labels += [(column_name(column), (column * SPACING, bottom + distance)) for column in range(grid.width)]
+    reach = distance + pieces.LABEL_HEIGHT / 2
+    return pieces.labels(labels), (left - reach, top, right, bottom + reach)
+
+
 def row_and_column_texts(
     grid: Grid, shown: npt.NDArray[np.bool_], centers: Sequence[Point], row_distance: float, column_distance: float
 ) -> list[tuple[str, Point]]:
@@ -158,18 +174,33 @@ class Board:
     lines: str = ""
 
 
+def board_of_hexes(grid: Grid, lines: str = "") -> Board:
+    """Return the static parts of a board of hexagonal cells, with ``lines`` over the fills."""
+    centers = cell_centers(grid)
+    shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]
+    extent = extent_of(shown, SPACING / 2, SPACING / np.sqrt(3))
+    labels, extent_with_labels = row_and_column_labels(grid, grid.on_board, extent)
+    return Board(centers, CELL_SHAPE, ground_of_cells(shown), labels, extent, extent_with_labels, lines)
+
+
 def scene_of_stones(
-    state: State, board: Board, annotations: Annotations, below: Sequence[str] = (), above: Sequence[str] = ()
+    state: State,
+    stones: npt.NDArray[Any],
+    board: Board,
+    annotations: Annotations,
+    below: Sequence[str] = (),
+    above: Sequence[str] = (),
 ) -> Scene:
-    """Return the scene of a position whose record has ``stones``, with elements ``below`` and ``above`` these."""
-    centers, stones = board.centers, state.record["stones"]
+    """Return the scene of ``stones`` by cell, with elements ``below`` and ``above`` these."""
+    centers = board.centers
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
     elements = [board.ground, fills(annotations.fills, board.cell_shape, centers), board.lines]
-    elements.extend(
-        svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
-        for cell, ground in ground_of.items()
-        if stones[cell] == EMPTY
-    )
+    if board.lines:
+        elements.extend(
+            svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=ground)
+            for cell, ground in ground_of.items()
+            if stones[cell] == EMPTY
+        )
     elements.extend(below)
     for color, code in enumerate((BLACK, WHITE)):
         elements.append(pieces.stones(color, (centers[cell] for cell in np.flatnonzero(stones == code))))
@@ -184,11 +215,6 @@ def scene_of_stones(
             for cell, text in annotations.marks.items()
         )
     )
-    return scene(state, elements, board, annotations)
-
-
-def scene(state: State, elements: list[str], board: Board, annotations: Annotations) -> Scene:
-    """Return the scene of a position from its elements, with labels if they are requested."""
     extent = board.extent
     if annotations.coordinates:
         elements.append(board.labels)

@@ -11,14 +11,15 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.drawing import boards, pieces, theme
+from stoneworks.envs.drawing import boards, pieces
 from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import HEX_DIRECTIONS, column_name
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS
+from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE
 
-#: Distance from the center of an outermost square cell to the center of its label.
-LABEL_DISTANCE = 0.85 * SPACING
+#: Distance from the edge of a board of square cells to the center of a label.
+LABEL_DISTANCE = 0.35 * SPACING
 
 
 def last_turn(state: State) -> list[int]:
@@ -42,29 +43,10 @@ def last_turn(state: State) -> list[int]:
 
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position."""
-    game = state.game
-    board = _board(game)
-    centers = board.centers
-    ink_of = {}
-    stones = []
+    stones = np.full(state.game.grid.num_cells, EMPTY)
     for player in (0, 1):
-        color = state.color_of(player)
-        cells = np.flatnonzero(_own_cells(state, player)).tolist()
-        stones.append(pieces.stones(color, (centers[cell] for cell in cells)))
-        ink_of.update(dict.fromkeys(cells, (theme.LIGHT_INK, theme.DARK_INK)[color]))
-    marks = (
-        (text, centers[cell], ink_of.get(cell) or theme.ink_on(annotations.fills.get(cell, theme.BOARD)))
-        for cell, text in annotations.marks.items()
-    )
-    last_actions = (centers[action % game.grid.num_cells] for action in annotations.last_actions)
-    elements = [
-        board.ground,
-        boards.fills(annotations.fills, board.cell_shape, centers),
-        *stones,
-        pieces.last_move(last_actions),
-        pieces.marks(marks),
-    ]
-    return boards.scene(state, elements, board, annotations)
+        stones[_own_cells(state, player)] = (BLACK, WHITE)[state.color_of(player)]
+    return boards.scene_of_stones(state, stones, _board(state.game), annotations)
 
 
 def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
@@ -80,23 +62,11 @@ def _own_cells(state: State, player: int) -> npt.NDArray[np.bool_]:
 def _board(game: Game) -> boards.Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
+    if grid.neighbors.shape[1] == len(HEX_DIRECTIONS):
+        return boards.board_of_hexes(grid)
     centers = boards.cell_centers(grid)
     shown = [centers[cell] for cell in np.flatnonzero(grid.on_board)]
-    if grid.neighbors.shape[1] == len(HEX_DIRECTIONS):
-        extent = boards.extent_of(shown, SPACING / 2, SPACING / np.sqrt(3))
-        labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
-        ground = boards.ground_of_cells(shown)
-        return boards.Board(centers, boards.CELL_SHAPE, ground, labels, extent, extent_with_labels)
     extent = boards.extent_of(shown, SPACING / 2, SPACING / 2)
-    left, _, _, bottom = boards.extent_of(shown, LABEL_DISTANCE, LABEL_DISTANCE)
-    texts = [(str(row + 1), (left, centers[row * grid.width][1])) for row in range(grid.height)]
-    texts += [(column_name(column), (centers[column][0], bottom)) for column in range(grid.width)]
-    reach = pieces.LABEL_HEIGHT / 2
-    return boards.Board(
-        centers,
-        boards.square_shape(SPACING - pieces.LINE_WIDTH),
-        boards.ground_of_cells(shown, boards.square_shape),
-        pieces.labels(texts),
-        extent,
-        (left - reach, extent[1], extent[2], bottom + reach),
-    )
+    labels, extent_with_labels = boards.side_labels(grid, extent, LABEL_DISTANCE)
+    shape, ground = boards.square_shape(SPACING - pieces.LINE_WIDTH), boards.ground_of_cells(shown, boards.square_shape)
+    return boards.Board(centers, shape, ground, labels, extent, extent_with_labels)

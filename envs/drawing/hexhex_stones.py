@@ -33,37 +33,27 @@ def last_turn(state: State) -> list[int]:
 
 def compose(state: State, annotations: Annotations) -> Scene:
     """Return the scene of a position of Vadus (on points) or Laido (in cells)."""
-    return boards.scene_of_stones(state, _board(state.game), annotations)
+    return boards.scene_of_stones(state, state.record["stones"], _board(state.game), annotations)
 
 
 @lru_cache(maxsize=32)
 def _board(game: Game) -> boards.Board:
     """Return the static parts of all pictures of a game."""
     grid = game.grid
+    center_dot = svg.group(svg.circles([(0, 0)], DOT_RADIUS), fill=theme.LINE)
+    if game.name != "vadus":
+        return boards.board_of_hexes(grid, lines=center_dot)
     centers = boards.cell_centers(grid)
-    radius = grid.width // 2
-
-    if game.name == "vadus":
-        corner = (radius + 0.5) * SPACING
-        outline = svg.polygons([(corner * x, corner * y) for x, y in boards.DIRECTIONS], [(0, 0)])
-        width = 0.3 * SPACING
-        ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
-        lattice = svg.lines(_lattice(game, centers))
-        cell_shape = boards.hex_shape(SPACING)
-        lines = svg.path(
-            lattice, fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round"
-        )
-        reach_x, reach_y = corner + width / 2, corner * np.sqrt(3) / 2 + width / 2
-    else:
-        cell_shape = boards.CELL_SHAPE
-        ground = boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(grid.on_board))
-        lines = ""
-        reach_x, reach_y = (radius + 0.5) * SPACING, radius * SPACING * np.sqrt(3) / 2 + SPACING / np.sqrt(3)
-    lines += svg.group(svg.circles([(0, 0)], DOT_RADIUS), fill=theme.LINE)
-
-    extent = (-reach_x, -reach_y, reach_x, reach_y)
+    corner = (grid.width // 2 + 0.5) * SPACING
+    outline = svg.polygons([(corner * x, corner * y) for x, y in boards.DIRECTIONS], [(0, 0)])
+    width = 0.3 * SPACING
+    ground = svg.path(outline, fill=theme.BOARD, stroke=theme.BOARD, stroke_width=width, stroke_linejoin="round")
+    lattice = svg.lines(_lattice(game, centers))
+    lines = svg.path(lattice, fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH, stroke_linecap="round")
+    extent = boards.extent_of([(0, 0)], corner + width / 2, corner * np.sqrt(3) / 2 + width / 2)
     labels, extent_with_labels = boards.row_and_column_labels(grid, grid.on_board, extent)
-    return boards.Board(centers, cell_shape, ground, labels, extent, extent_with_labels, lines)
+    shape = boards.hex_shape(SPACING)
+    return boards.Board(centers, shape, ground, labels, extent, extent_with_labels, lines + center_dot)
 
 
 def _lattice(game: Game, centers: list[Point]) -> Iterable[tuple[Point, Point]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from stoneworks.envs.drawing import lettering, svg, theme
 from stoneworks.envs.drawing.svg import SPACING, Point
@@ -16,13 +15,8 @@ NUMBER_RADIUS = 0.29 * SPACING
 LINE_WIDTH = 0.04 * SPACING
 
 
-class Text(NamedTuple):
-    """A text and the position of its center."""
-
-    text: str
-    center: Point
-    ink: str
-    height: float
+#: A text, the position of its center, its ink, and its height.
+Text = tuple[str, Point, str, float]
 
 
 def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneColors] = theme.STONES) -> str:
@@ -36,16 +30,15 @@ def stones(color: int, centers: Iterable[Point], colors: Sequence[theme.StoneCol
     )
 
 
+def rings(name: str, centers: Iterable[Point], radius: float, color: str, width: float, **attributes: str) -> str:
+    """Return rings as a group of class ``name``, with further attributes of SVG."""
+    circles = svg.circles(centers, radius)
+    return svg.group(circles, class_=name, fill="none", stroke=color, stroke_width=width, **attributes)
+
+
 def last_move(centers: Iterable[Point]) -> str:
     """Return the last-move marks: rings around stones, which leave room for a text."""
-    rings = svg.circles(centers, STONE_RADIUS + 0.015 * SPACING)
-    return svg.group(rings, class_="last-move", fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
-
-
-def deciding(centers: Iterable[Point]) -> str:
-    """Return the marks of the stones that decided a finished game: small rings on them."""
-    rings = svg.circles(centers, 0.22 * SPACING)
-    return svg.group(rings, class_="deciding", fill="none", stroke=theme.ACCENT, stroke_width=0.1 * SPACING)
+    return rings("last-move", centers, STONE_RADIUS + 0.015 * SPACING, theme.LAST_MOVE, 0.09 * SPACING)
 
 
 def marks(items: Iterable[tuple[str, Point, str]]) -> str:
@@ -54,7 +47,7 @@ def marks(items: Iterable[tuple[str, Point, str]]) -> str:
     for text, center, ink in items:
         width, _ = lettering.text_path(text)
         height = min(MARK_HEIGHT, MARK_WIDTH / max(width, 1) * lettering.CAP_HEIGHT)
-        fitting.append(Text(text, center, ink, height))
+        fitting.append((text, center, ink, height))
     return _texts(fitting, "marks")
 
 
@@ -73,7 +66,7 @@ def numbers(items: Iterable[tuple[str, Point]]) -> str:
 
 def labels(items: Iterable[tuple[str, Point]]) -> str:
     """Return labels of rows or columns from texts and centers."""
-    return _texts((Text(text, center, theme.LABEL, LABEL_HEIGHT) for text, center in items), "labels")
+    return _texts(((text, center, theme.LABEL, LABEL_HEIGHT) for text, center in items), "labels")
 
 
 def _texts(items: Iterable[Text], name: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
 from stoneworks.envs.drawing.annotations import Annotations
-from stoneworks.envs.drawing.picture import Choice, Place
+from stoneworks.envs.drawing.picture import Choice, Place, generic_places
 from stoneworks.envs.drawing.svg import SPACING, Point, Scene
 from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.grid import NO_NEIGHBOR
@@ -36,8 +35,7 @@ def last_turn(state: State) -> list[int]:
 
 def places(game: Game, action: int) -> list[Place]:
     """Return the dark and light hex of a tile, or the hex of a cone."""
-    centers = _centers(game)
-    return [Place.at(game.grid.cell_names[cell], centers[cell], SPACING / 2) for cell in _cells_of(game, action)]
+    return [place for cell in _cells_of(game, action) for place in generic_places(game, cell)]
 
 
 def choice(game: Game, action: int) -> Choice:
@@ -45,11 +43,6 @@ def choice(game: Game, action: int) -> Choice:
     if not _is_cone(game, action):
         return Choice("tile", parts=("dark half", "light half"))
     return Choice("dark cone" if action // game.grid.num_cells == DARK_CONE_PLANE else "light cone")
-
-
-@lru_cache(maxsize=32)
-def _centers(game: Game) -> list[Point]:
-    return boards.cell_centers(game.grid)
 
 
 def compose(state: State, annotations: Annotations) -> Scene:
@@ -75,15 +68,9 @@ def compose(state: State, annotations: Annotations) -> Scene:
     elements = [boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
     elements.append(boards.fills(fills, boards.CELL_SHAPE, centers))
     if state.record["holes_to_fill"]:
+        holes = [centers[cell] for cell in np.flatnonzero(codes == HOLE)]
         elements.append(
-            svg.group(
-                svg.circles((centers[cell] for cell in np.flatnonzero(codes == HOLE)), HOLE_RADIUS),
-                class_="holes",
-                fill="none",
-                stroke=theme.LABEL,
-                stroke_width=2 * OUTLINE_WIDTH,
-                stroke_dasharray="5 4",
-            )
+            pieces.rings("holes", holes, HOLE_RADIUS, theme.LABEL, 2 * OUTLINE_WIDTH, stroke_dasharray="5 4")
         )
     elements.append(_tiles(tiles))
     for color in range(2):

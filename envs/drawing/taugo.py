@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from stoneworks.envs.drawing import boards, pieces, svg, theme
@@ -10,7 +9,6 @@ from stoneworks.envs.drawing.annotations import Annotations
 from stoneworks.envs.drawing.picture import Choice
 from stoneworks.envs.drawing.svg import SPACING, Scene
 from stoneworks.envs.rules import Game, State
-from stoneworks.envs.rules.grid import column_name
 from stoneworks.envs.rules.taugo.lines import NONE
 
 #: Distance from an edge point to the edge of the board.
@@ -26,12 +24,8 @@ FLIPPED_RADIUS = 0.36 * SPACING
 FLIPPED_WIDTH = 0.045 * SPACING
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """Known facts about a cut: the cells on its way, as far as they are known, and those that it flipped."""
-
-    way: list[int]
-    flipped: list[int]
+#: Cells on the way of a cut, as far as they are known, and those that it flipped.
+_Cut = tuple[list[int], list[int]]
 
 
 def last_turn(state: State) -> list[int]:
@@ -54,14 +48,15 @@ def compose(state: State, annotations: Annotations) -> Scene:
     board, known_cuts = _board(state.game), _replay(state)[1]
     centers = board.centers
     cuts = [known_cuts[action] for action in annotations.last_actions if action in known_cuts]
-    threads = (svg.path(svg.lines([(centers[cut.way[0]], centers[cut.way[-1]])])) for cut in cuts)
-    flipped = svg.circles((centers[cell] for cut in cuts for cell in cut.flipped), FLIPPED_RADIUS)
+    threads = (svg.path(svg.lines([(centers[way[0]], centers[way[-1]])])) for way, _ in cuts)
+    flipped = (centers[cell] for _, cells in cuts for cell in cells)
     return boards.scene_of_stones(
         state,
+        state.record["stones"],
         board,
         annotations,
         below=[svg.group(threads, class_="cuts", stroke=theme.LAST_MOVE, stroke_width=THREAD_WIDTH)],
-        above=[svg.group(flipped, class_="flipped", fill="none", stroke=theme.LAST_MOVE, stroke_width=FLIPPED_WIDTH)],
+        above=[pieces.rings("flipped", flipped, FLIPPED_RADIUS, theme.LAST_MOVE, FLIPPED_WIDTH)],
     )
 
 
@@ -86,19 +81,19 @@ def _replay(state: State) -> tuple[list[int], dict[int, _Cut]]:
             way = [cell, int(neighbors[cell, back])]
             while before["stones"][way[-1]] == 2 - player:
                 way.append(int(neighbors[way[-1], back]))
-            cuts[action] = _Cut(way[::-1], way[-2:0:-1])
+            cuts[action] = way[::-1], way[-2:0:-1]
     if replayed == state:
         return turn, cuts
 
+    # Only the point of the last cut, and the flipped stone before it, are certain.
     last = [action for action in state.history() if action < num_placements][-1:]
-    return last, {action: _nearest_of_cut(game, action) for action in last if action >= game.grid.num_cells}
-
-
-def _nearest_of_cut(game: Game, action: int) -> _Cut:
-    """Return the part of a cut that is certain: its point, and the flipped stone before it."""
-    heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
-    nearest = int(game.grid.neighbors[cell, (heading + 2) % 4])
-    return _Cut([nearest, cell], [nearest])
+    cuts = {}
+    for action in last:
+        heading, cell = action // game.grid.num_cells - 1, action % game.grid.num_cells
+        if heading != NONE:
+            nearest = int(neighbors[cell, (heading + 2) % 4])
+            cuts[action] = [nearest, cell], [nearest]
+    return last, cuts
 
 
 @lru_cache(maxsize=32)
@@ -118,11 +113,6 @@ def _board(game: Game) -> boards.Board:
         ends += [((low, -place), (high, -place)), ((place, -low), (place, -high))]
     lines = svg.path(svg.lines(ends), fill="none", stroke=theme.LINE, stroke_width=pieces.LINE_WIDTH)
 
-    labels = [(str(row + 1), (low - LABEL_DISTANCE, -row * SPACING)) for row in range(grid.height)]
-    labels += [(column_name(column), (column * SPACING, -low + LABEL_DISTANCE)) for column in range(grid.width)]
-    reach = LABEL_DISTANCE + pieces.LABEL_HEIGHT / 2
     extent = (low, -high, high, -low)
-    extent_with_labels = (low - reach, -high, high, -low + reach)
-    return boards.Board(
-        centers, boards.square_shape(SPACING), ground, pieces.labels(labels), extent, extent_with_labels, lines
-    )
+    labels, extent_with_labels = boards.side_labels(grid, extent, LABEL_DISTANCE)
+    return boards.Board(centers, boards.square_shape(SPACING), ground, labels, extent, extent_with_labels, lines)

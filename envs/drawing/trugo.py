@@ -93,15 +93,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
     position = game.position(state)
     laid = np.flatnonzero(position.tiles >= 0).tolist()
     last = [divmod(action, grid.num_cells) for action in annotations.last_actions]
-    shown = _shown(
-        grid,
-        laid,
-        [
-            *(cell for cell, fill in annotations.fills.items() if fill != theme.BOARD),
-            *annotations.marks,
-            *(cell for _, cell in last),
-        ],
-    )
+    filled = [cell for cell, fill in annotations.fills.items() if fill != theme.BOARD]
+    shown = _shown(grid, laid, [*filled, *annotations.marks, *(cell for _, cell in last)])
 
     def corner(kind: int, cell: int) -> Point:
         return _corner(centers[cell], kind)
@@ -112,22 +105,24 @@ def compose(state: State, annotations: Annotations) -> Scene:
     elements = _ground(position, centers, shown, laid, annotations)
     elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
     empty = np.argwhere(position.junctions & (position.top < 0)).tolist()
-    elements.append(
-        svg.group(
-            svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS),
-            class_="junctions",
-            fill=theme.LABEL,
-        )
-    )
-    elements.append(last_starts(corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE))
+    junctions = svg.circles((corner(kind, cell) for kind, cell in empty), JUNCTION_RADIUS)
+    elements.append(svg.group(junctions, class_="junctions", fill=theme.LABEL))
+    starts = [corner(plane - PICK, cell) for plane, cell in last if PICK <= plane < MOVE]
+    elements.append(pieces.rings("last-start", starts, DESTINATION_RADIUS, theme.LAST_MOVE, 0.09 * SPACING))
     for kind, cell in np.argwhere(position.top >= 0).tolist():
         stacked = (int(position.below[kind, cell]), int(position.top[kind, cell]))
         elements.extend(stack((color for color in stacked if color >= 0), corner(kind, cell)))
     elements.append(pieces.last_move(place_of_top(plane - MOVE, cell) for plane, cell in last if plane >= MOVE))
     if position.picked is not None:
         legal = (divmod(action, grid.num_cells) for action in state.legal_actions())
-        elements.append(picked(place_of_top(*position.picked)))
-        elements.append(destinations(corner(plane - MOVE, cell) for plane, cell in legal))
+        dots = svg.circles((corner(plane - MOVE, cell) for plane, cell in legal), DESTINATION_RADIUS)
+        radius = pieces.STONE_RADIUS + 0.03 * SPACING
+        elements += [
+            pieces.rings("picked", [place_of_top(*position.picked)], radius, theme.ACCENT, 0.13 * SPACING),
+            svg.group(
+                dots, class_="destinations", fill=theme.ACCENT, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING
+            ),
+        ]
     elements.append(
         pieces.marks(
             (text, centers[cell], theme.ink_on(annotations.fills.get(cell, WHITE_REGION)))
@@ -151,30 +146,19 @@ def _ground(
     annotations: Annotations,
 ) -> list[str]:
     """Return the hexes and tiles with their fills."""
-    elements = [
-        svg.path(
-            svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), (centers[cell] for cell in shown)), fill=theme.LINE
-        ),
-        svg.path(
-            svg.polygons(_scaled(1 - pieces.LINE_WIDTH / PITCH), (centers[cell] for cell in shown)), fill=theme.BOARD
-        ),
-        tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
-    ]
-    elements.append(
-        svg.group(
-            (
-                svg.path(
-                    svg.polygons(
-                        _scaled(FILL_SHARE if cell in laid else 1 - pieces.LINE_WIDTH / PITCH), [centers[cell]]
-                    ),
-                    fill=fill,
-                )
-                for cell, fill in annotations.fills.items()
-                if cell in shown
-            ),
-            class_="fills",
-        )
+    whole = 1 - pieces.LINE_WIDTH / PITCH
+    hexes = [centers[cell] for cell in shown]
+    filled = (
+        svg.path(svg.polygons(_scaled(FILL_SHARE if cell in laid else whole), [centers[cell]]), fill=fill)
+        for cell, fill in annotations.fills.items()
+        if cell in shown
     )
+    elements = [
+        svg.path(svg.polygons(_scaled(1 + pieces.LINE_WIDTH / PITCH), hexes), fill=theme.LINE),
+        svg.path(svg.polygons(_scaled(whole), hexes), fill=theme.BOARD),
+        tiles((int(position.tiles[cell]), centers[cell]) for cell in laid),
+        svg.group(filled, class_="fills"),
+    ]
     # A mark without a fill gets a ground in the tile's lighter color.
     elements.extend(
         svg.group(svg.circles([centers[cell]], MARK_GROUND_RADIUS), fill=WHITE_REGION)
@@ -236,31 +220,6 @@ def last_tiles(centers: Iterable[Point]) -> str:
     shape = svg.polygons(_scaled(0.97), centers)
     outline = svg.path(shape, fill="none", stroke=theme.LAST_MOVE, stroke_width=0.09 * SPACING)
     return svg.group([outline] if outline else [], class_="last-tile")
-
-
-def last_starts(centers: Iterable[Point]) -> str:
-    """Return the marks of corners that the last move left."""
-    return svg.group(
-        svg.circles(centers, DESTINATION_RADIUS),
-        class_="last-start",
-        fill="none",
-        stroke=theme.LAST_MOVE,
-        stroke_width=0.09 * SPACING,
-    )
-
-
-def picked(center: Point) -> str:
-    """Return the mark of a picked piece."""
-    ring = svg.circles([center], pieces.STONE_RADIUS + 0.03 * SPACING)
-    return svg.group(ring, class_="picked", fill="none", stroke=theme.ACCENT, stroke_width=0.13 * SPACING)
-
-
-def destinations(centers: Iterable[Point]) -> str:
-    """Return the marks of the destinations of a picked piece."""
-    dots = svg.circles(centers, DESTINATION_RADIUS)
-    return svg.group(
-        dots, class_="destinations", fill=theme.ACCENT, stroke=theme.LIGHT_INK, stroke_width=0.06 * SPACING
-    )
 
 
 # -- Places ----------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from stoneworks.envs.rules.grid import Grid, GridSymmetry
 from stoneworks.envs.rules.guides import Guide
 from stoneworks.envs.rules.openspiel_names import OpenSpielGame
 from stoneworks.envs.rules.options import Option, check_options
-from stoneworks.envs.rules.records import TAG, Field
+from stoneworks.envs.rules.records import TAG, Constant, Field, board_record
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels
 from stoneworks.registry import RegistrationError
 
@@ -101,7 +101,7 @@ class Game(OpenSpielGame, ABC):
     Attributes:
         options: the value of every option.
         grid: the cells of the board.
-        board: the board constants for kernels, an array of one record of ``board_dtype``.
+        board: the board constants for kernels, an array of one record.
         state_dtype: dtype of a position.
         num_action_planes: number of planes of board actions.
     """
@@ -140,12 +140,9 @@ class Game(OpenSpielGame, ABC):
         """Version of the rules, observations and action indices, from the game's registry entry."""
         return game_entry(self.name).version
 
-    def _blank_board(self, dtype: np.dtype[Any]) -> npt.NDArray[np.void]:
-        """Return board constants that are 0 except for those of ``BOARD_HEADER``. Requires ``grid``."""
-        board: npt.NDArray[np.void] = np.zeros(1, dtype)
-        board["num_cells"] = self.grid.num_cells
-        board["num_actions"] = self.num_actions
-        return board
+    def _board_of(self, *constants: Constant) -> npt.NDArray[np.void]:
+        """Return the board constants for kernels. Requires ``grid``."""
+        return board_record(self.grid.num_cells, self.num_actions, constants)
 
     # -- What a game's module defines ------------------------------------------------------------------------------
 
@@ -183,10 +180,8 @@ class Game(OpenSpielGame, ABC):
         """Return sequences of legal actions within the turn, each of which a click on the place of its last action plays."""
         return []
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
-        """Return the ruling that an action index breaks, such as ``"V2: e5 is occupied"``; None for a legal action."""
-        if state.legal_actions_mask()[action]:
-            return None
+    def explain_illegal(self, state: State, action: int) -> str:
+        """Return the ruling that an illegal action index breaks, such as ``"V2: e5 is occupied"``."""
         return "the game is over" if state.is_terminal() else "the rules do not allow it here"
 
     # -- Actions ---------------------------------------------------------------------------------------------------
@@ -436,7 +431,7 @@ class Game(OpenSpielGame, ABC):
         if function is None:
             modules = sorted({kernel.__module__.rpartition(".")[2] for kernel in others.values()})
             name = f"{self.name}_{kernels.capacity(self.grid.num_cells)}"
-            merged = {**_all_kernels(self), **others}
+            merged = {**_all_kernels(type(self)), **others}
             dtypes = self.board.dtype, self.state_dtype
             function = kernels.specialize(template, name, merged, *dtypes, variant="_".join(modules))
             _COMPILED[key] = function
@@ -489,18 +484,12 @@ def _unpickle(entry: GameEntry | None, name: str, options: tuple[tuple[str, Any]
 _COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-_DEFAULTS: dict[type[Game], Mapping[str, Callable[..., Any]]] = {}
-
-
-def _all_kernels(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """Return the game's kernels, with defaults for the optional ones."""
-    if type(game) not in _DEFAULTS:
-        _DEFAULTS[type(game)] = {
-            name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels)
-            for name in templates.OPTIONAL_KERNELS
-            if name not in game.kernels
-        }
-    return {**game.kernels, **_DEFAULTS[type(game)]}
+@cache
+def _all_kernels(game: type[Game]) -> Mapping[str, Callable[..., Any]]:
+    """Return the kernels of a game, with defaults for the optional ones."""
+    missing = [name for name in templates.OPTIONAL_KERNELS if name not in game.kernels]
+    defaults = {name: kernels.specialized_kernel(getattr(templates, name), game.name, game.kernels) for name in missing}
+    return {**game.kernels, **defaults}
 
 
 def game_class(entry: GameEntry) -> type[Game]:

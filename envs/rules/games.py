@@ -104,56 +104,46 @@ class GameEntry(Entry):
             raise RegistrationError(f"{self.name}: {field} {getattr(self, field)!r} must define {name}") from None
 
 
+def _built_in(name: str, rules: str, drawing: str, *samples: str) -> GameEntry:
+    return GameEntry(
+        name,
+        f"stoneworks.envs.rules.{rules}",
+        drawing=f"stoneworks.envs.drawing.{drawing}",
+        evaluation=f"stoneworks.models.evaluations.{name}",
+        features=f"stoneworks.models.features.{name}",
+        samples=samples,
+    )
+
+
 _BUILT_IN = (
-    GameEntry(
-        "vadus",
-        "stoneworks.envs.rules.hexhex.vadus:Vadus",
-        drawing="stoneworks.envs.drawing.hexhex_stones",
-        evaluation="stoneworks.models.evaluations.vadus",
-        features="stoneworks.models.features.vadus",
-        samples=("vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
-    ),
-    GameEntry(
+    _built_in("vadus", "hexhex.vadus:Vadus", "hexhex_stones", "vadus(size=3)", "vadus(size=2)", "vadus(size=5)"),
+    _built_in(
         "laido",
-        "stoneworks.envs.rules.hexhex.laido:Laido",
-        drawing="stoneworks.envs.drawing.hexhex_stones",
-        evaluation="stoneworks.models.evaluations.laido",
-        features="stoneworks.models.features.laido",
-        samples=("laido(size=3)", "laido(size=2)", "laido(pie_rule=False,size=2)", "laido(pie_rule=False,size=4)"),
+        "hexhex.laido:Laido",
+        "hexhex_stones",
+        "laido(size=3)",
+        "laido(size=2)",
+        "laido(pie_rule=False,size=2)",
+        "laido(pie_rule=False,size=4)",
     ),
-    GameEntry(
-        "taugo",
-        "stoneworks.envs.rules.taugo.game:Taugo",
-        drawing="stoneworks.envs.drawing.taugo",
-        evaluation="stoneworks.models.evaluations.taugo",
-        features="stoneworks.models.features.taugo",
-        samples=("taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
-    ),
-    GameEntry(
+    _built_in("taugo", "taugo.game:Taugo", "taugo", "taugo(size=4)", "taugo(size=3)", "taugo(size=5)"),
+    _built_in(
         "taigo",
-        "stoneworks.envs.rules.taigo:Taigo",
-        drawing="stoneworks.envs.drawing.taigo",
-        evaluation="stoneworks.models.evaluations.taigo",
-        features="stoneworks.models.features.taigo",
-        samples=(
-            "taigo(cones=2,radius=3,tiles=12)",
-            "taigo(cones=1,radius=2)",
-            "taigo(cones=1,radius=3)",
-            "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
-        ),
+        "taigo:Taigo",
+        "taigo",
+        "taigo(cones=2,radius=3,tiles=12)",
+        "taigo(cones=1,radius=2)",
+        "taigo(cones=1,radius=3)",
+        "taigo(cones=0,handicap=(1,0),radius=4,tiles=12)",
     ),
-    GameEntry(
+    _built_in(
         "trugo",
-        "stoneworks.envs.rules.trugo.game:Trugo",
-        drawing="stoneworks.envs.drawing.trugo",
-        evaluation="stoneworks.models.evaluations.trugo",
-        features="stoneworks.models.features.trugo",
-        samples=(
-            "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
-            "trugo(radius=1,tiles=6)",
-            "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
-            "trugo(radius=3,tiles=12)",
-        ),
+        "trugo.game:Trugo",
+        "trugo",
+        "trugo(max_turns=12,pieces=3,radius=2,tiles=6)",
+        "trugo(radius=1,tiles=6)",
+        "trugo(max_turns=40,pieces=4,radius=3,stacking=False,tiles=9)",
+        "trugo(radius=3,tiles=12)",
     ),
 )
 

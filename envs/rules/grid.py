@@ -6,6 +6,7 @@ Every game uses one rectangular grid of ``height x width`` cells, some of which 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -88,6 +89,14 @@ def column_name(column: int) -> str:
     return letters
 
 
+def _turns_and_reflections(num_turns: int) -> Iterator[tuple[str, int, bool]]:
+    """Yield name, number of turns, and whether it reflects first, of each symmetry of a regular polygon."""
+    for reflected in (False, True):
+        yield "reflect" if reflected else "identity", 0, reflected
+        for turns in range(1, num_turns):
+            yield f"{'reflect, then ' * reflected}rotate {360 * turns // num_turns}", turns, reflected
+
+
 def hexhex(radius: int) -> Grid:
     """Return the hexagon of pointy-top hexes at distance <= ``radius`` from the center, in axial coordinates.
 
@@ -107,18 +116,14 @@ def hexhex(radius: int) -> Grid:
     neighbors[~on_board] = NO_NEIGHBOR
 
     symmetries = []
-    for mirrored in (False, True):
-        for turns in range(6):
-            image_q, image_r = (r, q) if mirrored else (q, r)
-            for _ in range(turns):
-                image_q, image_r = -image_r, image_q + image_r
-            cells = np.where(on_board, cell_at(image_q, image_r), np.arange(side * side))
-            # The reflection swaps E with NE and NW with SE: direction d is mapped to 1 - d (mod 6).
-            directions = np.array([((1 - d if mirrored else d) + turns) % 6 for d in range(6)])
-            name = f"rotate {60 * turns}" if turns else "identity"
-            if mirrored:
-                name = f"reflect, then {name}" if turns else "reflect"
-            symmetries.append(GridSymmetry(name, cells, directions))
+    for name, turns, mirrored in _turns_and_reflections(6):
+        image_q, image_r = (r, q) if mirrored else (q, r)
+        for _ in range(turns):
+            image_q, image_r = -image_r, image_q + image_r
+        cells = np.where(on_board, cell_at(image_q, image_r), np.arange(side * side))
+        # The reflection swaps E with NE and NW with SE: direction d is mapped to 1 - d (mod 6).
+        directions = ((1 - np.arange(6) if mirrored else np.arange(6)) + turns) % 6
+        symmetries.append(GridSymmetry(name, cells, directions))
 
     return Grid(
         height=side,
@@ -185,18 +190,14 @@ def square(side: int, *, edge_points: bool = False) -> Grid:
         neighbors[both_in_rim, direction] = NO_NEIGHBOR
 
     symmetries = []
-    for mirrored in (False, True):
-        for turns in range(4):
-            image_x, image_y = (y, x) if mirrored else (x, y)
-            for _ in range(turns):
-                image_x, image_y = full - 1 - image_y, image_x
-            # The reflection swaps N with E and S with W. Rotations are counter-clockwise, directions are numbered clockwise.
-            directions = np.array([((1 - d if mirrored else d) - turns) % 4 for d in range(4)])
-            name = f"rotate {90 * turns}" if turns else "identity"
-            if mirrored:
-                name = f"reflect, then {name}" if turns else "reflect"
-            cells = np.where(on_board, image_y * full + image_x, np.arange(full * full))
-            symmetries.append(GridSymmetry(name, cells, directions))
+    for name, turns, mirrored in _turns_and_reflections(4):
+        image_x, image_y = (y, x) if mirrored else (x, y)
+        for _ in range(turns):
+            image_x, image_y = full - 1 - image_y, image_x
+        # The reflection swaps N with E and S with W. Rotations are counter-clockwise, directions are numbered clockwise.
+        directions = ((1 - np.arange(4) if mirrored else np.arange(4)) - turns) % 4
+        cells = np.where(on_board, image_y * full + image_x, np.arange(full * full))
+        symmetries.append(GridSymmetry(name, cells, directions))
 
     return Grid(
         height=full,

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 from stoneworks.checks import check_integer
 
 
-class Option(Protocol):
-    """One option of a game."""
+@dataclass(frozen=True)
+class Option(ABC):
+    """One option of a game.
+
+    Attributes:
+        default: default value.
+        always_shown: whether the game string shows the option even if it has its default value (e.g. the size of the board).
+    """
+
+    default: Any
+    always_shown: bool = field(default=False, kw_only=True)
 
     @property
-    def default(self) -> Any:
-        """Default value."""
-
-    @property
-    def always_shown(self) -> bool:
-        """Whether the game string shows the option even if it has its default value (e.g. the size of the board)."""
-
-    @property
+    @abstractmethod
     def allowed(self) -> str:
         """Description of the allowed values, e.g. ``"an integer from 2 to 90"``."""
 
-    def check(self, game: str, name: str, value: object) -> Any:
+    @abstractmethod
+    def plain(self, value: object) -> Any:
         """Return ``value`` as a plain Python object. Raises ``ValueError`` if it is not allowed."""
-        ...
+
+    def check(self, game: str, name: str, value: object) -> Any:
+        """Return ``value`` as a plain Python object.
+
+        Raises:
+            ValueError: it is not allowed.
+        """
+        try:
+            return self.plain(value)
+        except ValueError:
+            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}") from None
 
 
 @dataclass(frozen=True)
-class IntegerOption:
+class IntegerOption(Option):
     """An integer with ``minimum`` <= value <= ``maximum``."""
 
-    default: int
     minimum: int
     maximum: int | None = None
-    always_shown: bool = False
 
     @property
     def allowed(self) -> str:
@@ -47,57 +59,44 @@ class IntegerOption:
             else f"an integer from {self.minimum} to {self.maximum}"
         )
 
-    def check(self, game: str, name: str, value: object) -> int:
+    def plain(self, value: object) -> int:
         """See :class:`Option`."""
-        return check_integer(f"{game}: option {name}", value, self.minimum, self.maximum)
+        return check_integer("value", value, self.minimum, self.maximum)
 
 
 @dataclass(frozen=True)
-class IntegerPairOption:
+class IntegerPairOption(Option):
     """Two integers, each from ``minimum`` to ``maximum``. Tuples and lists are accepted; the value is a tuple."""
 
-    default: tuple[int, int]
     minimum: int
     maximum: int
-    always_shown: bool = False
 
     @property
     def allowed(self) -> str:
         """See :class:`Option`."""
         return f"two integers from {self.minimum} to {self.maximum}"
 
-    def check(self, game: str, name: str, value: object) -> tuple[int, int]:
-        """See :class:`Option`.
-
-        Raises:
-            ValueError: the value is not allowed.
-        """
-        number = IntegerOption(self.minimum, self.minimum, self.maximum)
-        try:
-            if not isinstance(value, (tuple, list)):
-                raise ValueError
-            first, second = (number.check(game, name, part) for part in value)
-        except ValueError:
-            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}") from None
+    def plain(self, value: object) -> tuple[int, int]:
+        """See :class:`Option`."""
+        parts = value if isinstance(value, tuple | list) else ()
+        first, second = (check_integer("part", part, self.minimum, self.maximum) for part in parts)
         return first, second
 
 
 @dataclass(frozen=True)
-class BooleanOption:
+class BooleanOption(Option):
     """True or False."""
 
-    default: bool
-    always_shown: bool = False
-    allowed: ClassVar[str] = "True or False"
+    allowed = "True or False"
 
-    def check(self, game: str, name: str, value: object) -> bool:
+    def plain(self, value: object) -> bool:
         """See :class:`Option`.
 
         Raises:
-            ValueError: the value is not allowed.
+            ValueError: the value is not a boolean.
         """
         if not isinstance(value, bool):
-            raise ValueError(f"{game}: option {name} must be {self.allowed}, got {value!r}")
+            raise ValueError
         return value
 
 

@@ -1,4 +1,4 @@
-"""The fields of records (the header that all start with, and those that a game declares with their ranges), and named planes."""
+"""What a game declares: the fields of its positions with their ranges, board constants, and named planes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from stoneworks.envs.rules.kernels import Float32Table, Record, kernel
+from stoneworks.envs.rules.kernels import Float32Table, Record, capacity, kernel
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER
 
 #: Fields at the start of every state record. ``current_player`` is 0, 1 or ``TERMINAL_PLAYER``; ``winner`` is a
@@ -19,8 +20,21 @@ STATE_HEADER = [("current_player", "i1"), ("winner", "i1"), ("ending", "u1"), ("
 #: The field that contains the tag.
 TAG = "game_tag"
 
-#: Fields at the start of the board constants of every game.
-BOARD_HEADER = [("num_cells", "i4"), ("num_actions", "i4")]
+
+class Constant(NamedTuple):
+    """A board constant for kernels.
+
+    Attributes:
+        name: name of the field.
+        type: its type, as in a numpy dtype.
+        value: a number or an array.
+        by_cell: whether ``value`` has an entry or a row for each cell; the field has room for more cells (see ``capacity``).
+    """
+
+    name: str
+    type: str
+    value: Any
+    by_cell: bool = False
 
 
 class Field(NamedTuple):
@@ -44,6 +58,22 @@ class Field(NamedTuple):
 def record_dtype(fields: Sequence[Field], *, align: bool = False) -> np.dtype[Any]:
     """Return the dtype of records with the header and ``fields``, aligned or not (see ``numpy.dtype``)."""
     return np.dtype([*STATE_HEADER, *((field.name, field.type, field.shape) for field in fields)], align=align)
+
+
+def board_record(num_cells: int, num_actions: int, constants: Sequence[Constant]) -> npt.NDArray[np.void]:
+    """Return an array of one record: ``num_cells`` and ``num_actions``, which every game has, and ``constants``."""
+    header = Constant("num_cells", "i4", num_cells), Constant("num_actions", "i4", num_actions)
+    fields, values = [], {}
+    for name, type_, value, by_cell in (*header, *constants):
+        values[name] = np.asarray(value)
+        if by_cell:
+            missing = capacity(num_cells) - num_cells
+            values[name] = np.pad(values[name], [(0, missing)] + [(0, 0)] * (values[name].ndim - 1))
+        fields.append((name, type_, values[name].shape))
+    board: npt.NDArray[np.void] = np.zeros(1, np.dtype(fields, align=True))
+    for name, array in values.items():
+        board[name] = array
+    return board
 
 
 @kernel

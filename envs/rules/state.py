@@ -114,7 +114,7 @@ class State(OpenSpielState):
             IllegalActionError: the action is not the index of an action of the game.
         """
         self._game.action_to_string(action)
-        return self._game.explain_illegal(self, int(action))
+        return None if self.legal_actions_mask()[action] else self._game.explain_illegal(self, int(action))
 
     def child(self, action: int) -> State:
         """Return the state after ``action``. This state is unchanged."""

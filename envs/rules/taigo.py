@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,10 @@ from stoneworks.envs.rules.kernels import Float32Table, Int8s, Int16s, Record, U
 from stoneworks.envs.rules.kernels.bits import lowest_bit
 from stoneworks.envs.rules.kernels.random_numbers import random_below
 from stoneworks.envs.rules.options import IntegerOption, IntegerPairOption, Option
-from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.templates import TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Taigo.reasons.
 BY_FIVE, LAST_TILE, NO_PLACE = 1, 2, 3
@@ -100,27 +98,6 @@ def state_fields(board: np.void) -> tuple[Field, ...]:
         Field("cones_left", "u2", 0, board["cones"], (2,)),  # dark and light; both players may use both
         Field("five", "u1", 0, 1, (2,)),  # whether dark, light has five in a row (possibly before the turn ends)
         Field("cells", "i1", low, high, window.shape),
-    )
-
-
-def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *BOARD_HEADER,
-            ("num_pairs", "i4"),  # pairs of adjacent hexes
-            ("tiles", "u2"),
-            ("cones", "u2", (2,)),
-            ("start", "i2"),  # the dark hex of the first tile
-            ("steps", "i2", (6,)),  # from a cell's index to its neighbor's, by direction
-            ("num_false_steps", "i2"),
-            ("false_steps", "i4", (8,)),  # tile actions whose step wraps around the end of a row
-            ("empty_window", "i1", (room,)),
-            ("num_neighbors", "i1", (room,)),
-            ("neighbors", "i2", (room, 6)),
-            ("around", "i2", (room, 6)),  # the same, with num_cells, which is off the window too, where there is none
-        ],
-        align=True,
     )
 
 
@@ -467,31 +444,36 @@ class Taigo(Game):
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
-        radius, tiles, cones = self.options["radius"], self.options["tiles"], self.options["cones"]
+        radius, cones = self.options["radius"], self.options["cones"]
         self.grid = hexhex(radius)
-        room = capacity(self.grid.num_cells)
-        self.board = self._blank_board(board_dtype(room))
-        board, cells = self.board[0], np.arange(self.grid.num_cells)
+        num_cells, width = self.grid.num_cells, self.grid.width
         on_window, neighbors = self.grid.on_board, self.grid.neighbors
-        board["num_pairs"] = (neighbors != NO_NEIGHBOR).sum() // 2
-        board["tiles"] = tiles
-        board["cones"] = [cones + extra for extra in self.options["handicap"]]
-        board["start"] = radius * self.grid.width + radius
-        board["steps"] = [r * self.grid.width + q for q, r in HEX_DIRECTIONS]
-        board["empty_window"] = 8 * OFF
-        board["empty_window"][cells[on_window]] = 0
-        board["num_neighbors"][cells] = (neighbors != NO_NEIGHBOR).sum(axis=1)
-        board["neighbors"][cells] = neighbors
-        board["around"][cells] = np.where(neighbors == NO_NEIGHBOR, self.grid.num_cells, neighbors)
+        has_neighbor = neighbors != NO_NEIGHBOR
+        steps = [r * width + q for q, r in HEX_DIRECTIONS]
         false_steps = [
-            direction * self.grid.num_cells + cell
-            for direction, step in enumerate(board["steps"])
-            for cell in cells[max(0, -step) : self.grid.num_cells - max(0, step)]
-            if on_window[cell] and on_window[cell + step] and neighbors[cell, direction] == NO_NEIGHBOR
+            direction * num_cells + cell
+            for direction, step in enumerate(steps)
+            for cell in range(max(0, -step), num_cells - max(0, step))
+            if on_window[cell] and on_window[cell + step] and not has_neighbor[cell, direction]
         ]
-        board["num_false_steps"] = len(false_steps)
-        board["false_steps"][: len(false_steps)] = false_steps
-        self.state_fields = state_fields(board)
+        empty_window = np.full(capacity(num_cells), 8 * OFF)
+        empty_window[:num_cells][on_window] = 0
+        self.board = self._board_of(
+            Constant("num_pairs", "i4", has_neighbor.sum() // 2),  # pairs of adjacent hexes
+            Constant("tiles", "u2", self.options["tiles"]),
+            Constant("cones", "u2", [cones + extra for extra in self.options["handicap"]]),
+            Constant("start", "i2", radius * width + radius),  # the dark hex of the first tile
+            Constant("steps", "i2", steps),  # from a cell's index to its neighbor's, by direction
+            Constant("num_false_steps", "i2", len(false_steps)),
+            # Tile actions whose step wraps around the end of a row.
+            Constant("false_steps", "i4", false_steps + [0] * (8 - len(false_steps))),
+            Constant("empty_window", "i1", empty_window),
+            Constant("num_neighbors", "i1", has_neighbor.sum(axis=1), by_cell=True),
+            Constant("neighbors", "i2", neighbors, by_cell=True),
+            # The same, with num_cells, which is off the window too, where there is none.
+            Constant("around", "i2", np.where(has_neighbor, neighbors, num_cells), by_cell=True),
+        )
+        self.state_fields = state_fields(self.board[0])
         self.state_dtype = record_dtype(self.state_fields, align=True)
 
     def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -552,8 +534,6 @@ class Taigo(Game):
         Whole games have no images, since every game starts with the same tile. But playing the image of an
         action in the image of a position gives the image of the successor position.
         """
-        from stoneworks.envs.rules.state import State
-
         num_cells = self.grid.num_cells
         record = state.record
         codes = record["cells"][:num_cells].copy()
@@ -593,7 +573,7 @@ class Taigo(Game):
             else:
                 symbols.append("*" if code == HOLE and record["holes_to_fill"] else ".")
         picture = hex_board_text(replace(self.grid, on_board=self.grid.on_board & near.ravel()), symbols)
-        return f"{picture.strip(chr(10))}\n{status_text(state, symbols='DL')}"
+        return f"{picture}\n{status_text(state, symbols='DL')}"
 
     # -- What the game says of itself --------------------------------------------------------------------------------
 
@@ -637,7 +617,7 @@ class Taigo(Game):
             tuple(DARK_CONE_PLANE * self.grid.num_cells + cell for cell in dict.fromkeys(cells)),
         )
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """See :meth:`Game.explain_illegal`."""
         if state.is_terminal():
             return "G6: the game is over" if state.outcome() == (None, "no_place") else "G5: the game is over"
@@ -646,8 +626,7 @@ class Taigo(Game):
         if plane >= DARK_CONE_PLANE:
             if names[cell] not in holes:
                 return f"G4: {names[cell]} is not a hole made by a tile of this turn"
-            color = plane - DARK_CONE_PLANE
-            return None if state.record["cones_left"][color] else f"G4: no {self.colors[color].lower()} cone is left"
+            return f"G4: no {self.colors[plane - DARK_CONE_PLANE].lower()} cone is left"
         if holes:
             return f"G4: first a cone fills the hole at {' or '.join(holes)}"
         light_cell = self.grid.neighbors[cell, plane]
@@ -656,6 +635,4 @@ class Taigo(Game):
         for half in (cell, light_cell):
             if is_occupied(codes[half]):
                 return f"G2: {names[half]} is occupied"
-        if codes[cell] + codes[light_cell] == 0:
-            return f"G2: neither {names[cell]} nor {names[light_cell]} is next to an occupied hex"
-        return None
+        return f"G2: neither {names[cell]} nor {names[light_cell]} is next to an occupied hex"

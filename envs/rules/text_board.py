@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from stoneworks.envs.rules.grid import Grid, column_name
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
+from stoneworks.envs.rules.state import State
 
 
 def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
@@ -21,23 +21,40 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
         grid: the grid.
         symbols: one letter per cell, ``""`` off the board.
     """
-    margin = len(str(grid.height)) + 1
-    cells = [cell for cell in range(grid.num_cells) if grid.on_board[cell]]
-    left = min(2 * grid.positions[cell, 0] for cell in cells)
+    lines, places = labeled_lines(grid, np.flatnonzero(grid.on_board), pitch=2, margin=3, gap=2)
+    for cell, place in places.items():
+        lines[cell // grid.width][place] = symbols[cell]
+    return diagram(lines)
 
-    lines: dict[int, dict[int, str]] = {row: {} for row in range(-1, grid.height)}
+
+def labeled_lines(
+    grid: Grid, cells: npt.NDArray[np.int64], *, pitch: int, margin: int, gap: int, lines_per_row: int = 1
+) -> tuple[dict[int, dict[int, str]], dict[int, int]]:
+    """Return the lines of :func:`diagram` with the numbers of rows and the letters of columns, and the place of each cell.
+
+    Args:
+        grid: a grid of hexes.
+        cells: the cells to show, in ascending order.
+        pitch: columns of text from a cell to the next in its row.
+        margin: columns of text before the leftmost cell, besides those of the longest number.
+        gap: columns of text from the number of a row to its first cell.
+        lines_per_row: lines of text from a row to the next.
+    """
+    left = min(grid.positions[cells, 0])
+    lines: dict[int, dict[int, str]] = {}
+    places: dict[int, int] = {}
     labeled: set[int] = set()
-    for cell in cells:
+    for cell in cells.tolist():
         row, column = divmod(cell, grid.width)
-        place = int(margin + 2 + round(2 * grid.positions[cell, 0] - left))
-        if not grid.on_board[row * grid.width : cell].any():
+        place = places[cell] = len(str(grid.height)) + margin + round(pitch * (grid.positions[cell, 0] - left))
+        line = lines.setdefault(lines_per_row * row, {})
+        if not line:
             number = str(row + 1)
-            lines[row][place - 2 - len(number)] = number
+            line[place - gap - len(number)] = number
         if column not in labeled:
             labeled.add(column)
-            lines[row - 1][place - 1] = column_name(column)
-        lines[row][place] = symbols[cell]
-    return diagram(lines)
+            lines.setdefault(lines_per_row * (row - 1), {})[place - pitch // 2] = column_name(column)
+    return lines, places
 
 
 def diagram(lines: Mapping[int, Mapping[int, str]]) -> str:
@@ -58,19 +75,12 @@ def square_board_text(grid: Grid, symbols: Sequence[str]) -> str:
         grid: the grid.
         symbols: one letter per cell, a blank off the board.
     """
-    margin = len(str(grid.height))
     letters = [column_name(column) for column in range(grid.width)]
-    room = max(map(len, letters))
-    lines = [
-        " ".join(
-            [
-                str(row + 1).rjust(margin),
-                *(symbol.rjust(room) for symbol in symbols[row * grid.width : (row + 1) * grid.width]),
-            ]
-        )
-        for row in reversed(range(grid.height))
-    ]
-    lines.append(" ".join([" " * margin, *(letter.rjust(room) for letter in letters)]))
+    room, margin = max(map(len, letters)), len(str(grid.height))
+    rows = [(str(row + 1), symbols[row * grid.width : (row + 1) * grid.width]) for row in reversed(range(grid.height))]
+    lines = (
+        " ".join([number.rjust(margin), *(text.rjust(room) for text in row)]) for number, row in [*rows, ("", letters)]
+    )
     return "\n".join(line.rstrip() for line in lines)
 
 

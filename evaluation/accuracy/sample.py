@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from importlib import resources
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -16,9 +17,6 @@ from stoneworks.envs.rules import Game, State
 from stoneworks.evaluation.folder import file_stem
 from stoneworks.models.bots.loading import load_bot
 from stoneworks.models.solver import Solver, UnsolvedError
-from stoneworks.reading import parse_json
-
-_PACKAGE = "stoneworks.evaluation.samples"
 
 
 class SolvedPosition(Document):
@@ -63,13 +61,10 @@ class Sample(Document):
 
 def load_sample(game: Game, path: str | os.PathLike[str] | None = None) -> Sample:
     """Return the sample in a file, or the stored one of ``game``. Raises ``DocumentError`` if there is none or it is invalid."""
-    if path is not None:
-        sample = Sample.from_file(path)
-    else:
-        file = resources.files(_PACKAGE) / f"{file_stem(game)}.json"
-        if not file.is_file():
-            raise DocumentError(f"no sample of solved positions for {game}; make one with `stoneworks accuracy --make`")
-        sample = Sample.parse(parse_json(file.read_text(encoding="utf-8"), DocumentError, file.name), file.name)
+    file = Path(str(resources.files("stoneworks.evaluation.samples")), f"{file_stem(game)}.json")
+    if path is None and not file.is_file():
+        raise DocumentError(f"no sample of solved positions for {game}; make one with `stoneworks accuracy --make`")
+    sample = Sample.from_file(path or file)
     if sample.game != str(game) or sample.version != game.version:
         raise DocumentError(
             f"the sample is of {sample.game} version {sample.version}, expected {game} version {game.version}"
@@ -144,13 +139,10 @@ def _positions(
     for number in range(num_games):
         bot, num_random = bots[number % len(bots)], int(rng.integers(4))
         bot.restart()
-        state = game.new_initial_state()
+        state, before = game.new_initial_state(), list[State]()
         while not state.is_terminal():
+            before.append(state.clone())
             at_random = state.move_number() < num_random
             state.apply_action(int(rng.choice(state.legal_actions())) if at_random else bot.step(state))
-        history = state.history()
-        first = 0 if last_actions is None else max(0, len(history) - last_actions)
-        before = game.new_initial_state()
-        for action in history[: int(rng.integers(first, len(history)))]:
-            before.apply_action(action)
-        yield before, len(history)
+        first = 0 if last_actions is None else max(0, len(before) - last_actions)
+        yield before[int(rng.integers(first, len(before)))], len(before)

@@ -13,7 +13,6 @@ import numpy as np
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, int64, kernel
 from stoneworks.envs.rules.kernels.bits import list_legal, num_bits
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.game import NOTHING_PICKED
 from stoneworks.envs.rules.trugo.moves import search_destinations
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
@@ -28,7 +27,7 @@ from stoneworks.envs.rules.trugo.plane import (
     joined_corner,
     tiles_around,
 )
-from stoneworks.envs.rules.trugo.position import LAY, MOVE, PICK, REMOVE
+from stoneworks.envs.rules.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 
 #: Fitted (see :mod:`tools.evaluation_scale`).
 SCALE = 15.0

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from importlib import resources
 
-from stoneworks.documents import Document, DocumentError, Tuple
+from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.models.machine import processor_name
 from stoneworks.models.solver import Solution
-from stoneworks.reading import parse_json
-
-_PACKAGE = "stoneworks.models.solved"
 
 
 class SolvedGame(Document):
@@ -57,9 +53,4 @@ class SolvedGame(Document):
 
 def shipped_solutions() -> dict[str, SolvedGame]:
     """Return the solved games that come with stoneworks, by game string. Raises ``DocumentError`` if a file is invalid."""
-    files = [file for file in resources.files(_PACKAGE).iterdir() if file.name.endswith(".json")]
-    solved = [
-        SolvedGame.parse(parse_json(file.read_text(encoding="utf-8"), DocumentError, file.name), file.name)
-        for file in sorted(files, key=lambda file: file.name)
-    ]
-    return {one.game: one for one in solved}
+    return {solved.game: solved for solved in SolvedGame.shipped("stoneworks.models.solved")}

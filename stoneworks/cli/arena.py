@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stoneworks.cli.console import console, progress_bar
-from stoneworks.cli.options import with_option_groups
+from stoneworks.cli.options import GameOption, OpeningActions, with_option_groups
 
 if TYPE_CHECKING:
     from stoneworks.evaluation import ArenaResult, ArenaSettings
 
 ladder_app = typer.Typer(no_args_is_help=True, help="Show or make ladders of fixed players.")
-
-_Game = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class _PlayOptions:
 class _ArenaOptions(_PlayOptions):
     """How an arena is played."""
 
-    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")] = 3
+    opening_actions: OpeningActions = 3
     chunk_pairs: Annotated[
         int, typer.Option(min=1, help="Pairs of games that are played concurrently and stored as one file.")
     ] = 8
@@ -68,7 +66,7 @@ def arena(
     players: Annotated[
         list[str], typer.Argument(help="Bots, e.g. random, greedy, mcts:100, or paths of checkpoint folders.")
     ],
-    game: _Game,
+    game: GameOption,
     options: _ArenaOptions,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per pairing; the maximum with --sprt.")] = 100,
     only: Annotated[str | None, typer.Option("--gauntlet", help="Play this player against all others.")] = None,
@@ -107,7 +105,7 @@ def arena(
 @with_option_groups
 def rate(
     player: Annotated[str, typer.Argument(help="A bot name or the path of a checkpoint folder.")],
-    game: _Game,
+    game: GameOption,
     options: _PlayOptions,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games against each of the nearest anchors.")] = 50,
     anchors: Annotated[int, typer.Option(min=1, help="Number of nearest anchors.")] = 4,
@@ -175,7 +173,8 @@ def make_ladder(
     """Play the anchors of a game and write its ladder. Ctrl-C keeps the finished games; the same command resumes."""
     from stoneworks.envs.rules import load_game
     from stoneworks.evaluation import Ladder, neighbors, play_arena, play_to_precision
-    from stoneworks.evaluation.ladder import ANCHORS, file_name_of
+    from stoneworks.evaluation.folder import file_stem
+    from stoneworks.evaluation.ladder import ANCHORS
     from stoneworks.locks import lock_file
     from stoneworks.models.bots.loading import playable_bots
 
@@ -196,7 +195,7 @@ def make_ladder(
         play = partial(play_to_precision, max_error=max_error, max_rounds=max_rounds)
     given = [word for name, value in words.items() for word in (f"--{name}", str(value))]
     command = shlex.join(["stoneworks", "ladder", "make", settings.game, *(players or ()), *given])
-    file = output / file_name_of(settings.game)
+    file = output / f"{file_stem(settings.game)}.json"
     with lock_file(file):
         Ladder.of_result(_play(settings, options, play), command).save(file)
     print(f"the ladder is {file}")

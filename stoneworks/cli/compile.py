@@ -12,8 +12,7 @@ def compile_command(
     games: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="GAME",
-            help="Game strings, such as 'vadus(size=11)' (default: all games at their default sizes).",
+            metavar="GAME", help="Game strings, such as 'vadus(size=11)' (default: all games at their default sizes)."
         ),
     ] = None,
     processes: Annotated[

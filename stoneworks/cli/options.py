@@ -1,4 +1,4 @@
-"""Groups of command line options that several commands share."""
+"""Options that several commands share, and groups of options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+GameOption = Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")]
+OpeningActions = Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")]
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from stoneworks.cli.console import console, progress_bar
+from stoneworks.cli.options import GameOption, OpeningActions
 from stoneworks.files import check_output_file
+
+Save = Annotated[Path | None, typer.Option(help="Write the records of the games to this file (JSON lines).")]
 
 
 def games() -> None:
@@ -26,13 +28,8 @@ def games() -> None:
             print(f"stoneworks: {error}", file=sys.stderr)
             continue
         options = ", ".join(f"{option}={value!r}" for option, value in game.options.items())
-        table.add_row(
-            name,
-            str(game.version),
-            options,
-            str(game.num_actions),
-            " x ".join(map(str, game.observation_shape)),
-        )
+        observation = " x ".join(map(str, game.observation_shape))
+        table.add_row(name, str(game.version), options, str(game.num_actions), observation)
     console().print(table)
 
 
@@ -62,7 +59,7 @@ def play(
     ] = None,
     seat: Annotated[int, typer.Option(min=0, max=1, help="Your seat; player 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the opponent.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the record of the game to this file (JSON lines).")] = None,
+    save: Save = None,
 ) -> None:
     """Play against a bot in the terminal, with undo and hint."""
     from stoneworks.cli.terminal_play import TerminalGame
@@ -88,11 +85,11 @@ def play(
 def match(
     a: Annotated[str, typer.Argument(metavar="A", help="A bot, e.g. random, greedy, vadus@64 or a checkpoint folder.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The opponent.")],
-    game: Annotated[str, typer.Option(help="A game string such as 'vadus(size=5)'.")],
+    game: GameOption,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of games: same opening, seats swapped.")] = 100,
-    opening_actions: Annotated[int, typer.Option(min=0, help="Random actions at the start of each pair.")] = 3,
+    opening_actions: OpeningActions = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the openings and both bots.")] = 0,
-    save: Annotated[Path | None, typer.Option(help="Write the records of all games to this file (JSON lines).")] = None,
+    save: Save = None,
 ) -> None:
     """Play a match of paired games between two bots and print the result with its 95 % confidence interval.
 
@@ -127,18 +124,14 @@ def match(
     console().print(table)
 
 
-def _game_options(given: list[str]) -> dict[str, object]:
-    """Return the options of ``name=value`` texts. Raises ``ValueError`` for any other text or a duplicate name."""
-    options: dict[str, object] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        try:
-            if not equals or not name.isidentifier():
-                raise ValueError
-            parsed = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            raise ValueError(f"option must be name=value, such as size=5 or pie_rule=False, got {text!r}") from None
-        if name in options:
-            raise ValueError(f"duplicate option {name}")
-        options[name] = parsed
-    return options
+def _game_options(given: list[str]) -> dict[str, Any]:
+    """Return the options of ``name=value`` texts. Raises ``ValueError`` for any other text or a name given twice."""
+    from stoneworks.envs.rules.games import parse_game_string
+
+    try:
+        return parse_game_string(f"game({','.join(given)})")[1]
+    except ValueError:
+        shown = ", ".join(map(repr, given))
+        raise ValueError(
+            f"option must be name=value, such as size=5 or pie_rule=False, each name once, got {shown}"
+        ) from None

@@ -17,8 +17,7 @@ def train(
         list[str] | None, typer.Option("--set", help="Override a key, e.g. network.channels=32; can be repeated.")
     ] = None,
     cluster: Annotated[
-        str | None,
-        typer.Option(help="AlphaZero: play on a Ray cluster: auto, or HOST:PORT of its head node."),
+        str | None, typer.Option(help="AlphaZero: play on a Ray cluster: auto, or HOST:PORT of its head node.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder from its checkpoint.")] = False,
     trust_names: Annotated[
@@ -53,9 +52,7 @@ def train(
         raise typer.Exit(130)
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(help="Run folder; the run may still be in progress.")],
-) -> None:
+def report(folder: Annotated[Path, typer.Argument(help="Run folder; the run may still be in progress.")]) -> None:
     """Write report.md into a run folder: scores, losses, speed, and pictures of games."""
     from stoneworks.training.runs.report import write_report
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from benchmarks.speed.growth import SIZES, app, draw_growth, measure_growth, save_growth
-from stoneworks.cli.main import run
 from stoneworks.envs.rules import game_names, load_game
 
 
@@ -38,8 +35,7 @@ def test_costs_are_measured_drawn_and_written(tmp_path):
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_another_format_is_refused_before_anything_is_measured(tmp_path, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        run(app, [str(tmp_path / "growth.txt")])
-    assert leaving.value.code == 2
-    assert "growth.txt" in capsys.readouterr().err
+def test_another_format_is_refused_before_anything_is_measured(tmp_path, run_command):
+    code, _, err = run_command(str(tmp_path / "growth.txt"), app=app)
+    assert code == 2
+    assert "growth.txt" in err

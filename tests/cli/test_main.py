@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from rich.table import Table
 
+from processes import COMMAND, Run
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
@@ -23,33 +24,13 @@ from stoneworks.envs.rules import game_names, load_game
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import load_bot
 
-COMMAND = [sys.executable, "-m", "stoneworks"]
-
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command line; return its exit code and what it wrote."""
-
-    def run_once(*arguments: str, typed: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        assert isinstance(leaving.value.code, int)
-        return leaving.value.code, *capsys.readouterr()
-
-    return run_once
-
 
 def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, **options)
 
 
-def test_games_lists_every_game_with_its_options(run: Run) -> None:
-    code, out, err = run("games")
+def test_games_lists_every_game_with_its_options(run_command: Run) -> None:
+    code, out, err = run_command("games")
     assert (code, err) == (0, "")
     for name in game_names():
         assert name in out
@@ -61,17 +42,17 @@ def test_games_lists_every_game_with_its_options(run: Run) -> None:
     "command",
     ["games", "play", "match", "train", "report", "arena", "rate", "ladder", "ladder show", "ladder make"],
 )
-def test_every_command_has_a_help_text(run: Run, command: str) -> None:
+def test_every_command_has_a_help_text(run_command: Run, command: str) -> None:
     *parents, name = command.split()
-    code, out, err = run(*parents, name, "--help")
+    code, out, err = run_command(*parents, name, "--help")
     assert (code, err) == (0, "")
     assert "Usage" in out
-    assert name in run(*parents, "--help")[1]
+    assert name in run_command(*parents, "--help")[1]
 
 
 @pytest.mark.parametrize(("arguments", "named"), [((), "train"), (("ladder",), "make")])
-def test_without_arguments_the_help_is_shown(run: Run, arguments: tuple[str, ...], named: str) -> None:
-    code, out, err = run(*arguments)
+def test_without_arguments_the_help_is_shown(run_command: Run, arguments: tuple[str, ...], named: str) -> None:
+    code, out, err = run_command(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("Usage:")
     assert named in err
@@ -88,10 +69,10 @@ def test_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) ->
     assert all(text in err for text in ("[bold]vadus[/bold]", "stoneworks[web]"))
 
 
-def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> None:
+def test_match_prints_a_table_and_saves_all_games(run_command: Run, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     options = ("--game", "vadus(size=3)", "--pairs", "5", "--seed", "4", "--save", str(path))
-    code, out, err = run("match", "greedy", "random", *options)
+    code, out, err = run_command("match", "greedy", "random", *options)
     assert code == 0
     records = read_records(path)
     assert len(records) == 10
@@ -101,7 +82,7 @@ def test_match_prints_a_table_and_saves_all_games(run: Run, tmp_path: Path) -> N
     for text in ("greedy", "random", "vadus(size=3)", "95 % interval", f"{won} /", "10 distinct"):
         assert text in out
     assert "10/10" in err, "the progress bar stands on standard error"
-    assert run("match", "greedy", "random", *options)[1] == out, "equal seeds give equal results"
+    assert run_command("match", "greedy", "random", *options)[1] == out, "equal seeds give equal results"
 
 
 MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
@@ -114,10 +95,7 @@ MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
         (["games", "--color"], "--color"),
         (["match", "greedy"], "'B'"),
         (["match", "greedy", "random"], "--game"),
-        (
-            ["match", "nobody", "random", "--game", "vadus(size=2)"],
-            "unknown bot 'nobody'; valid names: 'random', 'greedy'",
-        ),
+        (["match", "nobody", *MATCH[2:]], "unknown bot 'nobody'; valid names: 'random', 'greedy'"),
         (["match", "greedy", "random", "--game", "chess"], "unknown game 'chess'"),
         ([*MATCH, "--pairs", "0"], "'--pairs'"),
         ([*MATCH, "--pairs", "many"], "--pairs"),
@@ -126,19 +104,14 @@ MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
         ([*MATCH, "--save", "."], "save must be a file"),
         (["play", "vadus", "--option", "size"], r"got 'size'"),
         (["play", "vadus", "--option", "size=big"], "got 'size=big'"),
-        (["play", "vadus", "--option", "color=3"], "unknown option 'color'"),
-        (["play", "vadus", "--option", "size=3", "--size", "4"], "duplicate option size"),
-        (["play", "vadus", "--size", "1"], "option size must be an integer from 2 to 90, got 1"),
+        (["play", "vadus", "--option", "size=3", "--size", "4"], "each name once, got 'size=3', 'size=4'"),
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
         (["play", "vadus", "--seat", "2"], "got '2'"),
-        (["play", "vadus", "--opponent", ""], "unknown bot ''"),
-        (["play", "vadus", "--opponent", "random:"], "nothing follows the colon"),
         (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
         (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         *(
             pytest.param(*case, marks=pytest.mark.needs("torch"))
             for case in (
-                (["play", "vadus", "--opponent", "vadus@0"], "from 1 to 999999 simulations"),
                 (["train", "vadus-5", "--set", "init_from=nowhere"], "nowhere is not a checkpoint"),
                 (["train", "vadus-5", "--resume", "--folder", "nowhere"], "nowhere does not exist"),
             )
@@ -146,10 +119,10 @@ MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
-    run: Run, arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_command: Run, arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = run(*arguments)
+    code, out, err = run_command(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("stoneworks: ")
     assert complaint in err
@@ -157,10 +130,10 @@ def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
     assert not any(tmp_path.iterdir())
 
 
-def test_a_game_is_played_to_its_end_and_saved(run: Run, tmp_path: Path) -> None:
+def test_a_game_is_played_to_its_end_and_saved(run_command: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     passes = "b2\n" + "pass\n" * 20
-    code, out, err = run("play", "vadus", "--size", "2", "--seed", "1", "--save", str(path), typed=passes)
+    code, out, err = run_command("play", "vadus", "--size", "2", "--seed", "1", "--save", str(path), typed=passes)
     assert (code, err) == (0, "")
     (record,) = read_records(path)
     state = record.replay()
@@ -171,10 +144,10 @@ def test_a_game_is_played_to_its_end_and_saved(run: Run, tmp_path: Path) -> None
     assert "greedy plays" in out
 
 
-def test_the_bot_moves_first_where_the_person_is_player_1(run: Run, tmp_path: Path) -> None:
+def test_the_bot_moves_first_where_the_person_is_player_1(run_command: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     arguments = ("play", "laido(size=2)", "--opponent", "random", "--seat", "1", "--seed", "0", "--save", str(path))
-    code, out, _ = run(*arguments, typed="quit\n")
+    code, out, _ = run_command(*arguments, typed="quit\n")
     assert code == 0
     (record,) = read_records(path)
     assert record.players == ("random", "human")
@@ -182,15 +155,15 @@ def test_the_bot_moves_first_where_the_person_is_player_1(run: Run, tmp_path: Pa
     assert out.index("random plays") < out.index("> ")
 
 
-def test_options_of_the_game_are_given_by_name(run: Run) -> None:
-    code, out, _ = run("play", "laido", "--option", "pie_rule=False", "--option", "size=2", typed="quit\n")
+def test_options_of_the_game_are_given_by_name(run_command: Run) -> None:
+    code, out, _ = run_command("play", "laido", "--option", "pie_rule=False", "--option", "size=2", typed="quit\n")
     assert code == 0
     assert "laido(pie_rule=False,size=2)" in out
 
 
 @pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])
-def test_quit_and_the_end_of_input_end_the_game(run: Run, typed: str) -> None:
-    code, out, err = run("play", "vadus(size=3)", "--opponent", "random", typed=typed)
+def test_quit_and_the_end_of_input_end_the_game(run_command: Run, typed: str) -> None:
+    code, out, err = run_command("play", "vadus(size=3)", "--opponent", "random", typed=typed)
     assert (code, err) == (0, "")
     assert out.endswith("The game is unfinished.\n")
 
@@ -219,10 +192,11 @@ def test_invalid_input_is_a_one_line_error_and_the_prompt_is_repeated() -> None:
     assert [text.count("\n") for text in complaints] == [1, 0, 1, 0]
 
 
-def test_help_explains_the_rules() -> None:
-    out = play_typed("help\n")[1]
-    for sentence in load_game("vadus").guide.rules:
-        assert sentence in out
+def test_help_explains_the_rules_the_actions_and_the_commands() -> None:
+    _, out = play_typed("help\n")
+    guide = load_game("vadus")
+    for text in (*guide.guide.rules, guide.action_help, "hint", "undo", "help", "quit"):
+        assert text in out.split("> ", 1)[1]
 
 
 def test_several_actions_of_a_turn_are_typed_on_one_line() -> None:
@@ -244,17 +218,12 @@ def test_undo_goes_back_to_the_last_decision_of_the_person() -> None:
     assert "There is nothing to undo." in out
     assert first_action(terminal) == "a3"
     assert len(terminal.state.history()) == 3, "the bot has answered with two stones"
-
-
-def test_undo_within_a_turn_takes_back_one_stone_and_then_the_turn_before() -> None:
     before = play_typed("c3\n")[0].state
-    first_free, second_free = (before.action_to_string(action) for action in before.legal_actions()[:2])
-    once = play_typed(f"c3\n{first_free}\nundo\n")[0].state
-    assert once == before
-    again = play_typed(f"c3\n{first_free}\n{second_free}\nundo\nundo\n")[0].state
-    assert again == before
-    start = play_typed(f"c3\n{first_free}\nundo\nundo\n")[0].state
-    assert start.is_initial_state()
+    one, two = (before.action_to_string(action) for action in before.legal_actions()[:2])
+    # Within a turn it takes back one stone, and then the turn before.
+    for typed in (f"{one}\nundo\n", f"{one}\n{two}\nundo\nundo\n"):
+        assert play_typed(f"c3\n{typed}")[0].state == before
+    assert play_typed(f"c3\n{one}\nundo\nundo\n")[0].state.is_initial_state()
 
 
 def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
@@ -265,14 +234,6 @@ def test_a_hint_is_what_the_adviser_would_play_and_plays_nothing() -> None:
     (hint,) = [line for line in out.splitlines() if "greedy would play" in line]
     assert hint.split()[-1] in best
     assert terminal.state.is_initial_state()
-
-
-def test_help_names_the_actions_and_the_commands() -> None:
-    _, out = play_typed("help\n")
-    after = out.split("> ", 1)[1]
-    assert load_game("vadus").action_help in after
-    for command in ("hint", "undo", "help", "quit"):
-        assert command in after
 
 
 def test_an_interruption_is_exit_code_130() -> None:
@@ -342,7 +303,7 @@ def device_memory_error() -> Exception:
     ],
 )
 def test_an_error_of_the_machine_or_of_training_is_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch, make_error: Callable[[], Exception]
+    run_command: Run, monkeypatch: pytest.MonkeyPatch, make_error: Callable[[], Exception]
 ) -> None:
     error = make_error()
 
@@ -350,7 +311,7 @@ def test_an_error_of_the_machine_or_of_training_is_one_line(
         raise error
 
     monkeypatch.setattr("stoneworks.cli.main.app", fail)
-    code, out, err = run("train", "vadus-5")
+    code, out, err = run_command("train", "vadus-5")
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert (str(error).splitlines() or ["memory"])[0] in err
@@ -366,12 +327,12 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.needs("torch")
-def test_an_unavailable_device_is_a_one_line_error(run: Run, tmp_path: Path) -> None:
+def test_an_unavailable_device_is_a_one_line_error(run_command: Run, tmp_path: Path) -> None:
     import torch
 
     if torch.cuda.is_available():
         pytest.skip("needs a machine without CUDA")
-    code, out, err = run("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
+    code, out, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--set", "device=cuda")
     assert (code, out.strip()) == (2, "")
     assert len(err.splitlines()) == 1
     assert "device must be available on this machine, got 'cuda'" in err
@@ -391,11 +352,11 @@ def test_a_game_that_cannot_be_saved_is_an_error_that_names_the_file(tmp_path: P
 
 
 @pytest.mark.needs("torch")
-def test_training_says_why_it_took_more_positions_than_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_says_why_it_took_more_positions_than_asked(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from stoneworks.training.runs.run import TrainingResult
 
     result = TrainingResult(checkpoint=Path("checkpoint"), done=4871, seconds=9.0, per_second=500.0, finished=True)
     monkeypatch.setattr("stoneworks.training.runs.display.train", lambda *_, **__: result)
-    code, out, _ = run("train", "vadus-5", "--positions", "3000")
+    code, out, _ = run_command("train", "vadus-5", "--positions", "3000")
     assert code == 0
     assert "a run ends with a whole iteration, whose games are finished: 1871 positions more than 3000" in out

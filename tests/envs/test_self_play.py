@@ -138,7 +138,7 @@ def test_advantages_with_lambda_0_look_one_step_ahead() -> None:
         ({"rewards": [0.0]}, "must have the shape"),
         ({"players": [[2]]}, "players must be 0 or 1, got 2"),
         ({"next_players": [-4]}, "next_players must be 0 or 1, got -4"),
-        ({"next_values": 0.0}, "next_values must have shape"),
+        ({"next_values": 0.0}, "next_values must have the shape"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
         ({"gae_lambda": float("nan")}, "gae_lambda must be from 0 to 1, got nan"),
     ],

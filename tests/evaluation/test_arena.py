@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import multiprocessing
 import os
@@ -11,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.cli.main import main
+from damage import Damage, damage
+from processes import COMMAND, Run, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.evaluation import (
     ArenaFolderError,
@@ -44,7 +43,7 @@ from stoneworks.evaluation import (
     round_robin,
     shipped_ladders,
 )
-from stoneworks.evaluation.ladder import file_name_of
+from stoneworks.evaluation.folder import file_stem
 from stoneworks.evaluation.records import FORFEIT_REASONS, read_records, write_records
 from stoneworks.evaluation.results import save_picture
 from stoneworks.evaluation.workers import play_chunks
@@ -52,7 +51,6 @@ from stoneworks.locks import lock_file
 from stoneworks.models import Bot, load_bot
 from tools.ladder_tables import tables_of
 
-COMMAND = [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
 GAME = "vadus(size=3)"
 OF_GAME = ("--game", GAME)
 
@@ -242,7 +240,7 @@ def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
     ],
 )
-def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(
+def test_another_arena_in_the_folder_is_an_error_with_the_difference(
     played: Path, settings: ArenaSettings, difference: str
 ) -> None:
     before = contents(played)
@@ -290,21 +288,17 @@ def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_wri
 @pytest.mark.parametrize(
     "change",
     [
-        *("{", "[]", "{}", '{"game": "chess"}'),
-        *(
-            {"sprt": 5},
-            {"pairings": 5},
-            {"pairings": [["a"]]},
-            {"pairings": [[1, 2]]},
-            {"game": []},
-            {"num_pairs": "9"},
-        ),
+        *(b"{", b"[]", b"{}", b'{"game": "chess"}'),
+        lambda fields: fields.update(sprt=5),
+        lambda fields: fields.update(pairings=5),
+        lambda fields: fields.update(pairings=[["a"]]),
+        lambda fields: fields.update(pairings=[[1, 2]]),
+        lambda fields: fields.update(game=[]),
+        lambda fields: fields.update(num_pairs="9"),
     ],
 )
-def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Any) -> None:
-    file = played / "arena.json"
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(change if isinstance(change, str) else json.dumps(fields | change), encoding="utf-8")
+def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Damage) -> None:
+    damage(played / "arena.json", change)
     with pytest.raises(ArenaFolderError, match=r"arena\.json"):
         load_arena(played)
 
@@ -451,7 +445,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Ladder:
 
 
 def test_a_saved_ladder_is_loaded_unchanged(ladder: Ladder, tmp_path: Path) -> None:
-    file = tmp_path / file_name_of(GAME)
+    file = tmp_path / f"{file_stem(GAME)}.json"
     assert file.name == "vadus-size-3.json"
     ladder.save(file)
     again = load_ladder(GAME, file)
@@ -525,13 +519,10 @@ def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
         lambda fields: fields["seat"].update(elo=10**400),
     ],
 )
-def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Any) -> None:
+def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
     file = tmp_path / "ladder.json"
-    if not isinstance(change, bytes):
-        fields = ladder.to_fields()
-        change(fields)
-        change = json.dumps(fields).encode()
-    file.write_bytes(change)
+    ladder.save(file)
+    damage(file, change)
     with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| must be a JSON object|.*: )"):
         load_ladder(GAME, file)
     with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
@@ -543,10 +534,10 @@ def test_a_ladder_of_another_game_or_version_is_refused(ladder: Ladder, tmp_path
     ladder.save(file)
     with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    fields["settings"]["game_version"] = 99
-    file.write_text(json.dumps(fields), encoding="utf-8")
-    with pytest.raises(LadderError, match=r"game_version must be 0, the present version of vadus\(size=3\), got 99"):
+    damage(file, lambda fields: fields["settings"].update(game_version=99))
+    with pytest.raises(
+        LadderError, match=r"settings.game_version: must be 0, the present version of vadus\(size=3\), got 99"
+    ):
         load_ladder(GAME, file)
 
 
@@ -571,24 +562,12 @@ def test_shipped_ladders_have_the_usual_anchors_and_match_their_games() -> None:
 # -- Commands ------------------------------------------------------------------------------------------------------------
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the command line in an empty folder; return its exit code and what it wrote."""
+def run(run_command: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run the command line in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-
-    def run_once(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        assert isinstance(leaving.value.code, int)
-        return leaving.value.code, *capsys.readouterr()
-
-    return run_once
+    return run_command
 
 
 @pytest.mark.needs("matplotlib")
@@ -676,9 +655,8 @@ def start_arena(folder: Path, *options: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         long_arena(folder, *options), cwd=folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not list((folder / "games").glob("*.jsonl")):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: any((folder / "games").glob("*.jsonl")) or process.poll() is not None)
+    assert process.poll() is None
     return process
 
 
@@ -716,15 +694,8 @@ for line in sys.stdin:
 """
 
 
-def is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@needs_proc
 @pytest.mark.parametrize(
     ("number", "workers"),  # with one worker, a process that is killed can end nothing
     [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGKILL, 2)],
@@ -741,15 +712,11 @@ def test_programs_end_with_the_arena(tmp_path: Path, number: signal.Signals, wor
         stderr=subprocess.PIPE,
         text=True,
     )
-    while len(list(started.iterdir())) < workers:
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: len(list(started.iterdir())) == workers or process.poll() is not None)
+    assert process.poll() is None
     process.send_signal(number)
     assert "Traceback" not in process.communicate(timeout=600)[1]
-    deadline = time.monotonic() + 600
-    while any(is_alive(int(file.name)) for file in started.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(is_alive(int(file.name)) for file in started.iterdir())
+    assert wait_until(lambda: not any(is_alive(int(file.name)) for file in started.iterdir()))
 
 
 @pytest.mark.slow

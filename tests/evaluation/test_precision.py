@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stoneworks.cli.main import main
-from stoneworks.evaluation import ArenaResult, ArenaSettings, Sprt, load_arena, neighbors, play_arena
+from processes import Run
+from stoneworks.evaluation import ArenaResult, ArenaSettings, Sprt, load_arena, load_ladder, neighbors, play_arena
 from stoneworks.evaluation.arena import play_to_precision, uncertain_pairings
 
 GAME = "vadus(size=2)"
@@ -113,7 +113,7 @@ def test_an_interrupted_call_continues_with_the_same_games(tmp_path: Path, preci
         ({"max_error": 40, "players": {"nobody": "random"}}, "'nobody'"),
     ],
 )
-def test_invalid_arguments_are_errors_and_nothing_is_written(
+def test_invalid_arguments_are_errors_and_write_nothing(
     tmp_path: Path, arguments: dict[str, Any], complaint: str
 ) -> None:
     settings = arguments.pop("settings", SETTINGS)
@@ -122,14 +122,10 @@ def test_invalid_arguments_are_errors_and_nothing_is_written(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stoneworks.evaluation import load_ladder
-
+def test_a_ladder_can_be_made_to_a_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
     monkeypatch.chdir(tmp_path)
     making = ["ladder", "make", GAME, *PLAYERS, "--pairs", "10", "--output", ".", "--workers", "1"]
-    with pytest.raises(SystemExit) as leaving:
-        main([*making, "--max-error", "45"])
-    assert leaving.value.code == 0
+    assert run_command(*making, "--max-error", "45")[0] == 0
     ladder = load_ladder(GAME, "vadus-size-2.json")
     assert ladder.made.command.endswith(" --max-error 45.0 --max-rounds 10")
     assert all(player.over_next and player.over_next.standard_error <= 45 for player in ladder.players[:-1])

@@ -60,12 +60,6 @@ def test_two_players_have_the_rating_and_the_error_of_the_formulas() -> None:
     assert ratings.rating("strong")[1] == pytest.approx(ELO_PER_UNIT * math.sqrt(spread) / variance, rel=1e-6)
 
 
-def test_draws_are_half_wins() -> None:
-    drawn = [pairing("a", "b", (0.5, 1), (1, 0.5), times=10)]
-    won = [pairing("a", "b", (1, 1), (1, 1), (1, 0), (0, 1), times=5)]
-    assert rate_players(drawn, anchor="b").elo == pytest.approx(rate_players(won, anchor="b").elo, abs=1e-6)
-
-
 @pytest.mark.parametrize("prior_elo", [300.0, 1000.0, WIDE])
 def test_strengths_are_those_of_choix(prior_elo: float) -> None:
     generator = np.random.default_rng(7)
@@ -82,22 +76,11 @@ def test_strengths_are_those_of_choix(prior_elo: float) -> None:
             data += [(first, second)] * int(2 * score) + [(second, first)] * int(2 - 2 * score)
     alpha = 2 * (ELO_PER_UNIT / prior_elo) ** 2 / 2
     strengths = choix.opt_pairwise(len(names), data, alpha=alpha, tol=1e-12)
-    ratings = rate_players(results, prior_elo=prior_elo, seat_term=False)
+    ratings = rate_players(results, prior_elo=prior_elo, prior_seat_elo=1e-3)
     assert ratings.names == tuple(names)
     assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
-    assert ratings.seat_elo == 0
-    assert ratings.seat_error == 0
-
-
-def test_known_strengths_and_the_seat_are_recovered() -> None:
-    true = {"random": 0.0, "b": 300.0, "c": 500.0, "d": 650.0, "e": 700.0}
-    ratings = rate_players(simulated(np.random.default_rng(3), true, 2000, seat=80))
-    assert ratings.order == ("e", "d", "c", "b", "random")
-    for name, elo in true.items():
-        assert ratings.rating(name)[0] == pytest.approx(elo, abs=30)
-        assert ratings.rating(name)[1] < 12
-    assert ratings.seat_elo == pytest.approx(80, abs=10)
-    assert ratings.seat_error < 4
+    assert ratings.seat_elo == pytest.approx(0, abs=1e-3)
+    assert ratings.seat_error == pytest.approx(0, abs=1e-2)
 
 
 def test_errors_cover_as_often_as_they_say() -> None:
@@ -153,19 +136,15 @@ def test_likelihood_of_superiority_is_the_normal_distribution_of_the_difference(
     assert ratings.likelihood_of_superiority("random", "b") == pytest.approx(0.158655, abs=1e-6)
 
 
-def test_a_change_of_anchor_moves_all_ratings_alike() -> None:
+def test_a_change_of_anchor_moves_all_ratings_alike_and_the_order_of_a_pairing_does_not_matter() -> None:
     results = simulated(np.random.default_rng(5), {"random": 0.0, "b": 200.0, "c": 100.0}, 30)
     one, other = rate_players(results), rate_players(results, anchor="c")
     assert other.elo == pytest.approx(one.elo - one.rating("c")[0], abs=1e-6)
     assert other.difference("b", "random") == pytest.approx(one.difference("b", "random"))
-
-
-def test_the_order_of_a_pairing_does_not_matter() -> None:
-    scores = np.array([[1, 0], [1, 1], [0.5, 0], [1, 0]])
-    one = rate_players([Pairing(("random", "b"), scores)])
-    other = rate_players([Pairing(("b", "random"), 1 - scores[:, ::-1])])
-    assert other.rating("b") == pytest.approx(one.rating("b"))
-    assert (other.seat_elo, other.seat_error) == pytest.approx((one.seat_elo, one.seat_error))
+    turned = rate_players([Pairing(result.names[::-1], 1 - result.scores[:, ::-1]) for result in results])
+    for name in one.names:
+        assert turned.rating(name) == pytest.approx(one.rating(name), abs=1e-6)
+    assert (turned.seat_elo, turned.seat_error) == pytest.approx((one.seat_elo, one.seat_error))
 
 
 def fixed_ratings(errors: float = 0.0, seat_error: float = 0.0) -> Ratings:
@@ -231,7 +210,7 @@ def test_players_without_a_chain_of_games_to_the_anchor_are_an_error_that_names_
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )
-def test_games_that_cannot_be_rated_are_an_error_with_the_reason(
+def test_games_that_cannot_be_rated_are_an_error(
     results: list[Pairing], options: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):

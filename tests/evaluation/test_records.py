@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -44,30 +43,23 @@ def test_the_records_of_the_test_data_replay(repository: Path) -> None:
     assert number > 0
 
 
-@settings(deadline=None)
-@given(
-    fields=st.fixed_dictionaries(
-        {
-            "game": st.text(),
-            "version": st.integers(0, 10**6),
-            "players": st.tuples(st.text(), st.text()),
-            "actions": st.lists(st.text()).map(tuple),
-            "winner": st.sampled_from([0, 1, None]),
-            "reason": st.text(),
-            "seed": st.none() | st.integers(0, 2**64),
-            "metadata": st.dictionaries(
-                st.text(),
-                st.none()
-                | st.booleans()
-                | st.integers()
-                | st.text()
-                | st.lists(st.floats(allow_nan=False, allow_infinity=False)),
-            ),
-        }
-    )
+VALUES = st.none() | st.booleans() | st.integers() | st.text()
+RECORDS = st.builds(
+    GameRecord,
+    game=st.text(),
+    version=st.integers(0, 10**6),
+    players=st.tuples(st.text(), st.text()),
+    actions=st.lists(st.text()).map(tuple),
+    winner=st.sampled_from([0, 1, None]),
+    reason=st.text(),
+    seed=st.none() | st.integers(0, 2**64),
+    metadata=st.dictionaries(st.text(), VALUES | st.lists(st.floats(allow_nan=False, allow_infinity=False))),
 )
-def test_a_record_is_read_back_from_its_line(fields: dict[str, Any]) -> None:
-    record = GameRecord(**fields)
+
+
+@settings(deadline=None)
+@given(record=RECORDS)
+def test_a_record_is_read_back_from_its_line(record: GameRecord) -> None:
     line = record.to_json()
     assert "\n" not in line
     assert GameRecord.from_json(line) == record
@@ -108,14 +100,12 @@ def test_a_record_replays_to_the_last_position() -> None:
         ({"reason": "draw"}, r"a win of player 1 \(draw\); the actions lead to a win of player 1 \(groups\)"),
         (
             {"winner": None, "reason": None},
-            "the result is that the game is unfinished; the actions lead to a win of player 1",
+            "the result is an unfinished game; the actions lead to a win of player 1",
         ),
         ({"actions": ("b2",)}, "the actions lead to an unfinished game"),
     ],
 )
-def test_a_record_of_a_game_that_the_rules_do_not_allow_does_not_replay(
-    change: dict[str, object], complaint: str
-) -> None:
+def test_a_record_that_the_rules_do_not_allow_does_not_replay(change: dict[str, object], complaint: str) -> None:
     record = FINISHED.replace(**change)
     with pytest.raises(RecordError, match=complaint):
         record.replay()
@@ -150,9 +140,7 @@ def changed_line(**changes: object) -> str:
         (changed_line()[:-1] + ', "game": "laido"}', "duplicate key .game."),
     ],
 )
-def test_a_bad_line_is_an_error_that_names_file_line_and_what_is_wrong(
-    line: str, complaint: str, tmp_path: Path
-) -> None:
+def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text(f"{FINISHED.to_json()}\n{line}\n", encoding="utf-8")
     with pytest.raises(RecordError, match=complaint) as error:

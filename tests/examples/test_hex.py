@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,9 +23,15 @@ pytest.importorskip("torch")
 
 import pyspiel
 
+import tiny_runs
+from benchmarks.speed import ours
+from benchmarks.speed.example_games import HEX, is_available
+from benchmarks.speed.report import chosen_comparisons
+from benchmarks.speed.suite import all_comparisons
+from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.cli.main import main
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.envs.rules.games import GAMES
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
 from stoneworks.evaluation.settings import ArenaSettings
@@ -36,6 +42,22 @@ from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import train_run
 
 pytestmark = pytest.mark.usefixtures("hex_module")
+
+
+@pytest.fixture(scope="module")
+def hex_module(repository: Path) -> Iterator[ModuleType]:
+    """Register Hex while the tests run, as another package would."""
+    folder = str(repository / "examples")
+    sys.path.insert(0, folder)
+    sys.modules.pop("hex", None)
+    import hex as module
+
+    entry = GAMES.added("hex")
+    assert entry is not None
+    yield module
+    GAMES.remove("hex")
+    del sys.modules["hex"]
+    sys.path.remove(folder)
 
 
 # -- The rules, against OpenSpiel ----------------------------------------------------------------------------------------
@@ -202,14 +224,9 @@ def test_defaults_leave_out_the_bots_that_need_an_evaluation() -> None:
     assert playable_bots(ANCHORS, load_game("vadus")) == ANCHORS
 
 
-def test_hex_is_played_in_the_terminal_with_hints(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("hint\na1\nquit\n"))
-    with pytest.raises(SystemExit) as ended:
-        main(["play", "hex", "--size", "3"])
-    assert ended.value.code == 0
-    out = capsys.readouterr().out
+def test_hex_is_played_in_the_terminal_with_hints(run_command: Run) -> None:
+    code, out, _ = run_command("play", "hex", "--size", "3", typed="hint\na1\nquit\n")
+    assert code == 0
     assert "mcts:100 would play" in out
     assert "mcts:100 plays" in out
 
@@ -241,38 +258,26 @@ def test_the_example_runs_as_a_script(hex_module: ModuleType) -> None:
     assert done.stdout.splitlines()[-1].startswith("Black (player 0) wins by connection: ")
 
 
-NETWORK = {"channels": 4, "blocks": 1}
+#: What depends on the game has its default.
 TINY_RUNS: dict[str, dict[str, Any]] = {
     "alphazero": {
+        **tiny_runs.ALPHAZERO,
         "processes": 1,
         "positions": 60,
-        "positions_per_iteration": 30,
-        "network": NETWORK,
         "search": {"simulations": 4, "fast_simulations": 2},
-        "self_play": {"num_games": 8},
-        "learner": {"batch_size": 16, "min_window": 30},
         "matches": {"positions": 60, "num_pairs": 1, "search_opponents": ["random"], "simulations": 4},
     },
-    "ppo": {
-        "frames": 256,
-        "num_games": 8,
-        "steps_per_update": 16,
-        "minibatch_size": 64,
-        "network": NETWORK,
-        "matches": {"frames": 256, "num_pairs": 1},
-    },
+    "ppo": {**tiny_runs.PPO, "frames": 256, "opponents": {}, "matches": {"frames": 256, "num_pairs": 1}},
 }
 
 
 @pytest.mark.parametrize("algorithm", ["alphazero", "ppo"])
 def test_training_learns_hex_from_defaults_that_fit_it(algorithm: str, tmp_path: Path) -> None:
-    values = {"algorithm": algorithm, "game": "hex(size=3)", **TINY_RUNS[algorithm]}
-    config = parse_config(values, "test")
+    config = parse_config({**TINY_RUNS[algorithm], "game": "hex(size=3)"}, "test")
     result = train_run(config, tmp_path / "run")
     assert result.finished
     assert "greedy" not in config.matches.opponents
     assert "random" in config.matches.opponents
-    assert parse_config({**values, "game": "vadus(size=2)"}, "test") != config
     bot = load_bot(str(result.checkpoint), "hex(size=4)", seed=1)
     state = load_game("hex(size=4)").new_initial_state()
     while not state.is_terminal():
@@ -287,3 +292,32 @@ def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: Modul
     explanation = state.explain_result()
     assert explanation == ("2 stones connect both edges", (0, 2))
     assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5
+
+
+# -- The bench -----------------------------------------------------------------------------------------------------------
+
+
+def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:
+    hex_rows = chosen_comparisons(all_comparisons(with_training=False), r"hex\(size=11")
+    assert [row.measure for row in hex_rows] == [
+        "state steps from Python",
+        "batch steps, observation and mask",
+        "random playout actions",
+        "MCTS simulations, random playouts",
+        "Gumbel simulations, no network",
+    ]
+    assert all(row.reference is not None for row in hex_rows)
+    assert is_available(HEX)
+
+
+def test_hex_is_measured() -> None:
+    workloads = [
+        ours.state_steps("hex(size=3)"),
+        ours.batch_steps("hex(size=3)", 4),
+        ours.playout_actions("hex(size=3)"),
+        ours.mcts_simulations("hex(size=3)", 20),
+        ours.network_search_simulations("hex(size=3)", 2, 4),
+    ]
+    for workload in workloads:
+        assert workload.requires == (HEX,)
+        assert workload.play(10) >= 10

@@ -14,13 +14,13 @@ import torch
 from torch.nn import functional
 
 import stoneworks
+from processes import Run
 from stoneworks import load_bot, load_game
-from stoneworks.cli.main import main
 from stoneworks.models.checkpoint import load_checkpoint
 
 
 def test_the_command_line_trains_with_it(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run
 ) -> None:
     monkeypatch.syspath_prepend(repository / "examples")
     monkeypatch.delitem(sys.modules, "imitation", raising=False)
@@ -31,10 +31,9 @@ def test_the_command_line_trains_with_it(
         "algorithm: imitation\ngame: vadus(size=3)\ngames: 30\nteacher: greedy\nnetwork: {channels: 16, blocks: 1}\n",
         encoding="utf-8",
     )
-    with pytest.raises(SystemExit) as ended:
-        main(["train", str(config), "--folder", str(tmp_path / "run")])
-    assert ended.value.code == 0, capsys.readouterr().err
-    assert "30 games" in capsys.readouterr().out
+    code, out, err = run_command("train", str(config), "--folder", str(tmp_path / "run"))
+    assert code == 0, err
+    assert "30 games" in out
     assert "by imitation" in (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     network = load_checkpoint(tmp_path / "run" / "checkpoint").network
     game = load_game("vadus(size=3)")
@@ -49,7 +48,6 @@ def test_the_command_line_trains_with_it(
 
     resumed = stoneworks.train(str(config), tmp_path / "run", resume=True, games=32)
     assert (resumed.done, resumed.finished) == (32, True)
-    with pytest.raises(SystemExit) as ended:
-        main(["train", str(config), "--set", "teacher=nobody", "--folder", str(tmp_path / "other")])
-    assert ended.value.code == 2
-    assert "nobody" in capsys.readouterr().err
+    code, _, err = run_command("train", str(config), "--set", "teacher=nobody", "--folder", str(tmp_path / "other"))
+    assert code == 2
+    assert "nobody" in err

@@ -1,22 +1,17 @@
-"""AgileRL: the example, and all games with its PPO."""
+"""AgileRL: all games with its PPO."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("agilerl")
 
 from agilerl.algorithms import PPO
 
 
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("agilerl_ppo", "--frames", "4096")
-
-
-def test_every_game_is_played_by_its_ppo(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_is_played_by_its_ppo(game: str) -> None:
     env = example("agilerl_ppo").make_env(game)
     agent = PPO(env.single_observation_space, env.single_action_space, num_envs=env.num_envs)
     observations, info = env.reset(seed=1)

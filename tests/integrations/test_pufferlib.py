@@ -1,12 +1,11 @@
-"""PufferLib: the example, and all games as its native environment, alone and in its vectorization."""
+"""PufferLib: all games as its native environment, alone and in its vectorization."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import numpy as np
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("pufferlib")
 
@@ -17,11 +16,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.pufferlib import PufferVectorEnv, split
 
 
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("pufferlib_ppo", "--frames", "8192")
-
-
-def test_every_game_steps_as_the_vector_environment_does(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_the_vector_environment_does(game: str) -> None:
     env = example("pufferlib_ppo").make_env(game)
     expected = VectorEnv(env.num_agents, game, opponent="random", observation={"layout": "flat"})
     num_actions = env.single_action_space.n

@@ -1,13 +1,15 @@
-"""RLlib: the example, both environments in all games, and the module that masks."""
+"""RLlib: both environments in all games, and the module that masks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+
+from example_modules import example
+from handed_out import assert_nothing_changes
 
 pytest.importorskip("ray.rllib")
 
@@ -17,11 +19,7 @@ from ray.rllib.core.columns import Columns
 from stoneworks.integrations.rllib import MaskedModule, make_single_env
 
 
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("rllib_ppo", "--frames", "4096")
-
-
-def test_every_game_steps_as_a_multi_agent_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_a_multi_agent_environment(game: str) -> None:
     env = example("rllib_ppo").make_env(game)
     observations, _ = env.reset(seed=1)
     over = {"__all__": False}
@@ -46,9 +44,7 @@ def test_the_module_gives_illegal_actions_probability_0(game: str, keys: dict[st
     assert module.compute_values(batch).shape == (1,)
 
 
-def test_nothing_handed_out_changes_later(
-    example: Callable[[str], ModuleType], assert_nothing_changes: Callable[..., None]
-) -> None:
+def test_nothing_handed_out_changes_later() -> None:
     env = example("rllib_ppo").make_env("vadus(size=3)")
 
     def play() -> Iterator[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import run
+from processes import Run
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation import workers
 from stoneworks.evaluation.match import MatchResult, play_match, wilson_interval
@@ -22,6 +21,7 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.training.runs.run_folder import runs_before
+from tiny_runs import change_checkpoint
 from tools import final_matches, shipping
 from tools.checkpoint_tables import page_with_tables, shipped_tables
 from tools.final_matches import GAMES_FOLDER, FinalMatches
@@ -38,13 +38,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in which shipped checkpoints are looked for."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
     return tmp_path / "checkpoints"
-
-
-def change_checkpoint(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    file = run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    change(description)
-    file.write_text(json.dumps(description))
 
 
 def matches_of(target: Path) -> dict[str, Any]:
@@ -127,9 +120,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opponents
 
 
-def test_after_an_interruption_only_the_missing_games_are_played(
-    alphazero_run: Path, place: Path, played: list[str]
-) -> None:
+def test_after_an_interruption_missing_games_are_played(alphazero_run: Path, place: Path, played: list[str]) -> None:
     def stop(what: str, done: int, total: int) -> None:
         if done == 6:
             played.append("stop")
@@ -159,7 +150,7 @@ def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, p
     assert played == ["random", "greedy"] * 2, "another checkpoint"
 
 
-def test_games_against_an_opponent_that_has_changed_do_not_count(
+def test_games_against_a_changed_opponent_do_not_count(
     alphazero_run: Path, place: Path, tmp_path: Path, played: list[str]
 ) -> None:
     opponent = tmp_path / "opponent" / "checkpoint"
@@ -184,7 +175,7 @@ def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path)
 
 
 @pytest.mark.parametrize("other", ["nosuch(size=2)", "laido(size=3)"])
-def test_an_invalid_other_game_is_an_error_before_the_matches(
+def test_an_invalid_other_game_is_refused_first(
     alphazero_run: Path, place: Path, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
@@ -192,7 +183,7 @@ def test_an_invalid_other_game_is_an_error_before_the_matches(
         ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
 
 
-def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
+def test_final_matches_search_as_the_checkpoint_says(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
@@ -204,7 +195,7 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
             super().__init__(*arguments, **options)
             found = self._settings
             assert found.guide is not None
-            settings.append((found.discount, found.guide._parameter, found.guide_weight))
+            settings.append((found.discount, found.guide._num_playouts, found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
@@ -223,7 +214,7 @@ def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, pla
     assert "\n| `vadus` | vadus(size=3) | 2 | " in shipped_tables()
 
 
-def test_an_existing_checkpoint_is_replaced_only_by_a_complete_one(
+def test_only_a_complete_checkpoint_replaces_another(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object) -> str:
@@ -240,7 +231,7 @@ def test_an_existing_checkpoint_is_replaced_only_by_a_complete_one(
     assert "\nnew\n" in (target / "README.md").read_text()
 
 
-def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
+def test_an_invalid_checkpoint_is_not_shipped(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):
@@ -297,13 +288,11 @@ def test_damaged_information_about_earlier_runs_is_an_error(finished_run: Path, 
             runs_before(training | {"earlier_runs": earlier_runs, "algorithm": algorithm}, "a checkpoint")
 
 
-def test_ship_is_a_command(alphazero_run: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ship_is_a_command(alphazero_run: Path, place: Path, run_command: Run) -> None:
     options = ["--pairs", "1", "--policy-opponent", "random", "--search-opponent", "random", "--simulations", "2"]
-    options += ["--workers", "1"]
-    with pytest.raises(SystemExit) as leaving:
-        run(app, [str(alphazero_run), "--as", "vadus", *options, "--weaknesses", "Many."])
-    assert leaving.value.code == 0
-    assert capsys.readouterr().out == f"the checkpoint is {place / 'vadus'}\n"
+    options += ["--workers", "1", "--weaknesses", "Many."]
+    code, out, _ = run_command(str(alphazero_run), "--as", "vadus", *options, app=app)
+    assert (code, out) == (0, f"the checkpoint is {place / 'vadus'}\n")
     assert "\nMany.\n" in (place / "vadus" / "README.md").read_text()
 
 

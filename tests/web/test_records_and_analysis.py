@@ -114,6 +114,13 @@ def test_an_analysis_covers_the_legal_actions(post: Any, bot: str) -> None:
         assert -1 <= found["value"] <= 1
 
 
+def test_a_proven_result_comes_with_the_line_to_the_end(post: Any) -> None:
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3", "pass"], bot="mcts:100")
+    assert (found["proven"], found["line"], found["line_ends_game"]) == (1, ["pass"], True)
+    found = post("analyze", game="laido(size=3)", actions=["c3", "b3"], bot="greedy")
+    assert (found["proven"], found["line_ends_game"]) == (None, False)
+
+
 def test_values_of_a_game_are_player_0s_and_end_with_the_result(post: Any) -> None:
     # Black's single stone is worth -1, White has none: White wins by hills, and a pass of Black ends the game.
     actions = ["b2", "pass", "pass"]

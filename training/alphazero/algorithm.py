@@ -82,9 +82,9 @@ class State(Document):
         where = f"{checkpoint.folder}: training"
         state: State = cls.parse({name: training[name] for name in cls.model_fields if name in training}, where)
         added, total = state.positions_by_game, training["positions"]
-        if set(added) != set(config.shares()) or sum(added.values()) != total:
+        if set(added) != set(config.shares(0)) or sum(added.values()) != total:
             raise CheckpointError(
-                f"{where}: positions_by_game must be those of {', '.join(config.shares())} with a sum of {total}, got {added}"
+                f"{where}: positions_by_game must be those of {', '.join(config.shares(0))} with a sum of {total}, got {added}"
             )
         return state
 
@@ -153,7 +153,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self.games += len(played)
         self.iterations += 1
         played_by = time.perf_counter()
-        losses = self._learn(self._num_steps_due(self.done))
+        losses = self._learn()
         source.update(self.network.playing_state_dict(), self.progress)
         end = time.perf_counter()
         self._cluster = source.status()
@@ -179,14 +179,10 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             return OwnSelfPlay(self.network, self.config, seed, self.progress)
         return SelfPlayProcesses(self.network, self.config, seed, number, self.progress)
 
-    def _num_steps_due(self, num_positions: int) -> int:
-        """Return the number of gradient steps for a number of positions."""
-        settings = self.config.learner
-        return int(num_positions * settings.samples_per_position / settings.batch_size)
-
-    def _learn(self, due: int) -> Losses | None:
-        """Take gradient steps up to the number ``due``; return the mean losses, or None without any step."""
-        steps = []
+    def _learn(self) -> Losses | None:
+        """Take the gradient steps that are due for the positions so far; return the mean losses, or None without any step."""
+        settings, steps = self.config.learner, []
+        due = int(self.done * settings.samples_per_position / settings.batch_size)
         with torch_threads(self.config.learner_threads or self.config.threads):
             while self.learner.num_steps < due:
                 steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
@@ -208,21 +204,17 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         names = [("policy", name) for name in settings.opponents]
         names += [(searcher, name) for name in settings.search_opponents]
         for number, (player, opponent) in enumerate(names):
-            bot: Bot
-            if player == "policy":
-                bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
-            else:
-                bot = self._search_bot(player)
+            bot = self._search_bot(player) if player == searcher else self._policy_bot()
             yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
 
-    def _search_bot(self, name: str) -> SearchBot:
-        return SearchBot(
-            make_evaluator(self.network, self.config),
-            self.game,
-            simulations=self.config.matches.simulations,
-            settings=playing_settings(self.play, self.game, self.config.network.sees_features),
-            name=name,
-        )
+    def _policy_bot(self) -> Bot:
+        return PolicyBot(self.network, self.game, deterministic=True, name="policy")
+
+    def _search_bot(self, name: str) -> Bot:
+        evaluator = make_evaluator(self.network, self.config)
+        settings = playing_settings(self.play, self.game, self.config.network.sees_features)
+        simulations = self.config.matches.simulations
+        return SearchBot(evaluator, self.game, simulations=simulations, settings=settings, name=name)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""

@@ -17,6 +17,7 @@ from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchPolicy
 from stoneworks.models.search.puct import PUCT
 from stoneworks.training.runs.algorithms import Device, GameString, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.schedule import Schedule, progress_points, value_at
 
 #: Observation planes with the stones of both players; games without them have no final board as a training target.
 FINAL_BOARD_PLANES = ("own_stones", "opponent_stones")
@@ -32,16 +33,15 @@ class SearchConfig(Document):
 
     Attributes:
         policy: search policy, ``gumbel`` or ``puct``.
-        simulations: simulations of a full search, which provides training targets.
+        simulations: simulations of a full search, which provides training targets; a schedule.
         fast_simulations: simulations of a fast search, which only chooses an action (playout cap randomization: Wu,
-            Accelerating self-play learning in Go, 2019, section 3.1).
+            Accelerating self-play learning in Go, 2019, section 3.1); a schedule.
         full_share: share of full searches.
         max_considered: number of root actions that a Gumbel search considers.
         value_scale: weight of values in a Gumbel search (see :class:`stoneworks.models.search.gumbel.Gumbel`).
         guide: evaluation of leaves in addition to the network, which is untrained at first: ``evaluation``, the
             hand-written evaluation of the game with its fitted scale; ``playouts``, random playouts; or ``none``.
-        guide_weight: initial weight of the guide, in [0, 1]; the network has the rest.
-        guide_share: share of the run over which the weight of the guide decreases linearly to 0.
+        guide_weight: weight of the guide, in [0, 1]; the network has the rest; a schedule.
         teacher_share: share of the run, at its start, in which the one-turn search of the greedy bot plays instead of the
             search with the network; the game needs an evaluation.
         guide_playouts: random playouts per leaf, for ``guide: playouts``.
@@ -53,24 +53,19 @@ class SearchConfig(Document):
     """
 
     policy: Literal["gumbel", "puct"] = "gumbel"
-    simulations: Int = Field(32, ge=2)
-    fast_simulations: Int = Field(8, ge=1)
+    simulations: Schedule[Annotated[Int, Field(ge=2)]] = 32
+    fast_simulations: Schedule[Annotated[Int, Field(ge=1)]] = 8
     full_share: float = Field(0.3, gt=0, le=1)
     max_considered: Int = Field(16, ge=2)
     value_scale: float = Field(0.2, gt=0)
     guide: GuideName = "evaluation"
-    guide_weight: float = Field(1.0, ge=0, le=1)
-    guide_share: float = Field(0.4, ge=0, le=1)
+    guide_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
     teacher_share: float = Field(0.0, ge=0, le=1)
     guide_playouts: Int = Field(4, ge=1)
     discount: float = Field(1.0, gt=0, le=1)
     solve: bool = True
     exploration: float = Field(1.25, gt=0)
     noise_concentration: float = Field(0.15, gt=0)
-
-    def guide_weight_at(self, progress: float) -> float:
-        """Return the weight of the guide when the share ``progress`` of the run is done."""
-        return self.guide_weight * max(0.0, 1 - progress / self.guide_share) if self.guide_share > 0 else 0.0
 
     def search_policy(self) -> SearchPolicy:
         """Return the search policy, with exploration."""
@@ -121,11 +116,11 @@ class LearnerConfig(Document):
         window_share: share of all positions so far that is used for training, the newest ones, but at least
         ``min_window``.
         min_window: minimum number of positions of the window.
-        learning_rate: initial learning rate of AdamW, after the warm-up.
-        final_learning_rate: final learning rate; the schedule is half a cosine.
+        learning_rate: learning rate of AdamW, after the warm-up; a schedule.
         warm_up_steps: gradient steps over which the learning rate increases from 0.
         weight_decay: weight decay of AdamW.
-        ema_decay: decay per gradient step of the moving average of the weights, which is used in self-play and matches.
+        ema_decay: decay per gradient step of the moving average of the weights, which is used in self-play and matches; a
+            schedule.
         max_gradient_norm: gradient clipping threshold.
         value_weight: weight of the value loss relative to the policy loss.
         search_value_share: share of the search value in the value target; the rest is the result of the game.
@@ -138,11 +133,10 @@ class LearnerConfig(Document):
     buffer_bytes: Int = Field(500_000_000, ge=1)
     window_share: float = Field(0.5, gt=0, le=1)
     min_window: Int = Field(20_000, ge=1)
-    learning_rate: float = Field(2e-3, gt=0)
-    final_learning_rate: float = Field(1e-4, gt=0)
+    learning_rate: Schedule[Annotated[float, Field(gt=0)]] = ((0.0, 2e-3), (1.0, 1e-4))
     warm_up_steps: Int = Field(50, ge=0)
     weight_decay: float = Field(1e-4, ge=0)
-    ema_decay: float = Field(0.99, ge=0, lt=1)
+    ema_decay: Schedule[Annotated[float, Field(ge=0, lt=1)]] = 0.99
     max_gradient_norm: float = Field(1.0, gt=0)
     value_weight: float = Field(1.0, gt=0)
     search_value_share: float = Field(0.3, ge=0, le=1)
@@ -171,13 +165,19 @@ def _check_cluster(value: str) -> str:
     return value
 
 
+def _normalized(shares: Mapping[str, float]) -> dict[str, float]:
+    total = sum(shares.values())
+    return {game: share / total for game, share in shares.items()}
+
+
 class AlphaZeroConfig(RunConfig):
     """A run of AlphaZero self-play. Only positions with a full search are counted as training positions.
 
     Attributes:
         game: the game string; the checkpoint, the matches and the network's architecture are for this game.
         games: share of training positions by game string, for self-play of several games with one network, e.g. several
-            board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum.
+            board sizes; ``game`` must be one of them. Empty for ``game`` alone. Shares are relative to their sum; each is a
+            schedule.
         positions: total number of training positions. The run ends with complete games, so there may be a few more.
         positions_per_iteration: new positions per iteration, which ends with gradient steps and a new acting network.
         processes: number of self-play processes in addition to the learner; 0 to alternate in one process; -1 to choose
@@ -214,7 +214,7 @@ class AlphaZeroConfig(RunConfig):
 
     algorithm: Literal["alphazero"] = "alphazero"
     positions: Int = Field(ge=1)
-    games: dict[GameString, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    games: dict[GameString, Schedule[Annotated[float, Field(ge=0)]]] = Field(default_factory=dict)
     positions_per_iteration: Int = Field(2048, ge=1)
     processes: Int = Field(-1, ge=-1)
     cluster: Annotated[str, AfterValidator(_check_cluster)] = ""
@@ -228,11 +228,18 @@ class AlphaZeroConfig(RunConfig):
     learner: LearnerConfig = LearnerConfig()
     matches: MatchesConfig = MatchesConfig()
 
-    def shares(self) -> dict[str, float]:
-        """Return the share of the training positions of each game, by canonical game string; the sum is 1."""
-        games = self.games or {self.game: 1.0}
-        total = sum(games.values())
-        return {str(load_game(game)): share / total for game, share in games.items()}
+    def shares(self, progress: float) -> dict[str, float]:
+        """Return the share of new training positions of each game, by canonical game string; the sum is 1.
+
+        ``progress`` is the completed fraction of the run, in [0, 1].
+        """
+        shares = {str(load_game(game)): value_at(share, progress) for game, share in self.games.items()}
+        return _normalized(shares or {str(load_game(self.game)): 1.0})
+
+    def largest_shares(self) -> dict[str, float]:
+        """Return the largest share of each game during the run, relative to their sum."""
+        shares = [self.shares(progress) for progress in progress_points(*self.games.values())]
+        return _normalized({game: max(each[game] for each in shares) for game in shares[0]})
 
     def bot_names(self) -> Iterable[str]:
         """See :meth:`RunConfig.bot_names`."""
@@ -246,39 +253,34 @@ class AlphaZeroConfig(RunConfig):
 
     @model_validator(mode="after")
     def _check_values(self) -> AlphaZeroConfig:
+        """Check values that depend on each other or on the game."""
         game, search = load_game(self.game), self.search
-        self._check_games(game)
+        games = [load_game(name) for name in self.games]
+        names, shares = list(map(str, games)), self.games.values()
+        of_game = Architecture.of_game(game, self.network)
+        fits = all(type(one) is type(game) and Architecture.of_game(one, self.network) == of_game for one in games)
+        is_played = all(any(value_at(share, at) for share in shares) for at in progress_points(*shares))
         if not network_entry(self.network.kind).win_draw_loss:
             kinds = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
         most, fast, teacher = search.simulations, search.fast_simulations, search.teacher_share
+        is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
         evaluated, weight = has_evaluation(game), self.learner.final_board_weight
         guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
-        no_planes = f"0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
+        no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
         no_evaluation = f": {game} has no evaluation"
-        # Values that depend on each other or on the game.
         for key, value, is_valid, allowed in (
-            ("search.fast_simulations", fast, fast <= most, f"at most search.simulations, {most}"),
-            ("processes", self.processes, not self.cluster or self.processes != 0, "-1 or >= 1 with a cluster"),
+            ("games", names, fits, f"be {game.name} with the planes of {game}"),
+            ("games", names, not names or str(game) in names, f"contain game, {game}"),
+            ("games", names, len(set(names)) == len(names), "be different"),
+            ("games", self.games, not names or is_played, "have a share above 0 at any time"),
+            ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
+            ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            ("search.guide", search.guide, search.guide in guides, f"playouts or none{no_evaluation}"),
-            ("play.guide", self.play.guide, self.play.guide in guides, f"playouts or none{no_evaluation}"),
-            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"0{no_evaluation}"),
+            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_evaluation}"),
+            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_evaluation}"),
+            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_evaluation}"),
         ):
             if not is_valid:
-                raise ValueError(f"{key} must be {allowed}, got {value!r}")
+                raise ValueError(f"{key} must {allowed}, got {value!r}")
         return self
-
-    def _check_games(self, game: Game) -> None:
-        """Raise ``ValueError`` if ``games`` cannot be played by one network or lack ``game``."""
-        architecture = Architecture.of_game(game, self.network)
-        names = []
-        for name in self.games:
-            other = load_game(name)
-            if type(other) is not type(game) or Architecture.of_game(other, self.network) != architecture:
-                raise ValueError(f"games must be {game.name} with the planes of {game}, got {name!r}")
-            names.append(str(other))
-        if names and str(game) not in names:
-            raise ValueError(f"games must contain game, {game}, got {', '.join(names)}")
-        if len(set(names)) < len(names):
-            raise ValueError(f"games must be different, got {', '.join(self.games)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, FinalBoardHead, final_board_loss
 from stoneworks.training.alphazero.positions import TrainingBatch
 from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.schedule import value_at
 
 with require_extra("train", "training runs"):
     import torch
@@ -74,15 +74,13 @@ class Learner:
         others = [weights for weights in network.parameters() if weights.ndim <= 1]
         self._optimizer = torch.optim.AdamW(
             [{"params": decayed, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
-            lr=config.learning_rate,
+            lr=value_at(config.learning_rate, 0),
         )
 
     def learning_rate(self, progress: float) -> float:
-        """Return the learning rate at ``progress`` in [0, 1]: linear warm-up, then a cosine schedule."""
-        config = self._config
-        share = (1 + math.cos(math.pi * min(1.0, progress))) / 2
-        rate = config.final_learning_rate + share * (config.learning_rate - config.final_learning_rate)
-        return rate * min(1.0, (self.num_steps + 1) / max(1, config.warm_up_steps))
+        """Return the learning rate at ``progress`` in [0, 1]: linear warm-up, then the schedule."""
+        rate = value_at(self._config.learning_rate, progress)
+        return rate * min(1.0, (self.num_steps + 1) / max(1, self._config.warm_up_steps))
 
     def step(self, batch: TrainingBatch, progress: float) -> Losses:
         """Take one gradient step."""
@@ -110,7 +108,7 @@ class Learner:
         self._optimizer.step()
         self.num_steps += 1
         # A smaller decay for the first steps, so that the average does not retain the initial weights for too long.
-        decay = min(self._config.ema_decay, self.num_steps / (self.num_steps + 10))
+        decay = min(value_at(self._config.ema_decay, progress), self.num_steps / (self.num_steps + 10))
         with torch.no_grad():
             for average, weights in zip(
                 self.acting_network.state_dict().values(), self.network.state_dict().values(), strict=True

@@ -39,7 +39,11 @@ class Clocks:
 
 
 class MixedSelfPlay:
-    """Plays the games of ``config.shares()``; each step is taken in the game that lacks most of its share of positions."""
+    """Plays the games of ``config.shares``; each step is taken in the game that lacks most positions of its share.
+
+    Attributes:
+        parts: self-play by game string.
+    """
 
     def __init__(self, evaluate: Evaluate, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
         """Begin the concurrent games: ``config.self_play.num_games`` of the game with the largest share.
@@ -47,37 +51,42 @@ class MixedSelfPlay:
         The others have fewer in proportion to their shares, but at least ``MIN_GAMES`` if the first has: with as many, the
         games of a small share would take most of a run until the first of them end.
         """
-        shares = config.shares()
+        shares = config.largest_shares()
         largest = max(shares.values())
         most = config.self_play.num_games
         seeds = [seed] if len(shares) == 1 else seed.spawn(len(shares))
-        self._parts = [
-            (
-                share,
-                SelfPlay(
-                    load_game(game),
-                    evaluate,
-                    config,
-                    own_seed,
-                    num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
-                ),
+        self._config = config
+        self._shares = config.shares(0)
+        self._due = dict.fromkeys(shares, 0.0)
+        self.parts = {
+            game: SelfPlay(
+                load_game(game),
+                evaluate,
+                config,
+                own_seed,
+                num_games=min(most, max(MIN_GAMES, round(most * share / largest))),
             )
             for (game, share), own_seed in zip(shares.items(), seeds, strict=True)
-        ]
+        }
 
     def set_progress(self, progress: float) -> None:
-        """Set the guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
-        for _, self_play in self._parts:
+        """Set what changes with ``progress``, the completed fraction of the run in [0, 1]."""
+        self._shares = self._config.shares(progress)
+        for self_play in self.parts.values():
             self_play.set_progress(progress)
 
     def step(self) -> tuple[list[PlayedGame], Clocks]:
         """Play one action in each game of one part; return the finished games, and the time and counts of this step."""
-        _, self_play = min(self._parts, key=lambda part: part[1].num_positions / part[0])
-        search = self_play.search
+        game = max(self.parts, key=lambda game: (self._due[game], self._shares[game]))
+        self_play, search = self.parts[game], self.parts[game].search
+        num_positions = self_play.num_positions
         before = search.network_seconds, search.search_seconds, search.num_simulations_done
         begin = time.perf_counter()
         played = self_play.step()
         seconds = time.perf_counter() - begin
+        num_positions = self_play.num_positions - num_positions
+        for name, share in self._shares.items():
+            self._due[name] += num_positions * (share - (name == game))
         in_network, in_search = search.network_seconds - before[0], search.search_seconds - before[1]
         other, num_simulations = seconds - in_network - in_search, search.num_simulations_done - before[2]
         return played, Clocks(in_network, in_search, other, num_simulations)

@@ -140,7 +140,7 @@ class ReplayBuffer:
 
 
 class ReplayBuffers:
-    """Stores the positions of self-play games and draws training batches, each from one game, in proportion to its share."""
+    """Stores the positions of self-play games and draws training batches, each from one game, in proportion to its window."""
 
     def __init__(self, folder: Path, config: AlphaZeroConfig, num_added: Mapping[str, int]) -> None:
         """Open the buffers.
@@ -154,7 +154,7 @@ class ReplayBuffers:
             CheckpointError: see :class:`ReplayBuffer`.
         """
         self._settings = config.learner
-        self._shares = config.shares()
+        self._shares = config.largest_shares()
         self._buffers: dict[str, ReplayBuffer] = {}
         self._makers: dict[str, BatchMaker] = {}
         for name, share in self._shares.items():
@@ -188,9 +188,16 @@ class ReplayBuffers:
 
     def make_batch(self, generator: np.random.Generator) -> TrainingBatch:
         """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration."""
-        names = [name for name, buffer in self._buffers.items() if len(buffer)]
-        shares = np.array([self._shares[name] for name in names])
-        name = names[0] if len(names) == 1 else names[generator.choice(len(names), p=shares / shares.sum())]
+        names = list(self._buffers)
+        windows = [self._window(name) for name in names]
+        name = names[0]
+        if len(names) > 1:
+            name = names[generator.choice(len(names), p=np.array(windows) / sum(windows))]
+        positions = self._buffers[name].sample(self._settings.batch_size, self._window(name), generator)
+        return self._makers[name].make(positions, generator)
+
+    def _window(self, name: str) -> int:
+        """Return the number of the newest positions of a game that are used for training."""
         settings, buffer = self._settings, self._buffers[name]
-        window = max(1, int(settings.min_window * self._shares[name]), int(settings.window_share * buffer.num_added))
-        return self._makers[name].make(buffer.sample(settings.batch_size, window, generator), generator)
+        smallest = int(settings.min_window * self._shares[name])
+        return min(len(buffer), max(1, smallest, int(settings.window_share * buffer.num_added)))

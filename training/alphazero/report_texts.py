@@ -40,9 +40,7 @@ _SPEEDS = {
     "positions per second": {"positions_per_second": "positions"},
     "simulations per second": {"simulations_per_second": "simulations"},
 }
-_TIMES = {
-    "time of all processes": {"network_share": "network", "search_share": "search", "learning_share": "learning"},
-}
+_TIMES = {"time of all processes": {"network_share": "network", "search_share": "search", "learning_share": "learning"}}
 
 TEXTS = ReportTexts(
     title="AlphaZero",

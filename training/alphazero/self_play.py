@@ -17,6 +17,7 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig, has_final_boar
 from stoneworks.training.alphazero.final_board import FINAL_BOARD, final_board
 from stoneworks.training.alphazero.positions import make_positions, position_dtype
 from stoneworks.training.alphazero.teacher import Teacher
+from stoneworks.training.runs.schedule import progress_points, value_at
 
 
 def apply_actions(board: BoardArray, states: StateArray, actions: Int64s) -> None:
@@ -50,6 +51,8 @@ class SelfPlay:
     Attributes:
         search: the search, with its timers.
         num_positions: number of training positions so far, those of unfinished games included.
+        simulations: simulations of a full search at this time.
+        fast_simulations: simulations of a fast search at this time.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class SelfPlay:
         num_games: int | None = None,
     ) -> None:
         num_games = config.self_play.num_games if num_games is None else num_games
+        simulations = config.search.simulations
         self.search = NetworkSearch(
             game,
             evaluate,
@@ -73,7 +77,7 @@ class SelfPlay:
                 features=config.network.sees_features,
             ),
             max_games=num_games,
-            max_simulations=config.search.simulations,
+            max_simulations=max(round(value_at(simulations, at)) for at in progress_points(simulations)),
         )
         self.num_positions = 0
         self.generator = np.random.default_rng(seed)
@@ -92,9 +96,12 @@ class SelfPlay:
         self.set_progress(0.0)
 
     def set_progress(self, progress: float) -> None:
-        """Set teacher and guide weight for ``progress``, the completed fraction of the run in [0, 1]."""
-        self._is_taught = progress < self._config.search.teacher_share
-        self.search.guide_weight = self._config.search.guide_weight_at(progress)
+        """Set what changes with ``progress``, the completed fraction of the run in [0, 1]: teacher, guide, simulations."""
+        settings = self._config.search
+        self._is_taught = progress < settings.teacher_share
+        self.search.guide_weight = value_at(settings.guide_weight, progress)
+        self.simulations = round(value_at(settings.simulations, progress))
+        self.fast_simulations = round(value_at(settings.fast_simulations, progress))
 
     def step(self) -> list[PlayedGame]:
         """Play one action in each game and return the finished games; new games replace them."""
@@ -116,9 +123,8 @@ class SelfPlay:
         """Return whether the positions are used for training, and the result of the search."""
         if self._is_taught:
             return True, self._teacher.run(self._states)
-        settings = self._config.search
-        full = bool(self.generator.random() < settings.full_share)
-        simulations = settings.simulations if full else settings.fast_simulations
+        full = bool(self.generator.random() < self._config.search.full_share)
+        simulations = self.simulations if full else self.fast_simulations
         return full, self.search.run(self._states, simulations, self.generator)
 
     def _draw_by_visits(self, visits: npt.NDArray[np.int32], best: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

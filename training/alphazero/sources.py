@@ -95,21 +95,22 @@ def make_evaluator(network: BoardNetwork, config: AlphaZeroConfig) -> Evaluator:
 
 
 class SelfPlayWorker:
-    """Self-play with its own copy of the network: the code of each self-play process and of each actor of a cluster."""
+    """Self-play in one process: this one, a self-play process, or an actor of a cluster, each with its own network.
 
-    def __init__(self, architecture: Architecture, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
+    Attributes:
+        step: plays one action in each game (see :meth:`MixedSelfPlay.step`).
+    """
+
+    def __init__(self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence) -> None:
         torch.set_num_threads(config.threads)
-        self._evaluator = make_evaluator(make_network(architecture), config)
+        self._evaluator = make_evaluator(network, config)
         self._self_play = MixedSelfPlay(self._evaluator, config, seed)
+        self.step = self._self_play.step
 
-    def load(self, weights: Mapping[str, npt.NDArray[np.float32]], progress: float) -> None:
+    def load(self, weights: Mapping[str, Tensor | npt.NDArray[np.float32]], progress: float) -> None:
         """Load weights and set ``progress`` (see :meth:`GameSource.update`)."""
-        self._evaluator.load_weights({name: torch.from_numpy(array) for name, array in weights.items()})
+        self._evaluator.load_weights({name: torch.as_tensor(values) for name, values in weights.items()})
         self._self_play.set_progress(progress)
-
-    def step(self) -> tuple[list[PlayedGame], Clocks]:
-        """Play one action in each game; return the finished games, and the time and counts of this step."""
-        return self._self_play.step()
 
 
 class OwnSelfPlay(GameSource):
@@ -119,17 +120,15 @@ class OwnSelfPlay(GameSource):
         self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
     ) -> None:
         self.clocks = Clocks()
-        self._evaluator = make_evaluator(network, config)
-        self._self_play = MixedSelfPlay(self._evaluator, config, seed)
-        self._self_play.set_progress(progress)
+        self._worker = SelfPlayWorker(network, config, seed)
+        self.update(network.playing_state_dict(), progress)
 
     def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
-        return self._self_play.step()
+        return self._worker.step()
 
     def update(self, weights: Mapping[str, Tensor], progress: float) -> None:
         """See :meth:`GameSource.update`."""
-        self._evaluator.load_weights(weights)
-        self._self_play.set_progress(progress)
+        self._worker.load(weights, progress)
 
     def close(self) -> None:
         """Do nothing."""
@@ -215,7 +214,7 @@ def _play_for_ever(
     exit_with_parent()
     try:
         add_entries(entries)
-        worker = SelfPlayWorker(architecture, config, seed)
+        worker = SelfPlayWorker(make_network(architecture), config, seed)
         worker.load(*weights.get())
         waiting: list[PlayedGame] = []
         clocks = Clocks()

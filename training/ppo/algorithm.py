@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.vector import SavedGames, VectorEnv
 from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.checkpoint import Checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
@@ -24,6 +25,7 @@ from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.sb3_policy import BoardPolicy
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import find_device
+from stoneworks.training.runs.schedule import value_at
 
 with require_extra("train", "training runs"):
     import torch
@@ -111,9 +113,8 @@ class PPO(Algorithm[PPOConfig]):
 
     def _learning_rate(self, remaining: float) -> float:
         # ``remaining`` is that of a call of ``learn``, which is only an update.
-        start, end = self.config.learning_rate, self.config.final_learning_rate
         frames = self.model.num_timesteps if hasattr(self, "model") else 0
-        return end + (start - end) * max(1.0 - frames / self.config.frames, 0.0)
+        return value_at(self.config.learning_rate, frames / self.config.frames)
 
     def pairings(self) -> Iterator[Pairing]:
         """Yield the matches of the policy."""
@@ -152,10 +153,7 @@ class PPO(Algorithm[PPOConfig]):
 
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
-        updates = checkpoint.training["updates"]
-        if type(updates) is not int or updates < 0:
-            raise CheckpointError(f"{checkpoint.folder}: training: updates must be an integer >= 0, got {updates!r}")
-        self.updates = updates
+        self.updates = check_integer("training.updates", checkpoint.training["updates"], 0)
         self.model.num_timesteps = self.done
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.pool.load_state(_part(tensors, "opponents"), self.games)

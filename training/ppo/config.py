@@ -12,6 +12,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.models.architecture import NetworkConfig, ResidualConfig
 from stoneworks.models.bots.loading import playable_bots
 from stoneworks.training.runs.algorithms import Device, Int, MatchSettings, RunConfig
+from stoneworks.training.runs.schedule import Schedule
 
 #: Name prefix of past policies among the opponents.
 PAST = "past-"
@@ -80,8 +81,7 @@ class PPOConfig(RunConfig):
         steps_per_update: actions of the learner per game and update.
         minibatch_size: frames per gradient step.
         epochs: passes over the frames per update.
-        learning_rate: initial learning rate of Adam.
-        final_learning_rate: final learning rate; it changes linearly.
+        learning_rate: learning rate of Adam; a schedule.
         discount: discount factor per action.
         gae_lambda: lambda of generalized advantage estimation (Schulman et al., 2016).
         clip_range: clipping range of the probability ratio (Schulman et al., 2017).
@@ -104,8 +104,7 @@ class PPOConfig(RunConfig):
     steps_per_update: Int = Field(32, ge=1)
     minibatch_size: Int = Field(512, ge=2)
     epochs: Int = Field(2, ge=1)
-    learning_rate: float = Field(1e-3, gt=0)
-    final_learning_rate: float = Field(1e-4, gt=0)
+    learning_rate: Schedule[Annotated[float, Field(gt=0)]] = ((0.0, 1e-3), (1.0, 1e-4))
     discount: float = Field(1.0, gt=0, le=1)
     gae_lambda: float = Field(0.95, ge=0, le=1)
     clip_range: float = Field(0.2, gt=0)

@@ -25,10 +25,6 @@ def kind_of_opponent(name: str) -> str:
     return "past" if name.startswith(PAST) else name
 
 
-def _updates_of(past_self: str) -> int:
-    return int(past_self.removeprefix(PAST))
-
-
 class OpponentPool:
     """Pool of the learner's opponents, which are replaced before every update.
 
@@ -51,13 +47,12 @@ class OpponentPool:
         self._game = game
         self._config = config
         self._learner = learner
-        self._players: dict[str, PolicyBot | _ReplaceableBot] = {}
-        if config.latest:
-            self._players["latest"] = PolicyBot(learner, game)
-        self._shares = {"latest": config.latest, "random": config.random, "greedy": config.greedy, **config.bots}
-        for name, share in self._shares.items():
-            if share and name != "latest":
-                self._players[name] = self._loaded(name)
+        shares = {"latest": config.latest, "random": config.random, "greedy": config.greedy, **config.bots}
+        self._shares = {name: share for name, share in shares.items() if share}
+        self._bots = {
+            name: PolicyBot(learner, game) if name == "latest" else self._loaded(name) for name in self._shares
+        }
+        self._past: dict[int, PolicyBot] = {}  # by their numbers of updates, in this order
 
     def begin_update(self, update: int, seeds: np.random.SeedSequence, env: VectorEnv) -> None:
         """Store the current policy if one is due, sample the past policies that play, and set the opponents of ``env``.
@@ -67,39 +62,45 @@ class OpponentPool:
             seeds: seeds of all randomness until the next update.
             env: the training environment.
         """
-        self._add_past_self(update)
-        self._drop_past_selves(update, playing=set(env.opponent_names))
+        interval = self._interval(update)
+        # If the share of the latest policy is 0, the first update needs another opponent: the untrained policy.
+        if self._config.past and update % interval == 0 and update not in self._past:
+            self._add(update, self._learner.state_dict())
+        playing = set(env.opponent_names)
+        self._past = {of: past for of, past in self._past.items() if of % interval == 0 or past.name in playing}
         generator = np.random.default_rng(seeds)
-        kept = [name for name in self._past_selves() if self._is_kept(name, update)]
+        kept = [past.name for of, past in self._past.items() if of % interval == 0]
         number = min(self._config.past_selves_at_once, len(kept)) if self._config.past else 0
-        drawn = sorted(generator.choice(kept, number, replace=False).tolist()) if number else []
-        shares = {name: self._shares[name] for name in self._players if not name.startswith(PAST)}
-        shares |= {name: self._config.past / number if name in drawn else 0.0 for name in self._past_selves()}
-        for name in shares:
-            player, seed = self._players[name], int(generator.integers(2**31))
+        drawn = generator.choice(kept, number, replace=False).tolist() if number else []
+        past_shares = {
+            past.name: self._config.past / number if past.name in drawn else 0.0 for past in self._past.values()
+        }
+        shares, players = self._shares | past_shares, self._players()
+        for name, player in players.items():
+            seed = int(generator.integers(2**31))
             if isinstance(player, PolicyBot):
                 player.reseed(seed)
             else:
                 player.replace(load_bot(name, self._game, seed=seed))
-        env.set_opponents(shares, self._players)
+        env.set_opponents(shares, players)
 
     def state(self) -> dict[str, Tensor]:
         """Return the weights of the past policies; keys have the form ``<policy name>/<parameter name>``."""
         return {
-            f"{name}/{key}": tensor
-            for name in self._past_selves()
-            for key, tensor in self._network(name).state_dict().items()
+            f"{past.name}/{key}": tensor
+            for past in self._past.values()
+            for key, tensor in past.network.state_dict().items()
         }
 
     def load_state(self, state: Mapping[str, Tensor], env: VectorEnv) -> None:
         """Restore the pool from ``state`` and set the opponents of ``env``, so that its games continue against them."""
-        weights: dict[str, dict[str, Tensor]] = {}
+        weights: dict[int, dict[str, Tensor]] = {}
         for key, tensor in state.items():
             name, _, inner = key.partition("/")
-            weights.setdefault(name, {})[inner] = tensor
-        for name, tensors in weights.items():
-            self._add(name, tensors)
-        env.set_opponents(dict.fromkeys(self._players, 1.0), self._players)
+            weights.setdefault(int(name.removeprefix(PAST)), {})[inner] = tensor
+        for update, tensors in sorted(weights.items()):
+            self._add(update, tensors)
+        env.set_opponents(dict.fromkeys(self._players(), 1.0), self._players())
 
     def _loaded(self, name: str) -> PolicyBot | _ReplaceableBot:
         bot = load_bot(name, self._game)
@@ -108,13 +109,8 @@ class OpponentPool:
             raise ConfigError(f"opponents.bots must be able to play many games at once, got {name!r}")
         return bot if isinstance(bot, PolicyBot) else _ReplaceableBot(bot)
 
-    def _past_selves(self) -> list[str]:
-        return sorted((name for name in self._players if name.startswith(PAST)), key=_updates_of)
-
-    def _network(self, name: str) -> BoardNetwork:
-        player = self._players[name]
-        assert isinstance(player, PolicyBot)
-        return player.network
+    def _players(self) -> dict[str, PolicyBot | _ReplaceableBot]:
+        return {**self._bots, **{past.name: past for past in self._past.values()}}
 
     def _interval(self, update: int) -> int:
         """Return the number of updates between stored policies, doubled until at most the maximum number is stored."""
@@ -123,27 +119,13 @@ class OpponentPool:
             interval *= 2
         return interval
 
-    def _is_kept(self, name: str, update: int) -> bool:
-        return _updates_of(name) % self._interval(update) == 0
-
-    def _add_past_self(self, update: int) -> None:
-        # If the share of the latest policy is 0, the first update needs another opponent: the untrained policy.
-        name = f"{PAST}{update}"
-        if self._config.past and self._is_kept(name, update) and name not in self._players:
-            self._add(name, self._learner.state_dict())
-
-    def _add(self, name: str, weights: Mapping[str, Tensor]) -> None:
+    def _add(self, update: int, weights: Mapping[str, Tensor]) -> None:
         network = make_network(self._learner.architecture)
         network.load_state_dict({key: tensor.detach().clone() for key, tensor in weights.items()})
         network.eval()
         for parameter in network.parameters():
             parameter.requires_grad_(False)
-        self._players[name] = PolicyBot(network, self._game, name=name)
-
-    def _drop_past_selves(self, update: int, playing: set[str]) -> None:
-        for name in self._past_selves():
-            if not self._is_kept(name, update) and name not in playing:
-                del self._players[name]
+        self._past[update] = PolicyBot(network, self._game, name=f"{PAST}{update}")
 
 
 class _ReplaceableBot(Bot):

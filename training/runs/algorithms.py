@@ -102,8 +102,7 @@ class RunConfig(Document):
     @property
     def total(self) -> int:
         """Total amount of training."""
-        total: int = getattr(self, self.unit)
-        return total
+        return getattr(self, self.unit)
 
     @property
     def match_settings(self) -> MatchSettings | None:
@@ -330,8 +329,7 @@ class AlgorithmEntry(Entry):
 
     def config_class(self) -> type[Any]:
         """Return the configuration class. Raises ``RegistrationError`` if it cannot be imported."""
-        found: type[Any] = self.load("config")
-        return found
+        return self.load("config")
 
     @property
     def unit(self) -> str:
@@ -340,8 +338,7 @@ class AlgorithmEntry(Entry):
 
     def report_texts(self) -> ReportTexts:
         """Return the texts on its runs. Raises ``RegistrationError`` if they cannot be imported."""
-        found: ReportTexts = self.load("texts") if self.texts else ReportTexts(self.name)
-        return found
+        return self.load("texts") if self.texts else ReportTexts(self.name)
 
 
 #: The registry of algorithms.

@@ -91,8 +91,7 @@ def parse_config(values: Mapping[str, Any], source: str) -> RunConfig:
     algorithm = values["algorithm"]
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"{source}: algorithm must be one of {allowed}, got {shown(algorithm)}")
-    config: RunConfig = ALGORITHMS[algorithm].config_class().parse(values, source)
-    return config
+    return ALGORITHMS[algorithm].config_class().parse(values, source)
 
 
 def dump_config(config: RunConfig) -> str:
@@ -124,7 +123,13 @@ def check_unchanged(before: Mapping[str, Any], config: RunConfig, source: str) -
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML loader that parses 1e-3 as a number, as in YAML 1.2, and rejects duplicate keys."""
+    """YAML loader that parses 1e-3 as a number, as in YAML 1.2, and rejects duplicate keys and too many values."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        if node is not None:
+            _num_values(node, {})
+        return node
 
 
 _Loader.add_implicit_resolver(
@@ -148,14 +153,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 def read_yaml(text: str, source: str) -> dict[str, Any]:
     """Return a YAML mapping as a dict. Raises :class:`ConfigError` for other content; ``source`` is its name in errors."""
     try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            if node is not None:
-                _num_values(node, {})
-            values = None if node is None else loader.construct_document(node)
-        finally:
-            loader.dispose()
+        values = yaml.load(text, _Loader)
     except RecursionError:
         raise ConfigError(f"{source} is not valid YAML: it is nested too deeply") from None
     except Exception as error:  # PyYAML raises KeyError, TypeError and others for tagged values

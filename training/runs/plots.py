@@ -40,11 +40,7 @@ def scores_plot(match_results: Sequence[Mapping[str, Any]], unit: str) -> bytes:
 
 
 def metrics_plot(
-    rows: Sequence[Mapping[str, Any]],
-    unit: str,
-    panels: Mapping[str, Mapping[str, str]],
-    *,
-    shares: bool = False,
+    rows: Sequence[Mapping[str, Any]], unit: str, panels: Mapping[str, Mapping[str, str]], *, shares: bool = False
 ) -> bytes:
     """Return a plot of metrics against training progress.
 

@@ -17,11 +17,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, Strict
 
 from stoneworks.documents import Document, Tuple, shown
-from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
-from stoneworks.models.shipped import find
 from stoneworks.reading import read_json_lines
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 
@@ -149,15 +147,6 @@ def runs_before(training: Mapping[str, Any], source: str | os.PathLike[str]) -> 
     return runs
 
 
-def load_initial_checkpoint(init_from: str, game: Game | None = None) -> Checkpoint:
-    """Return the checkpoint ``init_from``, the path of a folder or the name of a shipped one, to play ``game``.
-
-    Raises:
-        CheckpointError: the checkpoint is damaged, or is for another game than ``game``.
-    """
-    return load_checkpoint(find(init_from) or init_from, game)
-
-
 @dataclass(frozen=True)
 class FinishedRun:
     """A run as read from its folder; training may still be in progress.
@@ -182,8 +171,7 @@ class FinishedRun:
     @property
     def match_results(self) -> Sequence[Mapping[str, Any]]:
         """Results of the matches."""
-        match_results: Sequence[Mapping[str, Any]] = self.training["match_results"]
-        return match_results
+        return self.training["match_results"]
 
     def latest_matches(self) -> list[Mapping[str, Any]]:
         """Return the results of the latest matches, one per opponent, in order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,32 +11,15 @@ import numpy.typing as npt
 from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import hexhex
 from stoneworks.envs.rules.hexhex.groups import Group, fill_group_values, groups_of
-from stoneworks.envs.rules.kernels import Record, capacity, kernel
+from stoneworks.envs.rules.kernels import Record, kernel
 from stoneworks.envs.rules.options import IntegerOption
-from stoneworks.envs.rules.records import BOARD_HEADER, Field, record_dtype, start_game
+from stoneworks.envs.rules.records import Constant, Field, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, stones_field
 from stoneworks.envs.rules.text_board import hex_board_text, status_text
 
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
-
 #: Cell indices of larger boards do not fit into 16 bits.
 SIZE_OPTION = IntegerOption(9, minimum=2, maximum=90, always_shown=True)
-
-
-def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *BOARD_HEADER,
-            ("pie_rule", "u1"),
-            ("on_board", "u1", (room,)),
-            ("edge", "u1", (room,)),  # a point with fewer than six neighbors
-            ("neighbors", "i2", (room, 6)),
-            ("distance_from_center", "i2", (room,)),
-        ],
-        align=True,
-    )
 
 
 def state_fields(board: np.void) -> tuple[Field, ...]:
@@ -74,15 +57,15 @@ class HexhexStonesGame(Game):
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
         self.grid = hexhex(self.options["size"] - 1)
-        room = capacity(self.grid.num_cells)
-        self.board = self._blank_board(board_dtype(room))
-        board, cells = self.board[0], slice(self.grid.num_cells)
-        board["pie_rule"] = self.options.get("pie_rule", False)
-        board["on_board"][cells] = self.grid.on_board
-        board["edge"][cells] = self.grid.on_board & (self.grid.distance_from_center == self.options["size"] - 1)
-        board["neighbors"][cells] = self.grid.neighbors
-        board["distance_from_center"][cells] = self.grid.distance_from_center
-        self.state_fields = state_fields(board)
+        grid, at_edge = self.grid, self.grid.distance_from_center == self.options["size"] - 1
+        self.board = self._board_of(
+            Constant("pie_rule", "u1", self.options.get("pie_rule", False)),
+            Constant("on_board", "u1", grid.on_board, by_cell=True),
+            Constant("edge", "u1", grid.on_board & at_edge, by_cell=True),  # a point with fewer than six neighbors
+            Constant("neighbors", "i2", grid.neighbors, by_cell=True),
+            Constant("distance_from_center", "i2", grid.distance_from_center, by_cell=True),
+        )
+        self.state_fields = state_fields(self.board[0])
         # Not aligned: numpy leaves padding bytes undefined in copies, and positions are compared bytewise.
         self.state_dtype = record_dtype(self.state_fields)
 
@@ -94,9 +77,7 @@ class HexhexStonesGame(Game):
     def score(self, state: State) -> tuple[list[int], list[int]]:
         """Return the group values of Black and of White, each sorted from high to low (V4, V6)."""
         values = np.empty((2, self.grid.num_cells), np.int16)
-        record = np.zeros(1, self.state_dtype)
-        record[0] = state.record
-        num_black, num_white = self.compiled(fill_group_values)(self.board, record, values)
+        num_black, num_white = self.compiled(fill_group_values)(self.board, state.record.reshape(1), values)
         return values[0, :num_black].tolist(), values[1, :num_white].tolist()
 
     def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -119,10 +100,10 @@ class HexhexStonesGame(Game):
         """See :meth:`Game.describe_turn`."""
         record = state.record
         is_full = record["num_stones"] == self.num_points
-        words = "the board is full: a pass" if is_full else self._actions_of_turn(record)
+        words = "the board is full: a pass" if is_full else self._actions_of_turn(state)
         return f"{words} that ends the game" if words.endswith("pass") and record["consecutive_passes"] else words
 
-    def _actions_of_turn(self, record: np.void) -> str:
+    def _actions_of_turn(self, state: State) -> str:
         """Return what the player to move may do on a board that is not full; a pass is the last."""
         raise NotImplementedError
 
@@ -151,8 +132,7 @@ class HexhexStonesGame(Game):
         parts = f"path of {len(group.path)}, {extra} extra" if group.path else f"no path, {extra} extra"
         return f"{place} is worth {group.value} ({parts})".replace("-", "−")
 
-    def _explain_illegal_stone(self, state: State, cell: int, ruling: str) -> str | None:
-        """Return what forbids a stone on ``cell``, if anything does."""
-        problems = {OFF_BOARD: "is off the board", BLACK: "is occupied", WHITE: "is occupied"}
-        problem = problems.get(int(state.record["stones"][cell]))
-        return problem and f"{ruling}: {self.grid.cell_names[cell]} {problem}"
+    def _explain_illegal_stone(self, state: State, cell: int, ruling: str) -> str:
+        """Return what forbids a stone on ``cell``."""
+        problem = "is off the board" if state.record["stones"][cell] == OFF_BOARD else "is occupied"
+        return f"{ruling}: {self.grid.cell_names[cell]} {problem}"

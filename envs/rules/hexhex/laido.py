@@ -6,7 +6,7 @@ Like Vadus with one stone per turn, a pie rule, and hills as tie-break. The ruli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import BooleanOption, Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, WHITE, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Laido.reasons.
 BY_GROUPS, BY_HILLS, DRAWN = 1, 2, 3
@@ -166,14 +164,11 @@ class Laido(HexhexStonesGame):
 
     # -- What the game says of itself --------------------------------------------------------------------------------
 
-    def _actions_of_turn(self, record: np.void) -> str:
-        if not record["num_stones"] and self.options["pie_rule"]:
+    def _actions_of_turn(self, state: State) -> str:
+        pass_is_legal, swap_is_legal = state.legal_actions_mask()[-2:]
+        if not pass_is_legal:
             return "one stone"
-        return "a stone, a swap of colors, or a pass" if self._swap_is_legal(record) else "a stone, or a pass"
-
-    def _swap_is_legal(self, record: np.void) -> bool:
-        is_answer = record["num_stones"] == 1 and record["current_player"] == 1 and not record["swapped"]
-        return bool(is_answer and self.options["pie_rule"])
+        return "a stone, a swap of colors, or a pass" if swap_is_legal else "a stone, or a pass"
 
     def _explain_equal_groups(self, state: State) -> Explanation:
         """Return the first hill that differs (L5)."""
@@ -188,16 +183,14 @@ class Laido(HexhexStonesGame):
                 )
         return Explanation("neither groups of the same rank nor hills differ")
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """See :meth:`Game.explain_illegal`."""
-        record = state.record
         if state.is_terminal():
             return "L5: the game is over"
         if action < self.grid.num_cells:
             return self._explain_illegal_stone(state, action, "L3")
         if action == self.grid.num_cells:
-            is_first = not record["num_stones"] and self.options["pie_rule"]
-            return "L1: the first turn is a stone, not a pass" if is_first else None
+            return "L1: the first turn is a stone, not a pass"
         if not self.options["pie_rule"]:
             return "L2: without pie_rule there is no swap"
-        return None if self._swap_is_legal(record) else "L1: only the answer to the first stone may be a swap"
+        return "L1: only the answer to the first stone may be a swap"

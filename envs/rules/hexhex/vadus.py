@@ -7,7 +7,7 @@ fewest extra stones, wins. The rulings V1 to V6 are listed in docs/vadus.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,9 @@ from stoneworks.envs.rules.hexhex.groups import compare_groups
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, kernel, specialized_kernel
 from stoneworks.envs.rules.options import Option
 from stoneworks.envs.rules.records import change_plane, end_game, plane_names
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import EMPTY, observe_colors, observe_stones
 from stoneworks.envs.rules.templates import NO_WINNER, Kernels, player_shown, rules_kernels
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 # Endings: 1 + the index in Vadus.reasons.
 BY_GROUPS, DRAWN = 1, 2
@@ -140,12 +138,13 @@ class Vadus(HexhexStonesGame):
         later_turns = (self.num_points - 1) // 2
         return self.num_points + later_turns + 2
 
-    def _actions_of_turn(self, record: np.void) -> str:
+    def _actions_of_turn(self, state: State) -> str:
+        record = state.record
         if record["second_stone"]:
             return "second of two stones"
         return "first of two stones, or a pass" if record["num_stones"] else "one stone"
 
-    def explain_illegal(self, state: State, action: int) -> str | None:
+    def explain_illegal(self, state: State, action: int) -> str:
         """See :meth:`Game.explain_illegal`."""
         record = state.record
         if state.is_terminal():
@@ -154,4 +153,4 @@ class Vadus(HexhexStonesGame):
             return self._explain_illegal_stone(state, action, "V2" if record["num_stones"] else "V1")
         if not record["num_stones"]:
             return "V1: the first turn is a stone, not a pass"
-        return "V2: a pass replaces both stones of a turn, and one is placed" if record["second_stone"] else None
+        return "V2: a pass replaces both stones of a turn, and one is placed"

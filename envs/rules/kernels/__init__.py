@@ -17,7 +17,6 @@ template takes several times as long, and the templates were not measurably fast
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import gc
 import hashlib
@@ -26,7 +25,7 @@ import logging
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
@@ -269,18 +268,6 @@ def _signature(function: Callable[..., Any], board: np.dtype[Any], state: np.dty
     )
 
 
-@contextlib.contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: a compilation creates many long-lived objects; collecting took 10 % of its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def _compile(function: types.FunctionType, signature: tuple[Any, ...], name: str) -> tuple[Any, KernelCache]:
     """Return ``function`` compiled for exactly one signature, from the cache if it is there, and its entry in the cache."""
     qualified_name = function.__qualname__
@@ -291,8 +278,14 @@ def _compile(function: types.FunctionType, signature: tuple[Any, ...], name: str
     start = time.perf_counter()
     if not cached:
         _announce(name, cache.cache_path or "memory")
-    with _no_garbage_collection():
+    # A compilation creates many long-lived objects; collecting garbage took 10 % of its time.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
         compiled.compile(signature)
+    finally:
+        if collects:
+            gc.enable()
     compiled.disable_compile()
     if not cached:
         logger.info("compiled %s in %.1f s", qualified_name, time.perf_counter() - start)

@@ -8,13 +8,12 @@ listed in docs/taugo.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import stones
-from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, square
 from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.kernels import (
@@ -25,16 +24,16 @@ from stoneworks.envs.rules.kernels import (
     Record,
     StateArray,
     UInt64s,
-    capacity,
     int64,
     kernel,
 )
 from stoneworks.envs.rules.kernels.bits import lowest_bit, num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import IntegerOption, Option
-from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.state import State
 from stoneworks.envs.rules.stones import BLACK, EMPTY, OFF_BOARD, WHITE, observe_colors, observe_stones, stones_field
-from stoneworks.envs.rules.taugo import explanations
+from stoneworks.envs.rules.taugo.explanations import TaugoTexts
 from stoneworks.envs.rules.taugo.lines import (
     CORNER,
     NONE,
@@ -50,9 +49,6 @@ from stoneworks.envs.rules.taugo.row_words import with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text
-
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
 
 #: Number of row words: 24 intersections per side, and an empty row below and above.
 NUM_ROW_WORDS = 28
@@ -79,26 +75,6 @@ class _Planes(NamedTuple):
 
 
 Plane = _Planes()
-
-
-def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants with room for ``room`` cells."""
-    return np.dtype(
-        [
-            *BOARD_HEADER,
-            ("on_board", "u1", (room,)),
-            ("intersection", "u1", (room,)),  # a point that is not an edge point
-            ("perimeter", "u1", (room,)),  # an outermost intersection
-            ("width", "i4"),
-            ("row", "u1", (room,)),
-            ("column", "u1", (room,)),
-            ("points", "i4", (NUM_ROW_WORDS,)),  # row words, as in the state
-            ("intersections", "i4", (NUM_ROW_WORDS,)),
-            ("neighbors", "u2", (room, 4)),  # N, E, S, W; CORNER if there is none
-            ("outward", "i1", (room,)),  # of an edge point: the direction that leads to it
-        ],
-        align=True,
-    )
 
 
 def state_fields(board: np.void) -> tuple[Field, ...]:
@@ -471,7 +447,7 @@ def fill_scores(board: BoardArray, states: StateArray) -> tuple[float, float]:
     return scores(board[0], states[0])
 
 
-class Taugo(Game):
+class Taugo(TaugoTexts):
     """Taugo. Option: ``size``, intersections per side (default 16)."""
 
     name: ClassVar[str] = "taugo"
@@ -489,27 +465,32 @@ class Taugo(Game):
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
-        size = self.options["size"]
-        self.grid = square(size, edge_points=True)
-        room = capacity(self.grid.num_cells)
-        self.board = self._blank_board(board_dtype(room))
-        board, cells = self.board[0], slice(self.grid.num_cells)
-        num_neighbors = (self.grid.neighbors != NO_NEIGHBOR).sum(axis=1)
-        intersection = num_neighbors == 4
-        edge_point = num_neighbors == 1
-        board["width"] = self.grid.width
-        board["row"][cells] = np.arange(self.grid.num_cells) // self.grid.width
-        board["column"][cells] = np.arange(self.grid.num_cells) % self.grid.width
-        bits = 1 << np.arange(self.grid.width)
-        rows = slice(1, self.grid.height + 1)
-        board["points"][rows] = self.grid.on_board.reshape(self.grid.height, -1) @ bits
-        board["intersections"][rows] = intersection.reshape(self.grid.height, -1) @ bits
-        board["on_board"][cells] = self.grid.on_board
-        board["intersection"][cells] = intersection
-        board["perimeter"][cells] = intersection & edge_point[self.grid.neighbors].any(axis=1)
-        board["outward"][cells] = (self.grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1)
-        board["neighbors"][cells] = np.where(self.grid.neighbors == NO_NEIGHBOR, CORNER, self.grid.neighbors)
-        self.state_fields = state_fields(board)
+        self.grid = grid = square(self.options["size"], edge_points=True)
+        num_neighbors = (grid.neighbors != NO_NEIGHBOR).sum(axis=1)
+        intersection, edge_point = num_neighbors == 4, num_neighbors == 1
+        row, column = np.divmod(np.arange(grid.num_cells), grid.width)
+
+        def row_words(cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+            words = np.zeros(NUM_ROW_WORDS, np.int64)
+            words[1 : grid.height + 1] = cells.reshape(grid.height, -1) @ (1 << np.arange(grid.width))
+            return words
+
+        self.board = self._board_of(
+            Constant("on_board", "u1", grid.on_board, by_cell=True),
+            Constant("intersection", "u1", intersection, by_cell=True),  # a point that is not an edge point
+            # An outermost intersection.
+            Constant("perimeter", "u1", intersection & edge_point[grid.neighbors].any(axis=1), by_cell=True),
+            Constant("width", "i4", grid.width),
+            Constant("row", "u1", row, by_cell=True),
+            Constant("column", "u1", column, by_cell=True),
+            Constant("points", "i4", row_words(grid.on_board)),  # as in the state
+            Constant("intersections", "i4", row_words(intersection)),
+            # N, E, S, W; CORNER if there is none.
+            Constant("neighbors", "u2", np.where(grid.neighbors == NO_NEIGHBOR, CORNER, grid.neighbors), by_cell=True),
+            # Of an edge point: the direction that leads to it.
+            Constant("outward", "i1", (grid.neighbors[:, [2, 3, 0, 1]] != NO_NEIGHBOR).argmax(axis=1), by_cell=True),
+        )
+        self.state_fields = state_fields(self.board[0])
         self.state_dtype = record_dtype(self.state_fields, align=True)
 
     def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -542,9 +523,7 @@ class Taugo(Game):
 
     def score(self, state: State) -> tuple[float, float]:
         """Return the scores of Black and White (T9)."""
-        record = np.zeros(1, self.state_dtype)
-        record[0] = state.record
-        black, white = self.compiled(fill_scores)(self.board, record)
+        black, white = self.compiled(fill_scores)(self.board, state.record.reshape(1))
         return black, white
 
     def state_to_text(self, state: State) -> str:
@@ -559,22 +538,6 @@ class Taugo(Game):
 
         picture = square_board_text(self.grid, [symbol(cell) for cell in range(self.grid.num_cells)])
         return f"{picture}\n{status_text(state)}"
-
-    def describe_turn(self, state: State) -> str:
-        """See :meth:`Game.describe_turn`."""
-        return explanations.turn_text(state)
-
-    def shortcuts(self, state: State) -> list[tuple[int, ...]]:
-        """See :meth:`Game.shortcuts`."""
-        return explanations.longer_lines(state)
-
-    def explain_result(self, state: State) -> Explanation:
-        """See :meth:`Game.explain_result`."""
-        return explanations.result(state)
-
-    def explain_illegal(self, state: State, action: int) -> str | None:
-        """See :meth:`Game.explain_illegal`."""
-        return explanations.illegal(state, action)
 
     def _board_action_text(self, plane: int, cell: int) -> str:
         """Return the text of a stone (``c7``) or of a cut, which starts with its heading (``Nc7``)."""

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules.game import Explanation, Game
 from stoneworks.envs.rules.grid import GridSymmetry, hexhex
 from stoneworks.envs.rules.guides import Guide, read_guide
 from stoneworks.envs.rules.kernels import Float32Table, Int8s, Record, UInt64s, capacity, int64, kernel
 from stoneworks.envs.rules.kernels.bits import num_bits
 from stoneworks.envs.rules.kernels.random_numbers import below, next_seed
 from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
-from stoneworks.envs.rules.records import BOARD_HEADER, Field, change_plane, plane_names, record_dtype, start_game
+from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
-from stoneworks.envs.rules.trugo import explanations, hex_sets
+from stoneworks.envs.rules.trugo import hex_sets
 from stoneworks.envs.rules.trugo.captures import capture_around
 from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
 from stoneworks.envs.rules.trugo.plane import (
@@ -31,25 +30,25 @@ from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,
     NO_JUNCTION,
-    PLANE_FIELDS,
     SINGLE,
     TOP,
     corner_along_edge,
+    corner_cells,
     corner_code,
     corner_of_hex,
-    fill_plane,
     has_top,
     joined_corner,
+    keeps_corner_colors,
     num_plane_hexes,
+    plane_constants,
     plane_hexes,
+    rotation_images,
     set_corner_code,
     tops_in_contents,
     with_top,
     without_top,
 )
-from stoneworks.envs.rules.trugo.position import LAY, MOVE, PICK, REMOVE, TrugoPosition
-from stoneworks.envs.rules.trugo.symmetries import corner_cells, keeps_corner_colors, rotation_images
-from stoneworks.envs.rules.trugo.text import position_text
+from stoneworks.envs.rules.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE, TrugoTexts
 from stoneworks.envs.rules.trugo.tiles import (
     find_removable,
     lay_tile,
@@ -58,13 +57,8 @@ from stoneworks.envs.rules.trugo.tiles import (
     write_targets,
 )
 
-if TYPE_CHECKING:
-    from stoneworks.envs.rules.state import State
-
 # Endings: 1 + the index in Trugo.reasons.
 BY_PIECES, TOO_LONG = 1, 2
-
-NOTHING_PICKED = -1
 
 
 class _Planes(NamedTuple):
@@ -96,27 +90,6 @@ class _Planes(NamedTuple):
 
 
 Plane = _Planes()
-
-
-def board_dtype(room: int) -> np.dtype[Any]:
-    """Return the dtype of the board constants with room for ``room`` cells."""
-    hexes = num_plane_hexes((isqrt(room) - 1) // 2)
-    return np.dtype(
-        [
-            *BOARD_HEADER,
-            ("num_tiles", "i4"),
-            ("pieces_each", "i4"),
-            ("max_turns", "i4"),
-            ("highest_landing", "i4"),  # the highest code of a corner on which a piece can land
-            ("num_words", "i4"),  # of a set of hexes
-            *PLANE_FIELDS,
-            ("removal_by_surroundings", "u1", (64,)),
-            ("tops_in_contents", "u1", (2, 256)),  # by color and contents of a hex, see trugo_plane
-            ("cell_of_hex", "i2", (hexes,)),  # -1 outside the window
-            ("hex_of_cell", "u2", (room,)),
-        ],
-        align=True,
-    )
 
 
 def state_fields(board: np.void) -> tuple[Field, ...]:
@@ -455,7 +428,7 @@ def update_observation(board: Record, before: Record, state: Record, planes: Flo
     change_plane(planes, Plane.WHITE_TO_ACT, state.current_player == 0)
 
 
-class Trugo(Game):
+class Trugo(TrugoTexts):
     """Trugo.
 
     Options: ``tiles`` in the pool (default 36), ``pieces`` per player (25), ``stacking``, whether a piece may land on
@@ -494,22 +467,25 @@ class Trugo(Game):
                 f"radius {radius}, got {tiles}"
             )
         self.grid = hexhex(radius)
-        room = capacity(self.grid.num_cells)
-        self.board = self._blank_board(board_dtype(room))
-        board, cells = self.board[0], slice(self.grid.num_cells)
-        board["num_tiles"] = tiles
-        board["pieces_each"] = self.options["pieces"]
-        board["max_turns"] = self.options["max_turns"]
-        board["highest_landing"] = SINGLE + 1 if self.options["stacking"] else EMPTY_JUNCTION  # R6
-        board["num_words"] = hex_sets.num_words(num_plane_hexes(radius))
-        board["removal_by_surroundings"] = removal_by_surroundings()
-        board["tops_in_contents"] = tops_in_contents()
-        fill_plane(board, radius)
-        hexes = plane_hexes(radius)
-        board["hex_of_cell"][cells] = hexes
-        board["cell_of_hex"] = -1
-        board["cell_of_hex"][hexes] = np.where(self.grid.on_board, np.arange(self.grid.num_cells), -1)
-        self.state_fields = state_fields(board)
+        num_cells, hexes = self.grid.num_cells, plane_hexes(radius)
+        # With room for as many hexes as cells.
+        num_hexes = num_plane_hexes((isqrt(capacity(num_cells)) - 1) // 2)
+        cell_of_hex = np.full(num_hexes, -1)
+        cell_of_hex[hexes] = np.where(self.grid.on_board, np.arange(num_cells), -1)
+        self.board = self._board_of(
+            Constant("num_tiles", "i4", tiles),
+            Constant("pieces_each", "i4", self.options["pieces"]),
+            Constant("max_turns", "i4", self.options["max_turns"]),
+            # The highest code of a corner on which a piece can land (R6).
+            Constant("highest_landing", "i4", SINGLE + 1 if self.options["stacking"] else EMPTY_JUNCTION),
+            Constant("num_words", "i4", hex_sets.num_words(num_plane_hexes(radius))),  # of a set of hexes
+            *plane_constants(radius),
+            Constant("removal_by_surroundings", "u1", removal_by_surroundings()),
+            Constant("tops_in_contents", "u1", tops_in_contents()),  # by color and contents of a hex, see trugo.plane
+            Constant("cell_of_hex", "i2", cell_of_hex),  # -1 outside the window
+            Constant("hex_of_cell", "u2", hexes, by_cell=True),
+        )
+        self.state_fields = state_fields(self.board[0])
         self.state_dtype = record_dtype(self.state_fields)  # without padding
 
     def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -582,40 +558,3 @@ class Trugo(Game):
         if tiles <= 3 or self.options["pieces"] == 0:
             return min(tiles, max_turns)
         return 2 * max_turns - min(4, max_turns)
-
-    def position(self, state: State) -> TrugoPosition:
-        """Return the contents of ``state`` as arrays."""
-        record = state.record
-        contents = record["contents"][plane_hexes(self.options["radius"])]
-        codes = np.stack([contents >> 2 & 7, contents >> 5]).astype(np.int8)  # unsigned as they are: no room for -1
-        picked = int(record["picked"])
-        return TrugoPosition(
-            tiles=(contents & 3).astype(np.int8) - 1,
-            junctions=codes != NO_JUNCTION,
-            top=np.where(codes >= SINGLE, codes & 1, np.int8(-1)),
-            below=np.where(codes >= DOUBLE, codes >> 1 & 1, np.int8(-1)),
-            picked=None if picked == NOTHING_PICKED else (picked & 1, int(self.board["cell_of_hex"][0, picked >> 1])),
-            pool=int(record["pool"]),
-            reserve=(int(record["reserve"][0]), int(record["reserve"][1])),
-            turns=int(record["turns"]),
-        )
-
-    def state_to_text(self, state: State) -> str:
-        """Return a text diagram of the tiles and, between rows, the pieces: X White, O Blue, upper piece first."""
-        return position_text(state, self.position(state))
-
-    def describe_turn(self, state: State) -> str:
-        """See :meth:`Game.describe_turn`."""
-        return explanations.turn_text(self, self.position(state))
-
-    def describe_supplies(self, state: State) -> str:
-        """See :meth:`Game.describe_supplies`."""
-        return explanations.supplies_text(self, self.position(state))
-
-    def explain_result(self, state: State) -> Explanation:
-        """See :meth:`Game.explain_result`."""
-        return explanations.result(state, self.position(state))
-
-    def explain_illegal(self, state: State, action: int) -> str | None:
-        """See :meth:`Game.explain_illegal`."""
-        return explanations.illegal(state, self.position(state), action)

@@ -15,9 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from stoneworks.envs.rules.grid import HEX_DIRECTIONS
+from stoneworks.envs.rules.grid import HEX_DIRECTIONS, NO_NEIGHBOR, Grid, GridSymmetry
 from stoneworks.envs.rules.kernels import Record, kernel
+from stoneworks.envs.rules.records import Constant
 
 # Code of a corner: no junction (R2), an empty junction, a junction with one piece (SINGLE + its color), or with two
 # (DOUBLE + 2 * the lower piece's color + the upper one's). The last bit of a code with pieces is the color of the top piece.
@@ -33,13 +35,6 @@ HEX_CORNERS = ((0, 0, TOP), (0, 1, BOTTOM), (1, -1, TOP), (0, 0, BOTTOM), (0, -1
 _MEETING_HEXES = ((0, 0), (-1, 1), (0, 1))
 #: The hexes that own the v corners along hex edges from (0, 0)^.
 _EDGE_HEXES = ((0, 1), (-1, 1), (-1, 2))
-
-PLANE_FIELDS = [
-    ("direction_steps", "i4", (6,)),  # from a hex to its neighbors E, NE, NW, W, SW, SE
-    ("corner_steps", "i4", (6,)),  # from twice a hex to its corners
-    ("meeting_steps", "i4", (3,)),  # from a ^ corner's owner to the hexes that meet there
-    ("edge_steps", "i4", (3,)),  # from a ^ corner to the corners along hex edges
-]
 
 
 def plane_width(radius: int) -> int:
@@ -58,13 +53,19 @@ def plane_hexes(radius: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return ((side[:, None] + MARGIN_ROWS) * plane_width(radius) + side[None, :] + MARGIN_COLUMNS).ravel()
 
 
-def fill_plane(board: np.void, radius: int) -> None:
-    """Write ``PLANE_FIELDS`` of the board constants."""
+def plane_constants(radius: int) -> tuple[Constant, ...]:
+    """Return the board constants of the plane: steps between hexes and between corners."""
     width = plane_width(radius)
-    board["direction_steps"] = [q + r * width for q, r in HEX_DIRECTIONS]
-    board["corner_steps"] = [2 * (q + r * width) + kind for q, r, kind in HEX_CORNERS]
-    board["meeting_steps"] = [q + r * width for q, r in _MEETING_HEXES]
-    board["edge_steps"] = [2 * (q + r * width) + BOTTOM for q, r in _EDGE_HEXES]
+    return (
+        # From a hex to its neighbors E, NE, NW, W, SW, SE.
+        Constant("direction_steps", "i4", [q + r * width for q, r in HEX_DIRECTIONS]),
+        # From twice a hex to its corners.
+        Constant("corner_steps", "i4", [2 * (q + r * width) + kind for q, r, kind in HEX_CORNERS]),
+        # From a ^ corner's owner to the hexes that meet there.
+        Constant("meeting_steps", "i4", [q + r * width for q, r in _MEETING_HEXES]),
+        # From a ^ corner to the corners along hex edges.
+        Constant("edge_steps", "i4", [2 * (q + r * width) + BOTTOM for q, r in _EDGE_HEXES]),
+    )
 
 
 def tops_in_contents() -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -153,3 +154,42 @@ def tiles_around(board: Record, state: Record, hex_: int) -> int:
     for direction in range(6):
         around |= int(has_tile(state, hex_ + board.direction_steps[direction])) << direction
     return around
+
+
+# -- Symmetries: images of tile rotations and of corners ------------------------------------------------------------
+
+
+def corner_image(directions: npt.NDArray[np.int64], corner: int) -> int:
+    """Return which corner of the image of a hex is the image of its corner ``corner``, both in the order of ``HEX_CORNERS``.
+
+    ``directions[6]`` is the image of each direction.
+    """
+    # Corner i is between the directions 1 - i and 2 - i (mod 6).
+    sides = {int(directions[(1 - corner) % 6]), int(directions[(2 - corner) % 6])}
+    return next(image for image in range(6) if {(1 - image) % 6, (2 - image) % 6} == sides)
+
+
+def keeps_corner_colors(of_grid: GridSymmetry) -> bool:
+    """Return whether a symmetry of the grid maps ``^`` corners to ``^`` corners."""
+    return HEX_CORNERS[corner_image(of_grid.directions, 0)][2] == TOP
+
+
+def rotation_images(directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return ``int64[3]``, the image of each rotation, for ``directions[6]``: rotation i cuts off corners 2i and 2i + 3 (R1)."""
+    return np.array([corner_image(directions, 2 * rotation) // 2 for rotation in range(3)])
+
+
+def corner_cells(grid: Grid, of_grid: GridSymmetry, kind: int) -> npt.NDArray[np.int64]:
+    """Return ``int64[num_cells]``: the cell that owns the image of each cell's corner of one kind.
+
+    The image of a hex's ``^`` corner may be owned by a neighbor of the image of the hex. A corner that cannot become a
+    junction, because one of its hexes is outside the window, is mapped to itself.
+    """
+    corner = HEX_CORNERS.index((0, 0, kind))
+    on_both_sides = grid.neighbors[:, [(1 - corner) % 6, (2 - corner) % 6]]
+    inside = grid.on_board & (on_both_sides != NO_NEIGHBOR).all(axis=1)
+    q_step, r_step, _ = HEX_CORNERS[corner_image(of_grid.directions, corner)]
+    owners = of_grid.cells
+    if (q_step, r_step) != (0, 0):
+        owners = grid.neighbors[owners, HEX_DIRECTIONS.index((q_step, r_step))].astype(np.int64)
+    return np.where(inside, owners, np.arange(grid.num_cells))

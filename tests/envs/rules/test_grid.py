@@ -1,14 +1,13 @@
-"""Hexhex grids: counts, neighbors, names, places on a drawing, symmetries, and the picture in letters."""
+"""Hexhex, rhombic and square grids: counts, neighbors, names, places on a drawing, symmetries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from stoneworks.envs.rules import State
+from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.grid import NO_NEIGHBOR, Grid, column_name, hexhex, rhombus
 
 STEPS = {"E": (1, 0), "NE": (0, 1), "NW": (-1, 1), "W": (-1, 0), "SW": (0, -1), "SE": (1, -1)}
@@ -138,13 +137,35 @@ def test_a_rhombus_maps_onto_itself_by_a_half_turn(size: int) -> None:
     assert grid.symmetries[1].cells[0] == size * size - 1
 
 
-def test_the_picture_has_row_1_at_the_bottom_and_every_stone_in_its_place(play: Callable[..., State]) -> None:
-    state = play("vadus(size=3)", "a5 e3 c5 b4 c3")
-    lines = str(state).splitlines()
-    rows = [line for line in lines if line.strip() and line.split()[0][0].isdigit()]
-    assert [int(row.split()[0].rstrip("abcde")) for row in rows] == [5, 4, 3, 2, 1]
-    stones = ["".join(symbol for symbol in row if symbol in ".XO") for row in rows]
-    assert stones == ["X.O", ".X..", "..X.O", "....", "..."]
-    first_cell = [min(row.index(symbol) for symbol in ".XO" if symbol in row) for row in rows]
-    middle = first_cell[2]
-    assert first_cell == [middle + 2, middle + 1, middle, middle + 1, middle + 2]
+@pytest.mark.parametrize("size", [3, 4, 16, 24])
+def test_the_board_of_taugo_has_its_intersections_and_edge_points(size: int) -> None:
+    """T1: 4 N edge points, each with one neighbor; the corners of the grid are off the board."""
+    game = load_game("taugo", size=size)
+    grid = game.grid
+    assert (grid.height, grid.width) == (size + 2, size + 2)
+    num_neighbors = (grid.neighbors >= 0).sum(axis=1)
+    inside = np.zeros((size + 2, size + 2), bool)
+    inside[1:-1, 1:-1] = True
+    assert np.array_equal(num_neighbors == 4, inside.ravel())
+    assert (num_neighbors == 1).sum() == 4 * size
+    corners = [0, size + 1, (size + 1) * (size + 2), (size + 2) ** 2 - 1]
+    assert np.flatnonzero(~grid.on_board).tolist() == corners == np.flatnonzero(num_neighbors == 0).tolist()
+    step = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
+    for cell, name in enumerate(grid.cell_names):
+        for direction, (up, right) in enumerate(step.values()):
+            neighbor = grid.neighbors[cell, direction]
+            if neighbor >= 0:
+                assert neighbor == cell + up * (size + 2) + right, name
+                assert grid.neighbors[neighbor, (direction + 2) % 4] == cell
+
+
+def test_the_middle_of_a_square_grid_is_at_distance_0() -> None:
+    distances = load_game("taugo(size=4)").grid.distance_from_center.reshape(6, 6)
+    assert distances[2:4, 2:4].max() == 0
+    assert distances[1, 1] == 2
+    assert distances[0, 1] == 3
+    assert distances[0, 0] == -1
+    distances = load_game("taugo(size=3)").grid.distance_from_center.reshape(5, 5)
+    assert (distances == 0).sum() == 1
+    assert distances[2, 2] == 0
+    assert distances[2, 4] == 2

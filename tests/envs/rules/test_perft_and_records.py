@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from game_play import played, read_test_data
+from side_by_side import Both, naive_state
 from stoneworks.envs.rules import Game, State, game_names, load_game
 
+PERFT, RECORDS = read_test_data("perft.jsonl"), read_test_data("records.jsonl")
 #: Depths whose positions would be more than this are left out: the kernels need about a second for it.
 MOST_SEQUENCES = 12_000_000
 #: The same for the counts that are made in Python, one action at a time.
@@ -27,42 +29,33 @@ def count_in_python(state: State, depth: int) -> int:
     return sum(count_in_python(state.child(action), depth - 1) for action in state.legal_actions())
 
 
-def count_by_naive(start: Callable[[], Any], texts: list[str], depth: int) -> int:
-    position = start()
+def count_by_naive(game: Game, texts: list[str], depth: int) -> int:
+    position = naive_state(game)
     for text in texts:
         position.play(text)
     if depth == 1:
         return len(position.legal_texts())
-    return sum(count_by_naive(start, [*texts, text], depth - 1) for text in position.legal_texts())
+    return sum(count_by_naive(game, [*texts, text], depth - 1) for text in position.legal_texts())
 
 
-def test_every_game_has_test_data(perft_games: set[str], record_games: set[str]) -> None:
-    assert perft_games == set(game_names())
-    assert record_games == set(game_names())
+@pytest.mark.parametrize("stored", [PERFT, RECORDS])
+def test_every_game_has_test_data_and_its_game_strings_are_what_str_gives(stored: list[dict[str, Any]]) -> None:
+    assert {line["game"].split("(")[0] for line in stored} == set(game_names())
+    for line in stored:
+        assert str(load_game(line["game"])) == line["game"] or line["game"].endswith("()")  # every default
 
 
-def test_the_number_of_sequences_is_that_of_the_test_data(perft_line: dict[str, Any]) -> None:
-    game = load_game(perft_line["game"])
-    for depth, expected in enumerate(perft_line["nodes"], start=1):
+@pytest.mark.parametrize("line", PERFT, ids=lambda line: line["game"])
+def test_the_number_of_sequences_is_that_of_the_test_data(line: dict[str, Any]) -> None:
+    """By the kernels, and where there are few also through states and by the naive implementation."""
+    game = load_game(line["game"])
+    for depth, expected in enumerate(line["nodes"], start=1):
         if expected <= MOST_SEQUENCES:
             counted = game.perft(depth)
             assert counted == expected, f"{game} at depth {depth}\n{divide(game.new_initial_state(), depth)}"
-
-
-def test_sequences_counted_through_states_agree_with_the_test_data(perft_line: dict[str, Any]) -> None:
-    game = load_game(perft_line["game"])
-    for depth, expected in enumerate(perft_line["nodes"], start=1):
         if expected <= MOST_SEQUENCES_IN_PYTHON:
             assert count_in_python(game.new_initial_state(), depth) == expected
-
-
-def test_sequences_counted_by_the_naive_implementation_agree_with_the_test_data(
-    perft_line: dict[str, Any], naive_state: Callable[[Game], Any]
-) -> None:
-    game = load_game(perft_line["game"])
-    for depth, expected in enumerate(perft_line["nodes"], start=1):
-        if expected <= MOST_SEQUENCES_IN_PYTHON:
-            assert count_by_naive(lambda: naive_state(game), [], depth) == expected
+            assert count_by_naive(game, [], depth) == expected
 
 
 def test_the_divide_adds_up_and_no_depth_is_one_empty_sequence() -> None:
@@ -73,47 +66,23 @@ def test_the_divide_adds_up_and_no_depth_is_one_empty_sequence() -> None:
         state.perft(-1)
 
 
-def test_a_game_that_is_over_has_no_sequences(play: Callable[..., State]) -> None:
-    state = play("vadus(size=2)", "b2 pass pass")
+def test_a_game_that_is_over_has_no_sequences() -> None:
+    state = played("vadus(size=2)", "b2 pass pass")
     assert state.is_terminal()
     assert state.perft(1) == 0
     assert state.perft(3) == 0
 
 
-def test_a_recorded_game_is_legal_and_ends_as_recorded(game_record: dict[str, Any]) -> None:
-    game = load_game(game_record["game"])
-    state = game.new_initial_state()
-    for text, to_act, legal_count in zip(
-        game_record["actions"], game_record["to_act"], game_record["legal_counts"], strict=True
-    ):
-        assert not state.is_terminal()
-        assert state.outcome() is None
-        assert state.current_player() == to_act
-        assert len(state.legal_actions()) == legal_count
-        action = state.string_to_action(text)
-        assert state.action_to_string(action) == text
-        assert action in state.legal_actions()
-        state.apply_action(action)
-    outcome = state.outcome()
-    assert outcome is not None
-    assert state.is_terminal()
-    result = "truncated" if state.is_truncated() else "draw" if outcome.winner is None else outcome.winner
-    assert result == game_record["result"]
-    assert [*(state.score() or ())] == game_record["score"]
-    assert game.deserialize_state("\n".join(game_record["actions"])) == state
-
-
-def test_a_recorded_game_is_the_same_to_the_naive_implementation(
-    game_record: dict[str, Any], naive_state: Callable[[Game], Any]
-) -> None:
-    position = naive_state(load_game(game_record["game"]))
-    for text, to_act, legal_count in zip(
-        game_record["actions"], game_record["to_act"], game_record["legal_counts"], strict=True
-    ):
-        legal = position.legal_texts()
-        assert (position.to_act, len(legal)) == (to_act, legal_count)
-        assert text in legal
-        position.play(text)
-    assert position.to_act is None
-    assert position.result == game_record["result"]
-    assert [*(position.score() or ())] == game_record["score"]
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["game"])
+def test_a_recorded_game_is_legal_and_ends_as_recorded_in_both_implementations(record: dict[str, Any]) -> None:
+    game = load_game(record["game"])
+    both = Both(game.new_initial_state())
+    for text, to_act, legal_count in zip(record["actions"], record["to_act"], record["legal_counts"], strict=True):
+        texts = both.assert_same(with_score=False)
+        assert (both.state.current_player(), len(texts)) == (to_act, legal_count)
+        assert text in texts
+        both.play(text)
+    assert both.assert_same() == set()
+    assert both.naive.result == record["result"]
+    assert [*(both.state.score() or ())] == record["score"]
+    assert game.deserialize_state("\n".join(record["actions"])) == both.state

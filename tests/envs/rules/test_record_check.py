@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from game_play import random_game
 from stoneworks.envs.rules import Batch, Game, RecordError, State, load_game, register_game
-
-Positions = Callable[..., Iterator[State]]
 
 NUM_FLIPS = 500
 
@@ -51,10 +50,10 @@ def is_refused(game: Game, record: npt.NDArray[np.void]) -> bool:
     return False
 
 
-def test_every_position_of_random_games_passes(game: Game, positions_of_random_game: Positions) -> None:
+def test_every_position_of_random_games_passes(game: Game) -> None:
     game.check_records(positions_of_games(game, 40, 1))
     for weight in (0.0, 0.1, 0.6):
-        records = [state.record for state in positions_of_random_game(game, 7, weight)]
+        records = [state.record for state in random_game(game, 7, weight)]
         game.check_records(np.array(records, game.state_dtype))
 
 
@@ -107,6 +106,15 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         game.check_records(scalar)
 
 
+def test_a_field_is_refused_just_beyond_its_range() -> None:
+    game = load_game("taigo(radius=3,tiles=5)")
+    record = game.new_initial_state().record.reshape(1).copy()
+    assert record["tiles_left"] == 4, "the first tile lies on the board"
+    record["tiles_left"] = 5
+    with pytest.raises(RecordError, match="tiles_left = 5"):
+        game.check_records(record)
+
+
 @pytest.mark.parametrize(
     ("of", "given_to"),
     [
@@ -130,9 +138,9 @@ def test_a_position_of_another_game_or_other_options_is_refused(of: str, given_t
     assert batch.states.tobytes() == before
 
 
-def test_a_damaged_pickle_of_a_state_is_refused(positions_of_random_game: Positions) -> None:
+def test_a_damaged_pickle_of_a_state_is_refused() -> None:
     game = load_game("taugo(size=3)")
-    state = [state.clone() for state in positions_of_random_game(game, 1)][5]
+    state = [state.clone() for state in random_game(game, 1)][5]
     content = bytearray(pickle.dumps(state))
     start = content.find(state.record.tobytes())
     content[start + game.state_dtype.fields["rows"][1] + 9] ^= 1  # type: ignore[index]

@@ -17,94 +17,37 @@ and cell names are separated by spaces; EMPTY stands for all empty cells. Keys:
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
-from stoneworks.envs.rules import Game, IllegalActionError, Outcome, State, game_names, load_game
+from game_play import played, read_test_data
+from side_by_side import Both, trugo_position
+from stoneworks.envs.rules import IllegalActionError, Outcome, State, game_names, load_game
 from stoneworks.envs.rules.taigo import DARK, kind_of
 
-ROOT = Path(__file__).resolve().parents[3]
-POSITIONS = yaml.safe_load((ROOT / "tests" / "testdata" / "rulings.yaml").read_text(encoding="utf-8"))
+POSITIONS = read_test_data("rulings.yaml")
+#: Keys that check something, and those that say where.
 CHECKS = {
-    "to_move",
-    "over",
-    "outcome",
-    "score",
-    "colors",
-    "fields",
-    "stones",
-    "legal",
-    "num_legal",
-    "allows",
-    "illegal",
+    *("to_move", "over", "outcome", "score", "colors", "fields", "stones", "legal", "num_legal", "allows", "illegal"),
+    *("truncated", "pieces", "junctions", "matching", "passed_out", "sees", "then"),
 }
-CHECKS |= {"truncated", "pieces", "junctions", "matching", "passed_out", "sees", "then"}
-KEYS = CHECKS | {
-    "ruling",
-    "name",
-    "game",
-    "board",
-    "play",
-    "same_as",
-    "either_color",
-    "asymmetric",
-    "tiles",
-    "pool",
-    "reserve",
+PLACES = {
+    *("ruling", "name", "game", "board", "play", "same_as", "either_color", "asymmetric", "tiles", "pool", "reserve")
 }
 #: The values of the record's fields for each letter of a color.
 COLORS = {"X": 1, "O": 2, "D": DARK, "L": DARK + 1}
 
 
-class Both:
-    """One game in the kernels and in the naive implementation."""
-
-    def __init__(self, state: State, naive: Any, trugo_record: Callable[..., np.void]) -> None:
-        self.state = state
-        self.naive = naive
-        self.trugo_record = trugo_record
-        self.is_played = state.history() or state == state.game.new_initial_state()
+def assert_images_are_alike(state: State) -> None:
+    for symmetry in state.game.symmetries:
+        image = state.game.initial_image(symmetry)
         for action in state.history():
-            naive.play(state.action_to_string(action))
-
-    def after(self, texts: str) -> Both:
-        """Return the game after more actions; this one stays as it is."""
-        later = copy.deepcopy(self)
-        for text in texts.split():
-            later.state.apply_action(later.state.string_to_action(text))
-            later.naive.play(text)
-        return later
-
-    def legal(self) -> set[str]:
-        return {self.state.action_to_string(action) for action in self.state.legal_actions()}
-
-    def assert_same(self) -> None:
-        state, naive, outcome = self.state, self.naive, self.state.outcome()
-        assert self.legal() == set(naive.legal_texts())
-        assert (None if state.is_terminal() else state.current_player()) == naive.to_act
-        assert state.score() == naive.score()
-        assert state.is_terminal() == (outcome is not None)
-        if outcome is not None:
-            result = "truncated" if state.is_truncated() else "draw" if outcome.winner is None else outcome.winner
-            assert (result, outcome.reason) == (naive.result, naive.reason)
-        if state.game.name == "trugo":
-            assert state.record.tobytes() == self.trugo_record(state.game, naive).tobytes()
-
-    def assert_images_are_alike(self) -> None:
-        state = self.state
-        for symmetry in state.game.symmetries if self.is_played else ():
-            image = state.game.initial_image(symmetry)
-            for action in state.history():
-                image.apply_action(int(symmetry.actions[action]))
-            assert np.array_equal(image.legal_actions_mask(), symmetry.of_policy(state.legal_actions_mask()))
-            assert (image.outcome(), image.score()) == (state.outcome(), state.score())
+            image.apply_action(int(symmetry.actions[action]))
+        assert np.array_equal(image.legal_actions_mask(), symmetry.of_policy(state.legal_actions_mask()))
+        assert (image.outcome(), image.score()) == (state.outcome(), state.score())
 
 
 def cells_of_colors(state: State) -> dict[str, set[str]]:
@@ -193,48 +136,36 @@ def check_observations(state: State, expected: dict[Any, dict[str, Any]]) -> Non
                 assert set(values.tolist()) == {shown}, plane
 
 
-def check(both: Both, expected: dict[str, Any]) -> None:
-    assert set(expected) <= KEYS
+def check(both: Both, expected: dict[str, Any], is_played: bool = True) -> None:
+    """Check a position and, as far as it was played from the start of the game, its images."""
+    assert set(expected) <= CHECKS | PLACES
     assert CHECKS & set(expected) or both.state.history()
-    both.assert_same()
-    if not expected.get("asymmetric"):
-        both.assert_images_are_alike()
-    check_actions(both.state, both.legal(), expected)
+    legal = both.assert_same()
+    if is_played and not expected.get("asymmetric"):
+        assert_images_are_alike(both.state)
+    check_actions(both.state, legal, expected)
     check_results(both.state, expected)
     check_observations(both.state, expected.get("sees", {}))
     if "passed_out" in expected:
-        check(both.after("pass" if both.legal() == {"pass"} else "pass pass"), {"outcome": expected["passed_out"]})
+        check(both.after("pass" if legal == {"pass"} else "pass pass"), {"outcome": expected["passed_out"]})
     for continuation in expected.get("then", ()):
         later = both.after(continuation["play"])
-        check(later, continuation)
+        check(later, continuation, is_played)
         if "same_as" in continuation:
             assert later.state == both.after(continuation["same_as"]).state
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: f"{position['ruling']}: {position['name']}")
-def test_a_named_position_is_what_its_ruling_says(
-    position: dict[str, Any],
-    naive_state: Callable[[Game], Any],
-    play: Callable[..., State],
-    trugo_position: Callable[..., tuple[State, Any]],
-    trugo_record: Callable[..., np.void],
-) -> None:
+def test_a_named_position_is_what_its_ruling_says(position: dict[str, Any]) -> None:
     if "tiles" in position:
-        given = {
-            key: position[key] for key in ("game", "tiles", "pieces", "to_move", "pool", "reserve") if key in position
-        }
-        state, naive = trugo_position(**given)
-        check(Both(state, naive, trugo_record), position)
+        given = {"game", "tiles", "pieces", "to_move", "pool", "reserve"} & set(position)
+        check(trugo_position(**{key: position[key] for key in given}), position, is_played=False)
         return
-    both = Both(play(position["game"], position["play"]), naive_state(load_game(position["game"])), trugo_record)
-    check(both, position)
+    check(Both(played(position["game"], position["play"])), position)
     if "either_color" in position:
-        exchanged = {
-            "board": position["board"].translate(str.maketrans("XO", "OX")),
-            "to_move": 1 - position["to_move"],
-        }
-        state = play(position["game"], position["either_color"])
-        check(Both(state, naive_state(state.game), trugo_record), position | exchanged)
+        board = position["board"].translate(str.maketrans("XO", "OX"))
+        exchanged = position | {"board": board, "to_move": 1 - position["to_move"]}
+        check(Both(played(position["game"], position["either_color"])), exchanged)
 
 
 def test_every_ruling_has_a_position(facts_of_games: dict[str, dict[str, Any]]) -> None:

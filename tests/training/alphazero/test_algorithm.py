@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,68 +22,23 @@ pytest.importorskip("torch")
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from processes import is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import read_records
 from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, make_network
-from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.learner import Learner, Losses
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.sources import SelfPlayError, SelfPlayProcesses
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import dump_config, parse_config
+from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
-
-TINY: dict[str, Any] = {
-    "algorithm": "alphazero",
-    "game": "vadus(size=2)",
-    "positions": 300,
-    "positions_per_iteration": 60,
-    "processes": 0,
-    "device": "cpu",
-    "precision": "float32",
-    "checkpoint_seconds": 10**6,
-    "network": {"channels": 4, "blocks": 1},
-    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "guide": "playouts"},
-    "self_play": {"num_games": 8},
-    "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
-    "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
-}
-
-
-def tiny(**changes: Any) -> AlphaZeroConfig:
-    values = {
-        name: {**TINY.get(name, {}), **value} if isinstance(value, dict) else value for name, value in changes.items()
-    }
-    config = parse_config({**TINY, **values}, "test")
-    assert isinstance(config, AlphaZeroConfig)
-    return config
-
-
-class StopAfter:
-    """Sets an event after some iterations."""
-
-    def __init__(self, num_iterations: int) -> None:
-        self.event = threading.Event()
-        self.seen: list[TrainingStatus] = []
-        self._left = num_iterations
-
-    def __call__(self, status: TrainingStatus) -> None:
-        self.seen.append(status)
-        self._left -= not status.message
-        if self._left <= 0:
-            self.event.set()
+from tiny_runs import alphazero, assert_equal_tensors, saved, stopped
 
 
 def positions_of(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted((folder / "positions").iterdir())}
-
-
-def saved(folder: Path) -> dict[str, Any]:
-    """What the checkpoint says of the run."""
-    description: dict[str, Any] = json.loads((folder / "checkpoint" / "checkpoint.json").read_text())
-    return dict(description["training"])
 
 
 def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +52,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
 
     monkeypatch.setattr(Learner, "step", counted)
     matches = {"num_pairs": 2, "opponents": ["random"], "search_opponents": ["random"], "simulations": 3}
-    config = tiny(learner_threads=2, matches={"positions": 150, **matches})
+    config = alphazero(learner_threads=2, matches={"positions": 150, **matches})
     result = train_run(config, tmp_path, report=reports.append)
     assert (threads, torch.get_num_threads()) == ({2}, 1)
     assert result.finished
@@ -130,17 +84,15 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
 # -- Stopping and going on ---------------------------------------------------------------------------------------------
 
 
-def test_two_runs_stopped_at_the_same_place_continue_identically_and_other_seeds_play_other_games(
-    tmp_path: Path,
-) -> None:
+def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_games(tmp_path: Path) -> None:
+    checkpoints = []
     for folder in (tmp_path / "one", tmp_path / "other"):
-        stop = StopAfter(2)
-        part = train_run(tiny(), folder, report=stop, stop=stop.event)
+        part, seen = stopped(alphazero(), folder, 2)
         assert not part.finished
-        assert part.done == stop.seen[-1].done == saved(folder)["positions"]
+        assert part.done == seen[-1].done == saved(folder)["positions"]
         before, steps = positions_of(folder), saved(folder)["gradient_steps"]
         reports: list[TrainingStatus] = []
-        last = train_run(tiny(), folder, resume=True, report=reports.append)
+        last = train_run(alphazero(), folder, resume=True, report=reports.append)
         assert last.finished
         assert reports[0].metrics["iterations"] == 3
         assert reports[0].done > part.done
@@ -148,16 +100,11 @@ def test_two_runs_stopped_at_the_same_place_continue_identically_and_other_seeds
         assert before.items() < positions_of(folder).items()
         assert saved(folder)["gradient_steps"] > steps
         assert load_training_state(last.checkpoint)["num_steps"] == saved(folder)["gradient_steps"]
+        checkpoints.append(last.checkpoint)
     assert positions_of(tmp_path / "one") == positions_of(tmp_path / "other")
-    checkpoints = [tmp_path / name / "checkpoint" for name in ("one", "other")]
-    for states in (
-        [load_training_state(checkpoint) for checkpoint in checkpoints],
-        [load_checkpoint(checkpoint).network.state_dict() for checkpoint in checkpoints],
-    ):
-        assert states[0].keys() == states[1].keys()
-        for name, tensor in states[0].items():
-            assert torch.equal(tensor, states[1][name]), name
-    train_run(tiny(seed=2, positions=60), tmp_path / "seed 2")
+    assert_equal_tensors(*map(load_training_state, checkpoints))
+    assert_equal_tensors(*(load_checkpoint(checkpoint).network.state_dict() for checkpoint in checkpoints))
+    train_run(alphazero(seed=2, positions=60), tmp_path / "seed 2")
     first = "000000000000.npy"
     assert positions_of(tmp_path / "seed 2")[first] != positions_of(tmp_path / "one")[first]
 
@@ -165,9 +112,9 @@ def test_two_runs_stopped_at_the_same_place_continue_identically_and_other_seeds
 def test_a_larger_buffer_after_a_small_one_learns_from_existing_positions(tmp_path: Path) -> None:
     """What the small one has dropped is not made up."""
     small = 40 * position_dtype(load_game("vadus(size=2)")).itemsize
-    train_run(tiny(positions=250, learner={"buffer_bytes": small}), tmp_path)
+    train_run(alphazero(positions=250, learner={"buffer_bytes": small}), tmp_path)
     assert "000000000000.npy" not in positions_of(tmp_path)
-    assert train_run(tiny(positions=400), tmp_path, resume=True).finished
+    assert train_run(alphazero(positions=400), tmp_path, resume=True).finished
 
 
 # -- Being killed ------------------------------------------------------------------------------------------------------
@@ -196,10 +143,8 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_while_it_writes_positions_loses_only_what_came_after_the_last_checkpoint(
-    tmp_path: Path,
-) -> None:
-    config = tiny(checkpoint_seconds=1e-9)
+def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpoint(tmp_path: Path) -> None:
+    config = alphazero(checkpoint_seconds=1e-9)
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(config), encoding="utf-8")
     command = [sys.executable, "-c", KILLED, str(file), str(folder)]
@@ -229,16 +174,9 @@ def test_a_run_that_is_killed_while_it_writes_positions_loses_only_what_came_aft
 # -- Processes ---------------------------------------------------------------------------------------------------------
 
 
-def is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def test_a_run_with_a_self_play_process_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
     reports: list[TrainingStatus] = []
-    result = train_run(tiny(processes=1), tmp_path, report=reports.append)
+    result = train_run(alphazero(processes=1), tmp_path, report=reports.append)
     assert result.finished
     assert 0 < reports[-1].metrics["search_share_of_self_play"] < 1
     assert reports[-1].metrics["simulations_per_second"] > 0
@@ -267,10 +205,10 @@ time.sleep(600)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them")
+@needs_proc
 def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(dump_config(tiny()), encoding="utf-8")
+    file.write_text(dump_config(alphazero()), encoding="utf-8")
     command = [sys.executable, "-c", PARENT, str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:
         assert parent.stdout is not None
@@ -278,10 +216,7 @@ def test_self_play_ends_with_its_parent_even_if_its_games_are_not_read(tmp_path:
         assert len(children) == 1
         assert all(map(is_alive, children))
         parent.kill()
-    give_up = time.monotonic() + 600
-    while any(map(is_alive, children)) and time.monotonic() < give_up:
-        time.sleep(0.1)
-    assert not any(map(is_alive, children))
+    assert wait_until(lambda: not any(map(is_alive, children)))
 
 
 @pytest.fixture
@@ -290,8 +225,9 @@ def start_processes() -> Iterator[Callable[..., SelfPlayProcesses]]:
     sources: list[SelfPlayProcesses] = []
 
     def start(number: int, **changes: Any) -> SelfPlayProcesses:
-        architecture = Architecture.of_game(load_game(TINY["game"]), channels=4, blocks=1, kind="win_draw_loss_network")
-        config = tiny().model_copy(update=changes)
+        config = alphazero()
+        architecture = Architecture.of_game(load_game(config.game), config.network)
+        config = config.model_copy(update=changes)
         seeds = np.random.SeedSequence(0)
         sources.append(SelfPlayProcesses(make_network(architecture), config, seeds, number, 0.0))  # type: ignore[arg-type]
         return sources[-1]
@@ -313,7 +249,7 @@ def test_a_failed_self_play_process_is_an_error_with_its_message(start_processes
     assert "Traceback" in raised.value.__notes__[0]
 
 
-def test_a_signal_that_ends_the_self_play_processes_first_stops_the_run(
+def test_a_signal_that_ends_self_play_first_stops_the_run(
     start_processes: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
@@ -336,8 +272,8 @@ def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays
 
 def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) -> None:
     games = {"vadus(size=2)": 3, "vadus(size=3)": 1}
-    config = tiny(positions=400, games=games)
-    train_run(config, tmp_path, stop=(stop := StopAfter(3)).event, report=stop)
+    config = alphazero(positions=400, games=games)
+    stopped(config, tmp_path, 3)
     train_run(config, tmp_path, resume=True)
     added = saved(tmp_path)["positions_by_game"]
     assert sum(added.values()) == saved(tmp_path)["positions"] >= 400
@@ -353,9 +289,10 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
     ("games", "named"),
     [
         ({"vadus(size=3)": 1}, r"games must contain game, vadus\(size=2\)"),
-        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got 'laido\(size=3\)'"),
+        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got .*'laido\(size=3\)'"),
         ({"vadus(size=2)": 1, "vadus(size=1000)": 1}, r"games\..*1000"),
-        ({"vadus(size=2)": 0}, r"games\.vadus\(size=2\) must be > 0, got 0"),
+        ({"vadus(size=2)": 0}, r"games must have a share above 0 at any time, got {'vadus\(size=2\)': 0"),
+        ({"vadus(size=2)": -1}, r"games\.vadus\(size=2\) must be >= 0, got -1"),
         ({"vadus(size=2)": "much"}, "must be a valid number, got 'much'"),
         ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),
         ([1], "games must be a valid dictionary"),
@@ -363,13 +300,13 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
 )
 def test_games_that_do_not_fit_are_refused(games: Any, named: str) -> None:
     with pytest.raises(ConfigError, match=named):
-        parse_config({**TINY, "games": games}, "test")
+        alphazero(games=games)
 
 
 @pytest.mark.parametrize("game", small_games())
 def test_a_run_of_each_game_resumes_from_its_files(tmp_path: Path, game: str) -> None:
-    config = tiny(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})
-    train_run(config, tmp_path, stop=(stop := StopAfter(1)).event, report=stop)
+    config = alphazero(game=game, positions=10**6, positions_per_iteration=1, self_play={"num_games": 1})
+    stopped(config, tmp_path, 1)
     done = saved(tmp_path)["positions"]
     train_run(config.replace(positions=done + 1), tmp_path, resume=True)
     assert saved(tmp_path)["positions"] > done

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from itertools import chain
 from pathlib import Path
 
@@ -19,10 +17,11 @@ from rich.console import Console
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import main
+from processes import Run, wait_until
 from stoneworks.training.alphazero.algorithm import METRICS, lines_of
 from stoneworks.training.runs.display import train
 from stoneworks.training.runs.run_folder import read_metrics
+from tiny_runs import saved
 
 
 @pytest.fixture
@@ -62,46 +61,33 @@ def test_every_figure_of_a_run_is_in_a_group_or_written_by_all_algorithms(finish
 # -- The command line ----------------------------------------------------------------------------------------------------
 
 
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main(arguments)
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
-
-
-def test_train_trains_overrides_and_goes_on(
-    config_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_trains_overrides_and_goes_on(config_file: Path, tmp_path: Path, run_command: Run) -> None:
     folder = tmp_path / "new"
     arguments = ("train", str(config_file), "--folder", str(folder), "--set", "matches.opponents=[]")
-    assert run(*arguments, "--positions", "20", "--set", "seed=3") == 0
-    out = capsys.readouterr().out
+    code, out, _ = run_command(*arguments, "--positions", "20", "--set", "seed=3")
+    assert code == 0
     assert re.search(r"\d+ positions in \d+ seconds; the checkpoint is .*checkpoint", out)
     assert yaml.safe_load((folder / "config.yaml").read_text())["positions"] == 20
-    assert run(*arguments, "--set", "seed=3") == 2, "there is a checkpoint already"
-    assert "already exists" in capsys.readouterr().err
-    assert run(*arguments, "--set", "seed=3", "--resume") == 0
-    assert json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]["positions"] >= 60
+    code, _, err = run_command(*arguments, "--set", "seed=3")
+    assert code == 2, "there is a checkpoint already"
+    assert "already exists" in err
+    assert run_command(*arguments, "--set", "seed=3", "--resume")[0] == 0
+    assert saved(folder)["positions"] >= 60
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--frames", "100"], "unknown key frames"),
-        (["--set", "search.simulation=8"], "unknown key search.simulation; valid keys: policy, simulations"),
-        (["--set", "matches.opponents=[nobody]"], "unknown bot 'nobody'"),
+        (["vadus-5", "--frames", "100"], "unknown key frames"),
+        (["vadus-5-ppo", "--positions", "9"], "unknown key positions"),
+        (["vadus-5", "--set", "search.simulation=8"], "unknown key search.simulation; valid keys: policy, simulations"),
+        (["vadus-5", "--set", "matches.opponents=[nobody]"], "unknown bot 'nobody'"),
     ],
 )
-def test_train_reports_errors(
-    config_file: Path, tmp_path: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("train", str(config_file), "--folder", str(tmp_path / "new"), *arguments) == 2
-    assert complaint in capsys.readouterr().err
-
-
-def test_positions_are_not_for_ppo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("train", "vadus-5-ppo", "--folder", str(tmp_path), "--positions", "9") == 2
-    assert "unknown key positions" in capsys.readouterr().err
+def test_train_reports_errors(tmp_path: Path, arguments: list[str], complaint: str, run_command: Run) -> None:
+    code, _, err = run_command("train", "--folder", str(tmp_path / "new"), *arguments)
+    assert code == 2
+    assert complaint in err
 
 
 #: Runs the command line where the libraries of PPO and of the environments are not installed.
@@ -128,14 +114,11 @@ def test_ctrl_c_saves_and_no_library_of_ppo_is_needed(config_file: Path, tmp_pat
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    deadline = time.monotonic() + 300
-    while not (folder / "metrics.jsonl").exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
+    wait_until(lambda: (folder / "metrics.jsonl").exists() or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "the checkpoint is" in out
     assert "Traceback" not in err
-    training = json.loads((folder / "checkpoint" / "checkpoint.json").read_text())["training"]
-    assert training["positions"] >= 30, "what was learned before Ctrl-C is saved"
+    assert saved(folder)["positions"] >= 30, "what was learned before Ctrl-C is saved"
     assert (folder / "report.md").is_file()

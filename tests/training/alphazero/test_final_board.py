@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,50 +17,20 @@ from stoneworks.envs.rules.games import small_games
 from stoneworks.models.architecture import Architecture
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network import BoardNetwork, make_network
-from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig, has_final_board
+from stoneworks.training.alphazero.config import LearnerConfig, has_final_board
 from stoneworks.training.alphazero.final_board import final_board, final_board_loss
 from stoneworks.training.alphazero.learner import Learner
 from stoneworks.training.alphazero.positions import BatchMaker, check_positions
-from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import parse_config
-from stoneworks.training.runs.run import TrainingStatus, train_run
+from stoneworks.training.runs.run import train_run
+from tiny_runs import alphazero, self_played, stopped
 
 GAMES = [name for name in small_games() if has_final_board(load_game(name))]
 CPU = torch.device("cpu")
 
 
-def config_of(game: str = "vadus(size=2)", **learner: Any) -> AlphaZeroConfig:
-    values = {
-        "algorithm": "alphazero",
-        "game": game,
-        "positions": 100,
-        "positions_per_iteration": 40,
-        "processes": 0,
-        "network": {"channels": 4, "blocks": 1},
-        "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5},
-        "self_play": {"num_games": 6},
-        "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 20, **learner},
-        "matches": {"opponents": [], "search_opponents": []},
-    }
-    config = parse_config(values, "test")
-    assert isinstance(config, AlphaZeroConfig)
-    return config
-
-
-def some_games(game: Game, number: int = 8) -> list[PlayedGame]:
-    def evaluate(planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes), np.float32)
-
-    self_play = SelfPlay(game, evaluate, config_of(str(game)), np.random.SeedSequence(0))
-    played: list[PlayedGame] = []
-    while len(played) < number:
-        played += self_play.step()
-    return played
-
-
 def some_positions(game: Game) -> npt.NDArray[np.void]:
-    return np.concatenate([played.positions for played in some_games(game)])
+    return np.concatenate([played.positions for played in self_played(alphazero(game=str(game)), 8)])
 
 
 def test_games_of_stones_have_the_target() -> None:
@@ -73,7 +41,7 @@ def test_games_of_stones_have_the_target() -> None:
 def test_positions_have_the_board_at_the_end_of_their_game(name: str) -> None:
     game = load_game(name)
     different = 0
-    for played in some_games(game):
+    for played in self_played(alphazero(game=name), 8):
         state = game.new_initial_state()
         for action in played.actions:
             state.apply_action(action)
@@ -132,7 +100,7 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_cells_of_the_board() -> None:
 def make_learner(game: Game, weight: float) -> Learner:
     torch.manual_seed(0)
     network = make_network(Architecture.of_game(game, channels=16, blocks=1, kind="win_draw_loss_network"))
-    settings = LearnerConfig(learning_rate=1e-2, final_learning_rate=1e-2, final_board_weight=weight)
+    settings = LearnerConfig(learning_rate=1e-2, final_board_weight=weight)
     return Learner(network, settings, CPU, torch.float32)
 
 
@@ -167,23 +135,17 @@ def test_what_has_no_final_board_is_refused() -> None:
         Learner(network, LearnerConfig(final_board_weight=0.5), CPU, torch.float32)
     for game in ("taigo(radius=4)", "trugo(tiles=18,radius=5)"):
         with pytest.raises(ConfigError, match=r"learner\.final_board_weight must be 0: .* has no planes own_stones"):
-            config_of(game, final_board_weight=0.5)
+            alphazero(game=game, learner={"final_board_weight": 0.5})
 
 
 def test_a_run_learns_the_target_and_resumes_after_a_stop(tmp_path: Path) -> None:
-    config = config_of(final_board_weight=0.5)
-    stop = threading.Event()
-    losses: list[float] = []
-
-    def report(status: TrainingStatus) -> None:
-        if "final_board" in status.metrics:
-            losses.append(status.metrics["final_board"])
-            stop.set()
-
-    assert not train_run(config, tmp_path, report=report, stop=stop).finished
+    config = alphazero(positions=100, positions_per_iteration=40, learner={"min_window": 20, "final_board_weight": 0.5})
+    part, seen = stopped(config, tmp_path, 1)
+    assert not part.finished
     with pytest.raises(CheckpointError, match="auxiliary heads must be those of the checkpoint"):
-        train_run(config_of(), tmp_path, resume=True)
-    assert train_run(config, tmp_path, resume=True, report=report).finished
+        train_run(alphazero(positions=100, positions_per_iteration=40), tmp_path, resume=True)
+    assert train_run(config, tmp_path, resume=True, report=seen.append).finished
+    losses = [status.metrics["final_board"] for status in seen if "final_board" in status.metrics]
     assert len(losses) > 1
     assert all(0 < loss < 1.2 for loss in losses)
     network = load_checkpoint(tmp_path / "checkpoint", load_game(config.game)).network

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -12,15 +10,17 @@ pytest.importorskip("torch")
 
 import torch
 
+from game_play import random_states
 from stoneworks.envs.rules import load_game
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.training.alphazero.config import LearnerConfig
 from stoneworks.training.alphazero.learner import Learner, policy_losses
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, make_positions
+from tiny_runs import assert_equal_tensors
 
 GAME = load_game("vadus(size=2)")
 CPU = torch.device("cpu")
-SETTINGS = LearnerConfig(learning_rate=1e-2, final_learning_rate=1e-3, warm_up_steps=4, ema_decay=0.9)
+SETTINGS = LearnerConfig(learning_rate=((0, 1e-2), (1, 1e-3)), warm_up_steps=4, ema_decay=0.9)
 
 
 def some_network(seed: int = 0) -> BoardNetwork:
@@ -35,13 +35,7 @@ def make_learner(settings: LearnerConfig = SETTINGS, seed: int = 0, dtype: torch
 def some_batch(number: int = 16, seed: int = 0) -> TrainingBatch:
     """Different positions, with policies and results that have nothing to do with them."""
     rng = np.random.default_rng(seed)
-    states = {}
-    while len(states) < number:
-        state = GAME.new_initial_state()
-        while not state.is_terminal():
-            states.setdefault(state.record.tobytes(), state.clone())
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    chosen = list(states.values())[:number]
+    chosen = list({state.record.tobytes(): state for state in random_states(GAME, 4 * number, seed)}.values())[:number]
     masks = np.array([state.legal_actions_mask() for state in chosen])
     weights = masks * rng.random(masks.shape) ** 4
     policies = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -85,40 +79,28 @@ def losses_of(
     return loss.item(), entropy.item(), given.grad
 
 
-def test_with_all_entries_the_policy_loss_is_the_cross_entropy() -> None:
-    logits, policies = policies_of(20, 9, seed=1)
+@pytest.mark.parametrize("entries", [3, 9])
+def test_the_policy_loss_is_a_cross_entropy_in_which_all_other_entries_are_one_event(entries: int) -> None:
+    logits, policies = policies_of(20, 9, seed=entries)
     cross_entropies, entropies, gradients = [], [], []
     for row in range(20):
-        legal = policies[row] > 0
-        log_policy = log_softmax(logits[row], legal)
-        cross_entropies.append(-(policies[row, legal] * log_policy[legal]).sum())
-        entropies.append(-(policies[row, legal] * np.log(policies[row, legal])).sum())
-        gradients.append((np.exp(log_policy) - policies[row]) / 20)
-    loss, entropy, gradient = losses_of(logits, policies, entries=9)
-    assert loss == pytest.approx(np.mean(cross_entropies), abs=1e-5)
-    assert entropy == pytest.approx(np.mean(entropies), abs=1e-5)
-    np.testing.assert_allclose(gradient.numpy(), gradients, atol=1e-5)
-
-
-def test_with_few_entries_all_others_together_are_one_event() -> None:
-    logits, policies = policies_of(20, 9, seed=2)
-    cross_entropies, entropies = [], []
-    for row in range(20):
-        legal = policies[row] > 0
-        chances = np.exp(log_softmax(logits[row], legal))
-        kept = np.argsort(-policies[row], kind="stable")[:3]
-        kept = kept[policies[row, kept] > 0]
+        log_policy = log_softmax(logits[row], policies[row] > 0)
+        chances = np.exp(log_policy)
+        kept = np.argsort(-policies[row], kind="stable")[:entries]
         target = np.array([*policies[row, kept], 1 - policies[row, kept].sum()])
         predicted = np.array([*chances[kept], 1 - chances[kept].sum()])
         there = target > 1e-9
         cross_entropies.append(-(target[there] * np.log(predicted[there])).sum())
         entropies.append(-(target[there] * np.log(target[there])).sum())
-    loss, entropy, gradient = losses_of(logits, policies, entries=3)
+        gradients.append((chances - policies[row]) / 20)
+    loss, entropy, gradient = losses_of(logits, policies, entries)
     assert loss == pytest.approx(np.mean(cross_entropies), abs=1e-4)
     assert entropy == pytest.approx(np.mean(entropies), abs=1e-4)
     assert np.isfinite(gradient.numpy()).all()
+    if entries == 9:
+        np.testing.assert_allclose(gradient.numpy(), gradients, atol=1e-5)
     full_loss, full_entropy, _ = losses_of(logits, policies, entries=9)
-    assert loss - entropy < full_loss - full_entropy  # a coarser view cannot tell more apart
+    assert loss - entropy <= full_loss - full_entropy  # a coarser view cannot tell more apart
 
 
 def test_a_network_equal_to_its_target_has_no_divergence_and_no_gradient() -> None:
@@ -171,7 +153,7 @@ def test_a_batch_can_be_overfitted(dtype: torch.dtype) -> None:
     assert (best == batch.actions[:, 0]).float().mean() > 0.8
 
 
-def test_the_learning_rate_rises_and_then_falls_along_a_cosine() -> None:
+def test_the_learning_rate_rises_and_then_follows_its_schedule() -> None:
     learner = make_learner()
     assert learner.learning_rate(0) == pytest.approx(1e-2 / 4)
     learner.num_steps = 1
@@ -180,7 +162,6 @@ def test_the_learning_rate_rises_and_then_falls_along_a_cosine() -> None:
         learner.num_steps = num_steps
         assert learner.learning_rate(0) == pytest.approx(1e-2)
         assert learner.learning_rate(0.5) == pytest.approx((1e-2 + 1e-3) / 2)
-        assert learner.learning_rate(0.25) == pytest.approx(1e-3 + 9e-3 * (1 + math.cos(math.pi / 4)) / 2)
         assert learner.learning_rate(1) == learner.learning_rate(1.5) == pytest.approx(1e-3)
     assert make_learner(SETTINGS.replace(warm_up_steps=0)).learning_rate(0) == pytest.approx(1e-2)
 
@@ -237,9 +218,5 @@ def test_a_learner_resumes_exactly_from_its_state(num_steps: int) -> None:
     assert part.num_steps == num_steps
     for batch in batches[3:]:
         assert whole.step(batch, 0.2) == part.step(batch, 0.2)
-    for one, other in (
-        (whole.state(), part.state()),
-        (whole.acting_network.state_dict(), part.acting_network.state_dict()),
-    ):
-        for name, tensor in one.items():
-            assert torch.equal(tensor, other[name]), name
+    assert_equal_tensors(whole.state(), part.state())
+    assert_equal_tensors(whole.acting_network.state_dict(), part.acting_network.state_dict())

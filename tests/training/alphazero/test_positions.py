@@ -12,20 +12,10 @@ pytest.importorskip("torch")
 
 import torch
 
+from game_play import random_states
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.training.alphazero.positions import NUM_POLICY_ENTRIES, BatchMaker, make_positions, position_dtype
-
-
-def random_states(game: Game, number: int, seed: int = 0) -> list[State]:
-    rng = np.random.default_rng(seed)
-    states: list[State] = []
-    while len(states) < number:
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            states.append(state.clone())
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    return [states[index] for index in rng.permutation(len(states))[:number]]
 
 
 def random_policies(states: list[State], seed: int = 0, sharpness: float = 3.0) -> npt.NDArray[np.float32]:
@@ -51,7 +41,7 @@ def dense(actions: npt.NDArray[Any], probabilities: npt.NDArray[Any], num_action
 @pytest.mark.parametrize("game_name", small_games())
 def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
     game = load_game(game_name)
-    states = random_states(game, 30)
+    states = random_states(game, 30, 0)
     policies = random_policies(states)
     positions = positions_of(game, states, policies)
     assert positions.dtype == position_dtype(game)
@@ -70,7 +60,7 @@ def test_the_greatest_entries_of_a_policy_come_back(game_name: str) -> None:
 
 def test_a_policy_of_few_actions_is_kept_whole_and_of_one_of_many_the_rest_is_what_is_missing() -> None:
     game = load_game("vadus(size=3)")
-    states = random_states(game, 20)
+    states = random_states(game, 20, 0)
     policies = random_policies(states)
     positions = positions_of(game, states, policies)
     assert positions["actions"].shape[1] == game.num_actions < NUM_POLICY_ENTRIES
@@ -88,7 +78,7 @@ def test_a_policy_of_few_actions_is_kept_whole_and_of_one_of_many_the_rest_is_wh
 @pytest.mark.parametrize("game_name", small_games())
 def test_without_symmetry_a_batch_is_the_positions_as_their_players_see_them(game_name: str) -> None:
     game = load_game(game_name)
-    states = random_states(game, 12)
+    states = random_states(game, 12, 0)
     positions = positions_of(game, states, random_policies(states))
     batch = BatchMaker(game).make(positions, None)
     for row, state in enumerate(states):
@@ -116,7 +106,7 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
     """Under every symmetry: observation, mask and policy are those of the game played with the images of the actions."""
     game = load_game(game_name)
     maker = BatchMaker(game)
-    states = random_states(game, 6, seed=2)
+    states = random_states(game, 6, 2)
     policies = random_policies(states)
     positions = positions_of(game, states, policies)
     assert len(game.symmetries) > 1
@@ -133,28 +123,9 @@ def test_the_image_of_a_batch_is_the_batch_of_the_image(game_name: str) -> None:
             np.testing.assert_allclose(images[row], symmetry.of_policy(kept[row]), atol=1e-7)
 
 
-def test_the_image_is_the_position_that_playing_the_images_of_the_actions_leads_to() -> None:
-    game = load_game("vadus(size=3)")
-    rng = np.random.default_rng(3)
-    actions = [int(rng.choice(game.new_initial_state().legal_actions()))]
-    state = game.new_initial_state()
-    state.apply_action(actions[0])
-    for _ in range(4):
-        actions.append(int(rng.choice(state.legal_actions())))
-        state.apply_action(actions[-1])
-    positions = positions_of(game, [state], random_policies([state]))
-    for number, symmetry in enumerate(game.symmetries):
-        image = game.new_initial_state()
-        for action in actions:
-            image.apply_action(int(symmetry.actions[action]))
-        batch = BatchMaker(game).make(positions, Always(number))  # type: ignore[arg-type]
-        np.testing.assert_array_equal(batch.observations[0].numpy(), image.observation_tensor())
-        np.testing.assert_array_equal(batch.legal[0].numpy(), image.legal_actions_mask().astype(bool))
-
-
 def test_symmetries_are_drawn_for_each_position() -> None:
     game = load_game("vadus(size=3)")
-    state = random_states(game, 1)[0]
+    state = random_states(game, 1, 0)[0]
     state.apply_action(state.legal_actions()[0])
     positions = positions_of(game, [state] * 200, random_policies([state] * 200))
     batch = BatchMaker(game).make(positions, np.random.default_rng(0))
@@ -167,26 +138,23 @@ def test_symmetries_are_drawn_for_each_position() -> None:
 def three_positions(value: Any) -> tuple[Game, npt.NDArray[np.void]]:
     """A win, a draw and a loss, with values of a search."""
     game = load_game("vadus(size=2)")
-    states = random_states(game, 3)
+    states = random_states(game, 3, 0)
     positions = positions_of(game, states, random_policies(states))
     positions["result"] = [1, 0, -1]
     positions["value"] = value
     return game, positions
 
 
-def test_outcomes_are_results_of_the_player_to_act() -> None:
-    game, positions = three_positions(0.5)
-    assert BatchMaker(game).make(positions, None).outcomes.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-
-
-@pytest.mark.parametrize("share", [0.25, 1.0])
-def test_the_search_has_its_share_of_the_outcomes(share: float) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_search_has_its_share_of_the_outcomes_of_the_player_to_act(share: float) -> None:
     game, positions = three_positions([0.5, -1.0, 0.0])
     outcomes = BatchMaker(game, share).make(positions, None).outcomes.numpy()
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-6)
     expected = (1 - share) * np.array([1, 0, -1]) + share * np.array([0.5, -1.0, 0.0])
     np.testing.assert_allclose(outcomes[:, 0] - outcomes[:, 2], expected, atol=1e-6)
     assert outcomes.dtype == np.float32
+    if share == 0:
+        assert outcomes.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def test_results_are_discounted_by_the_actions_to_the_end_and_the_rest_counts_as_a_draw() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -16,41 +17,13 @@ from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import MixedSelfPlay
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
 from stoneworks.training.runs.algorithms import ConfigError
-from stoneworks.training.runs.config_files import parse_config
+from tiny_runs import Values, alphazero, self_played
 
 
 def tiny(game: str, search: dict[str, Any] | None = None, self_play: dict[str, Any] | None = None) -> AlphaZeroConfig:
-    values = {
-        "algorithm": "alphazero",
-        "game": game,
-        "positions": 1,
-        "search": {"simulations": 8, "fast_simulations": 2, "full_share": 1.0, "guide": "none", **(search or {})},
-        "self_play": {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})},
-    }
-    config = parse_config(values, "test")
-    assert isinstance(config, AlphaZeroConfig)
-    return config
-
-
-class Values:
-    """A network without a policy that gives every position one value for its player to move."""
-
-    def __init__(self, game: Game, value: float = 0.0) -> None:
-        self._num_actions = game.num_actions
-        self._value = value
-
-    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        logits = np.zeros((len(planes), self._num_actions), np.float32)
-        return logits, np.full(len(planes), self._value, np.float32)
-
-
-def play(config: AlphaZeroConfig, num_games: int, seed: int = 0, value: float = 0.0) -> list[PlayedGame]:
-    game = load_game(config.game)
-    self_play = SelfPlay(game, Values(game, value), config, np.random.SeedSequence(seed))
-    played: list[PlayedGame] = []
-    while len(played) < num_games:
-        played += self_play.step()
-    return played
+    search = {"simulations": 8, "full_share": 1.0, "guide": "none", **(search or {})}
+    self_play = {"num_games": 6, "random_opening_share": 0.0, **(self_play or {})}
+    return alphazero(game=game, search=search, self_play=self_play)
 
 
 def replayed(game: Game, played: PlayedGame) -> list[State]:
@@ -67,7 +40,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
     game = load_game(game_name)
     decided = 0
     search = {"policy": policy, "simulations": 4, "full_share": 0.7}
-    for played in play(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
+    for played in self_played(tiny(game_name, search, {"random_opening_share": 0.5}), 16):
         states = replayed(game, played)
         assert states[-1].is_terminal()
         outcome = states[-1].outcome()
@@ -90,7 +63,7 @@ def test_games_are_legal_and_complete_with_their_own_positions(game_name: str, p
 
 def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
     openings = {"random_opening_share": 0.5, "random_opening_actions": 4, "num_games": 64}
-    games = play(tiny("vadus(size=2)", {"simulations": 2}, openings), 150)
+    games = self_played(tiny("vadus(size=2)", {"simulations": 2}, openings), 150)
     lengths = [played.num_opening_actions for played in games]
     assert set(lengths) == {0, 1, 2, 3, 4}
     assert 0.3 < np.mean([length > 0 for length in lengths]) < 0.7
@@ -100,13 +73,13 @@ def test_openings_are_random_and_of_the_lengths_that_are_allowed() -> None:
 
 def test_games_differ_without_random_openings_too() -> None:
     for policy in ("gumbel", "puct"):
-        games = play(tiny("vadus(size=3)", {"policy": policy}), 12)
+        games = self_played(tiny("vadus(size=3)", {"policy": policy}), 12)
         assert len({played.actions for played in games}) > 6, policy
 
 
 def test_equal_seeds_play_equal_games() -> None:
     config = tiny("vadus(size=2)", {"full_share": 0.5, "guide": "evaluation"}, {"random_opening_share": 0.5})
-    one, again, other = ([played.actions for played in play(config, 12, seed)] for seed in (1, 1, 2))
+    one, again, other = ([played.actions for played in self_played(config, 12, seed)] for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
@@ -134,7 +107,8 @@ def test_only_full_searches_are_stored() -> None:
 
 def test_the_guide_counts_in_full_and_fast_searches_with_a_weight_that_falls_to_0() -> None:
     game = load_game("vadus(size=3)")
-    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": 0.8, "guide_share": 0.5}
+    weight = [[0, 0.8], [0.5, 0]]
+    settings = {"full_share": 0.5, "guide": "playouts", "guide_playouts": 3, "guide_weight": weight}
     self_play = SelfPlay(game, Values(game, 0.5), tiny(str(game), settings), np.random.SeedSequence(0))
     for progress, weight in ((0.0, 0.8), (0.25, 0.4), (0.5, 0.0), (1.0, 0.0)):
         self_play.set_progress(progress)
@@ -178,24 +152,47 @@ def test_puct_draws_young_actions_by_their_visits_and_plays_the_most_visited_lat
     assert most[-1]
 
 
+class Uniform:
+    """A network of several boards, without a preference; ``num_positions`` are the sizes of its batches."""
+
+    def __init__(self, *games: str) -> None:
+        loaded = [load_game(game) for game in games]
+        self._num_actions = {game.observation_shape[-1] ** 2: game.num_actions for game in loaded}
+        self.num_positions: set[int] = set()
+
+    def __call__(self, planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        self.num_positions.add(len(planes))
+        num_actions = self._num_actions[planes.shape[-1] * planes.shape[-2]]
+        return np.zeros((len(planes), num_actions), np.float32), np.zeros(len(planes), np.float32)
+
+
+def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
+    """Return the number of positions of finished games by game string."""
+    lengths: Counter[str] = Counter()
+    for _ in range(num_steps):
+        for one in self_play.step()[0]:
+            lengths[one.game] += len(one.positions)
+    return lengths
+
+
+def test_simulations_and_shares_of_games_follow_their_schedules() -> None:
+    config = tiny("vadus(size=2)", {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]]}).replace(
+        games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
+    )
+    assert config.shares(0.25) == config.largest_shares() == {"vadus(size=2)": 0.5, "vadus(size=3)": 0.5}
+    self_play = MixedSelfPlay(Uniform(*config.games), config, np.random.SeedSequence(3))
+    self_play.set_progress(0)
+    assert set(lengths_of_games(self_play, 40)) == {"vadus(size=2)"}
+    self_play.set_progress(0.75)
+    assert set(lengths_of_games(self_play, 40)) == {"vadus(size=3)"}
+    assert [(one.simulations, one.fast_simulations) for one in self_play.parts.values()] == 2 * [(10, 4)]
+
+
 def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:
     config = tiny("vadus(size=2)", search={"full_share": 0.5}, self_play={"num_games": 80})
     config = config.replace(games={"vadus(size=2)": 0.7, "vadus(size=3)": 0.29, "vadus(size=4)": 0.01})
-    asked: set[int] = set()
-
-    def network(planes: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        asked.add(len(planes))
-        cells = planes.shape[-1] * planes.shape[-2]
-        actions = next(game.num_actions for game in games if game.observation_shape[-1] ** 2 == cells)
-        return np.zeros((len(planes), actions), np.float32), np.zeros(len(planes), np.float32)
-
-    games = [load_game(name) for name in config.games]
-    self_play = MixedSelfPlay(network, config, np.random.SeedSequence(3))
-    lengths: dict[str, int] = {}
-    for _ in range(400):
-        played, _ = self_play.step()
-        for one in played:
-            lengths[one.game] = lengths.get(one.game, 0) + len(one.positions)
-    assert max(asked) == 80
-    assert {33, 16} <= asked, "in proportion to the shares, but not fewer than 16"
+    network = Uniform(*config.games)
+    lengths = lengths_of_games(MixedSelfPlay(network, config, np.random.SeedSequence(3)), 400)
+    assert max(network.num_positions) == 80
+    assert {33, 16} <= network.num_positions, "in proportion to the shares, but not fewer than 16"
     assert lengths["vadus(size=3)"] / lengths["vadus(size=2)"] == pytest.approx(0.29 / 0.7, rel=0.25)

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from processes import wait_until
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.runs.config_files import parse_config
 
 #: A killed node counts as lost after 5 seconds without an answer, instead of 15. Ray runs workers with niceness 15, which
 #: starves them on a machine that is busy with other tests.
 SETTINGS = {"health_check_period_ms": 1000, "health_check_failure_threshold": 5, "worker_niceness": 0}
 SMALL = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_log_monitor": False}
-
-TINY: dict[str, Any] = {
-    "algorithm": "alphazero",
-    "game": "vadus(size=2)",
-    "positions": 600,
-    "positions_per_iteration": 60,
-    "device": "cpu",
-    "precision": "float32",
-    "checkpoint_seconds": 10**6,
-    "network": {"channels": 4, "blocks": 1},
-    "search": {"simulations": 4, "fast_simulations": 2, "full_share": 0.5, "guide": "playouts"},
-    "self_play": {"num_games": 8},
-    "learner": {"batch_size": 16, "samples_per_position": 1.0, "min_window": 50, "warm_up_steps": 2},
-    "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
-}
 
 
 class LocalCluster:
@@ -97,22 +80,13 @@ def cluster(_local_cluster: LocalCluster) -> Iterator[LocalCluster]:
 @pytest.fixture
 def tiny(cluster: LocalCluster) -> Callable[..., AlphaZeroConfig]:
     """A function that returns the configuration of a tiny run on the cluster, with changes."""
+    pytest.importorskip("torch")
+    from tiny_runs import alphazero
 
     def make(**changes: Any) -> AlphaZeroConfig:
-        values = {
-            name: {**TINY[name], **value} if isinstance(value, dict) else value for name, value in changes.items()
-        }
-        config = parse_config({**TINY, "cluster": cluster.address, **values}, "test")
-        assert isinstance(config, AlphaZeroConfig)
-        return config
+        return alphazero(**{"positions": 600, "processes": -1, "cluster": cluster.address, **changes})
 
     return make
-
-
-@pytest.fixture
-def command() -> list[str]:
-    """The command line ``stoneworks``."""
-    return [sys.executable, "-c", "from stoneworks.cli.main import main; main()"]
 
 
 @pytest.fixture
@@ -127,9 +101,9 @@ def source(cluster: LocalCluster, tiny: Callable[..., AlphaZeroConfig]) -> Itera
     started: list[Any] = []
 
     def start(tell: Callable[[str], None] = print, **changes: Any) -> Any:
-        game = load_game(TINY["game"])
-        network = make_network(Architecture.of_game(game, channels=4, blocks=1, kind="win_draw_loss_network"))
-        started.append(ClusterSelfPlay(network, tiny(**changes), np.random.SeedSequence(0), 0.0, tell))
+        config = tiny(**changes)
+        network = make_network(Architecture.of_game(load_game(config.game), config.network))
+        started.append(ClusterSelfPlay(network, config, np.random.SeedSequence(0), 0.0, tell))
         started[-1].collect(10, threading.Event())
         return started[-1]
 
@@ -137,16 +111,6 @@ def source(cluster: LocalCluster, tiny: Callable[..., AlphaZeroConfig]) -> Itera
     for one in started:
         one.close()
     assert wait_until(lambda: all_cores_free(cluster.address))
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    """Return whether a condition comes true in time."""
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 def all_cores_free(address: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from processes import COMMAND, wait_until
 from stoneworks.evaluation import (
     ArenaPlayError,
     ArenaResult,
@@ -21,7 +22,7 @@ from stoneworks.evaluation import (
     round_robin,
 )
 
-from .conftest import LocalCluster, all_cores_free, wait_until
+from .conftest import LocalCluster, all_cores_free
 
 PLAYERS = ("random", "greedy", "mcts:20")
 
@@ -87,12 +88,10 @@ def test_a_player_that_fails_is_named(cluster: LocalCluster, tmp_path: Path) -> 
         play_arena(settings_of(), tmp_path, {"random": lambda game, seed: None}, cluster="auto")  # type: ignore[arg-type, return-value]
 
 
-def test_the_command_plays_on_the_cluster_and_ctrl_c_stops_it(
-    cluster: LocalCluster, tmp_path: Path, command: list[str]
-) -> None:
+def test_the_command_plays_on_the_cluster_and_ctrl_c_stops_it(cluster: LocalCluster, tmp_path: Path) -> None:
     words = ["arena", "mcts:1000", "greedy", "--game", "vadus(size=5)", "--pairs", "500", "--chunk-pairs", "1"]
     words += ["--folder", str(tmp_path / "arena"), "--cluster", cluster.address]
-    with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert wait_until(lambda: len(games_in(tmp_path)) > 1)
         process.send_signal(2)
         _, errors = process.communicate(timeout=60)

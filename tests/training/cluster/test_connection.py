@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import main
+from processes import COMMAND, Run
 from stoneworks.models.bots.spec import UntrustedNameError
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.runs.algorithms import ConfigError
@@ -28,26 +28,23 @@ from .conftest import LocalCluster
 MakeConfig = Callable[..., AlphaZeroConfig]
 
 
-def error_of(command: list[str], tmp_path: Path, address: str, **variables: str) -> str:
+def error_of(tmp_path: Path, address: str, **variables: str) -> str:
     """Return the output of a training command that must fail, which is one line."""
     words = ["train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", address]
     done = subprocess.run(
-        command + words, capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, **variables}
+        COMMAND + words, capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, **variables}
     )
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
     return line
 
 
-def test_without_ray_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_command: Run) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "stoneworks.cluster", raising=False)
-    with pytest.raises(SystemExit) as leaving:
-        main(["train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto"])
-    assert leaving.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    code, _, err = run_command("train", "vadus-5", "--folder", str(tmp_path / "run"), "--cluster", "auto")
+    assert code == 2
+    (line,) = err.splitlines()
     assert "stoneworks[cluster]" in line
 
 
@@ -70,28 +67,32 @@ def other_server() -> Iterator[str]:
         thread.join()
 
 
-def test_an_address_without_a_cluster_is_named(command: list[str], tmp_path: Path, other_server: str) -> None:
+def test_an_address_without_a_cluster_is_named(tmp_path: Path, other_server: str) -> None:
     pytest.importorskip("ray", reason="Ray is not installed (extra cluster)")
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = f"127.0.0.1:{server.getsockname()[1]}"
-    line = error_of(command, tmp_path, free)
+    line = error_of(tmp_path, free)
     assert free in line
     assert "ray start --head" in line
-    assert "is not a Ray cluster" in error_of(command, tmp_path, other_server)
-    line = error_of(command, tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
+    assert "is not a Ray cluster" in error_of(tmp_path, other_server)
+    line = error_of(tmp_path, "auto", RAY_ADDRESS="", RAY_TMPDIR=str(tmp_path))
     assert "ray start --head" in line
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
 
-@pytest.mark.parametrize("address", ["nowhere", "ray://host:10001", "host:port"])
-def test_an_invalid_address_is_rejected(address: str) -> None:
-    with pytest.raises(ConfigError, match=f"HOST:PORT.*{address}"):
-        load_config("vadus-5", [f"cluster={address}"])
-
-
-def test_a_cluster_needs_actors() -> None:
-    with pytest.raises(ConfigError, match="processes must be -1 or >= 1"):
-        load_config("vadus-5", ["cluster=auto", "processes=0"])
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        *(
+            ([f"cluster={address}"], f"HOST:PORT.*{address}")
+            for address in ("nowhere", "ray://host:10001", "host:port")
+        ),
+        (["cluster=auto", "processes=0"], "processes must be -1 or >= 1"),
+    ],
+)
+def test_an_invalid_address_and_a_cluster_without_actors_are_rejected(overrides: list[str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        load_config("vadus-5", overrides)
 
 
 def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ pytest.importorskip("torch")
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from processes import COMMAND, wait_until
 from stoneworks.envs.rules import State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
@@ -30,7 +31,7 @@ from stoneworks.training.runs.config_files import dump_config
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
 
-from .conftest import LocalCluster, all_cores_free, wait_until
+from .conftest import LocalCluster, all_cores_free
 
 MakeConfig = Callable[..., AlphaZeroConfig]
 Source = Callable[..., Any]
@@ -43,7 +44,7 @@ def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, ti
         "positions_per_iteration": 500,
         "network": {"channels": 8, "blocks": 2},
         "search": {"simulations": 16, "fast_simulations": 8, "full_share": 1.0, "guide": "none"},
-        "learner": {"samples_per_position": 4.0, "learning_rate": 0.01, "batch_size": 64},
+        "learner": {"samples_per_position": 4.0, "learning_rate": [[0, 0.01], [1, 1e-4]], "batch_size": 64},
     }
     scores = []
     for name, config in (
@@ -81,7 +82,7 @@ def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny
     assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
 
 
-def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
+def test_a_run_survives_a_killed_node_and_uses_one_that_joins(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
 ) -> None:
     node = cluster.add()
@@ -168,9 +169,7 @@ train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report
 """
 
 
-def test_a_killed_learner_leaves_nothing_behind_and_resumes(
-    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
-) -> None:
+def test_a_killed_learner_leaves_nothing_and_resumes(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
     config = tiny(checkpoint_seconds=1e-9)
     file = tmp_path / "config.yaml"
     file.write_text(dump_config(config), encoding="utf-8")
@@ -182,13 +181,11 @@ def test_a_killed_learner_leaves_nothing_behind_and_resumes(
     assert seen[0].metrics["iterations"] == 3
 
 
-def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(
-    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path, command: list[str]
-) -> None:
+def test_ctrl_c_saves_a_checkpoint_and_stops_actors(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(tiny(positions=10**7).replace(cluster="")), encoding="utf-8")
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]
-    with subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert wait_until(lambda: len(read_metrics(folder / "metrics.jsonl", "positions")) > 1)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,12 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import UnknownBotError, load_bot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stoneworks.models.checkpoint import load_checkpoint, load_training_state
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.shipped import find
 from stoneworks.training.ppo.algorithm import PPO
-from stoneworks.training.ppo.config import OpponentsConfig, PPOConfig
+from stoneworks.training.ppo.config import OpponentsConfig
 from stoneworks.training.ppo.games import NetworkInputsEnv
 from stoneworks.training.ppo.opponents import OpponentPool, kind_of_opponent
 from stoneworks.training.ppo.report_texts import TEXTS
@@ -34,43 +32,9 @@ from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.plots import metrics_plot
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics
+from tiny_runs import assert_equal_tensors, ppo, stopped
 
-TINY: dict[str, Any] = {
-    "algorithm": "ppo",
-    "game": "vadus(size=2)",
-    "frames": 6 * 64,
-    "num_games": 8,
-    "steps_per_update": 8,
-    "minibatch_size": 32,
-    "checkpoint_seconds": 10**6,
-    "network": {"channels": 4, "blocks": 1},
-    "opponents": {"latest": 1, "past": 2, "random": 1, "greedy": 1, "past_selves": 3, "updates_between_past_selves": 1},
-    "matches": {"frames": 10**6, "num_pairs": 1},
-}
 NO_OPPONENTS = {"latest": 0, "past": 0, "random": 0, "greedy": 0}
-
-
-def tiny(**changes: Any) -> PPOConfig:
-    return parse_config({**TINY, **changes}, "test")
-
-
-class StopAfter:
-    """Sets an event after some reports, one of which comes with each update."""
-
-    def __init__(self, num_updates: int) -> None:
-        self.event = threading.Event()
-        self._left = num_updates
-
-    def __call__(self, status: TrainingStatus) -> None:
-        self._left -= not status.message
-        if self._left <= 0:
-            self.event.set()
-
-
-def assert_equal_tensors(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> None:
-    assert one.keys() == other.keys()
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
 
 
 # -- Learning ----------------------------------------------------------------------------------------------------------
@@ -85,7 +49,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
             "num_games": 64,
             "steps_per_update": 16,
             "minibatch_size": 256,
-            "learning_rate": 3e-3,
+            "learning_rate": [[0, 3e-3], [1, 1e-4]],
             "network": {"channels": 8},
             "matches": {"frames": 10**6, "opponents": []},
         },
@@ -106,16 +70,12 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    opponent = str(train_run(tiny(frames=64, matches={"opponents": []}), tmp_path / "opponent").checkpoint)
-    config = tiny(
-        network={"channels": 4, "blocks": 1, "features": True},
-        opponents={**TINY["opponents"], "bots": {"mcts:2": 1, opponent: 1}},
-    )
+    opponent = str(train_run(ppo(frames=64, matches={"opponents": []}), tmp_path / "opponent").checkpoint)
+    config = ppo(network={"features": True}, opponents={"bots": {"mcts:2": 1, opponent: 1}})
     seen: list[TrainingStatus] = []
     whole = train_run(config, tmp_path / "whole", report=seen.append)
     for num_updates in (1, 3):
-        stop = StopAfter(num_updates)
-        train_run(config, tmp_path / "parts", resume=True, report=stop, stop=stop.event)
+        stopped(config, tmp_path / "parts", num_updates)
     last = train_run(config, tmp_path / "parts", resume=True)
     assert (last.finished, last.done, whole.done) == (True, 6 * 64, 6 * 64)
     one, other = load_checkpoint(whole.checkpoint), load_checkpoint(last.checkpoint)
@@ -140,7 +100,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
 
 
 def make_algorithm(tmp_path: Path, **changes: Any) -> PPO:
-    config = tiny(**changes)
+    config = ppo(**changes)
     torch.manual_seed(0)
     network = make_network(Architecture.of_game(load_game(config.game), config.network))
     return PPO(config, network, tmp_path)
@@ -160,7 +120,7 @@ def test_invalid_games_are_rejected_despite_valid_checksums(ppo_run: Path, tmp_p
     algorithm.load(checkpoint, tensors)
     for updates in (-1, "3"):
         changed = dataclasses.replace(checkpoint, training={**checkpoint.training, "updates": updates})
-        with pytest.raises(CheckpointError, match="updates must be an integer >= 0"):
+        with pytest.raises(ValueError, match="updates must be an integer >= 0"):
             algorithm.load(changed, tensors)
 
 
@@ -179,7 +139,7 @@ def test_the_model_trains_on_the_device_of_the_configuration(tmp_path: Path, mon
     assert asked == ["cuda"]
     assert algorithm.model.device == algorithm.model.rollout_buffer.device == found
     with pytest.raises(ConfigError, match=r"device must be .*'gpu'"):
-        tiny(device="gpu")
+        ppo(device="gpu")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
@@ -190,29 +150,24 @@ def test_a_device_that_is_missing_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
-    stop = StopAfter(2)
-    train_run(tiny(device="cuda"), tmp_path, report=stop, stop=stop.event)
-    assert train_run(tiny(device="cpu"), tmp_path, resume=True).finished
+    stopped(ppo(device="cuda"), tmp_path, 2)
+    assert train_run(ppo(device="cpu"), tmp_path, resume=True).finished
 
 
 # -- Opponents ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def make_pool() -> Callable[..., tuple[OpponentPool, BoardNetwork, VectorEnv]]:
-    def make(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
-        game = load_game("vadus", size=2)
-        network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-        return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
-
-    return make
+def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
+    game = load_game("vadus", size=2)
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
 
 
 def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
     pool.begin_update(update, np.random.SeedSequence(update), env)
 
 
-def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
+def test_past_versions_are_spread_over_the_time_so_far() -> None:
     pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
@@ -232,7 +187,7 @@ def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., 
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
 
 
-def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
+def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
     for update in range(5):
         begin(pool, env, update)
@@ -242,8 +197,18 @@ def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
     assert len({name for name in names if name != "random"}) == 2
     assert 5 < names.count("random") < 28
 
+    folder = str(ppo_run / "checkpoint")
+    bots = {"mcts:2": 2.0, folder: 1.0}
+    pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
+    begin(pool, env, 0)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert set(names) == {"latest", *bots}
+    assert names.count("mcts:2") > names.count(folder)
+    assert [kind_of_opponent(name) for name in bots] == list(bots)
 
-def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_pool: Callable[..., Any]) -> None:
+
+def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> None:
     pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
     begin(pool, env, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
@@ -253,8 +218,7 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_p
         network.cell_policy.bias.zero_()
         network.global_policy.weight.zero_()
         network.global_policy.bias.fill_(50)
-    for name, tensor in pool.state().items():
-        assert torch.equal(tensor, past[name])
+    assert_equal_tensors(pool.state(), past)
     generator = np.random.default_rng(0)
     lengths: dict[str, list[bool]] = {"latest": [], "past": []}
     for _ in range(20):
@@ -267,7 +231,7 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_p
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
 
 
-def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable[..., Any]) -> None:
+def test_a_past_version_that_is_still_playing_is_not_dropped() -> None:
     kept = {"past_selves": 2, "updates_between_past_selves": 1, "past_selves_at_once": 2}
     pool, _, env = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
     for update in range(2):
@@ -283,43 +247,17 @@ def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable
     assert "past-1/value.bias" not in pool.state()
 
 
-def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Callable[..., Any]) -> None:
-    pool, _, env = make_pool(past=1, updates_between_past_selves=1)
-    for update in range(3):
-        begin(pool, env, update)
-    env.reset(seed=1)
-    other, _, other_env = make_pool(past=1, updates_between_past_selves=1)
-    other.load_state(pool.state(), other_env)
-    other_env.restore_games(env.save_games())
-    assert other_env.opponent_names == env.opponent_names
-    assert_equal_tensors(pool.state(), other.state())
-
-
 # -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
 
 
-def test_other_bots_play_by_their_shares(ppo_run: Path, make_pool: Callable[..., Any]) -> None:
-    folder = str(ppo_run / "checkpoint")
-    bots = {"mcts:2": 2.0, folder: 1.0}
-    pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
-    begin(pool, env, 0)
-    env.reset(seed=1)
-    names = env.opponent_names
-    assert set(names) == {"latest", *bots}
-    assert names.count("mcts:2") > names.count(folder)
-    assert [kind_of_opponent(name) for name in bots] == list(bots)
-
-
-def test_bots_that_cannot_be_opponents_are_refused(
-    make_pool: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("latest", "past-3", "random", "greedy"):
         with pytest.raises(ConfigError, match=rf"opponents\.bots: .*'{name}'"):
-            tiny(opponents={"bots": {name: 1}})
+            ppo(opponents={"bots": {name: 1}})
     with pytest.raises(ConfigError, match="bots of opponents must have a sum > 0"):
-        tiny(opponents=NO_OPPONENTS)
+        ppo(opponents=NO_OPPONENTS)
     with pytest.raises(UnknownBotError, match="nobody"):
-        train_run(tiny(opponents={**NO_OPPONENTS, "bots": {"nobody": 1}}), tmp_path / "run")
+        train_run(ppo(opponents={**NO_OPPONENTS, "bots": {"nobody": 1}}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
     make_pool(**NO_OPPONENTS, bots={"mcts:2": 1.0})
     monkeypatch.setattr(MCTSBot, "one_game_at_a_time", True)
@@ -365,7 +303,7 @@ def test_training_games_show_the_inputs_of_a_network_with_features() -> None:
 
 def test_a_run_starts_from_a_shipped_agent(tmp_path: Path) -> None:
     network = load_checkpoint(find("vadus")).network
-    config = tiny(frames=64, init_from="vadus", network=network.architecture.config)
+    config = ppo(frames=64, init_from="vadus", network=network.architecture.config)
     begun = load_training_state(train_run(config, tmp_path).checkpoint)
     for name, tensor in network.state_dict().items():
         assert torch.equal(begun[f"opponents/past-0/{name}"], tensor), name

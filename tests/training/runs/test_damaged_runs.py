@@ -12,24 +12,18 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
+from stoneworks.models.checkpoint import CheckpointError
 from stoneworks.training.runs.algorithms import ConfigError
 from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run import train_run
 from stoneworks.training.runs.run_folder import check_training, read_metrics
+from tiny_runs import change_checkpoint, saved
 from tools.shipping import ship
 
 LONG = int("9" * 99)
 
 Change = Callable[[dict[str, Any]], object]
-
-
-def change_training(run: Path, change: Change) -> None:
-    file = run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text(encoding="utf-8"))
-    change(description["training"])
-    file.write_text(json.dumps(description), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +47,7 @@ def change_training(run: Path, change: Change) -> None:
     ],
 )
 def test_training_information_of_another_shape_is_refused(finished_run: Path, change: Change) -> None:
-    file = finished_run / "checkpoint" / "checkpoint.json"
-    training = json.loads(file.read_text(encoding="utf-8"))["training"]
+    training = saved(finished_run)
     check_training(training, "positions", "there")
     change(training)
     with pytest.raises(CheckpointError, match="there: training"):
@@ -62,8 +55,8 @@ def test_training_information_of_another_shape_is_refused(finished_run: Path, ch
 
 
 def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run: Path, tmp_path: Path) -> None:
-    config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
-    change_training(alphazero_run, lambda training: training.pop("positions"))
+    config = parse_config(saved(alphazero_run)["config"], "test")
+    change_checkpoint(alphazero_run, lambda description: description["training"].pop("positions"))
     with pytest.raises(CheckpointError, match="checkpoint: training"):
         write_report(alphazero_run)
     with pytest.raises(CheckpointError, match="checkpoint: training"):
@@ -90,16 +83,16 @@ def test_a_damaged_run_is_neither_reported_nor_shipped_nor_trained(alphazero_run
     ],
 )
 def test_a_run_is_not_resumed_from_another_state(alphazero_run: Path, change: Change) -> None:
-    config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
+    config = parse_config(saved(alphazero_run)["config"], "test")
     before = sorted((alphazero_run / "positions").iterdir())
-    change_training(alphazero_run, change)
+    change_checkpoint(alphazero_run, lambda description: change(description["training"]))
     with pytest.raises((CheckpointError, ConfigError), match="checkpoint"):
         train_run(config, alphazero_run, resume=True)
     assert sorted((alphazero_run / "positions").iterdir()) == before
 
 
 def test_damaged_positions_are_an_error_that_names_the_file(alphazero_run: Path) -> None:
-    config = parse_config(load_checkpoint(alphazero_run / "checkpoint").training["config"], "test")
+    config = parse_config(saved(alphazero_run)["config"], "test")
     file = next((alphazero_run / "positions").iterdir())
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(CheckpointError, match=f"{file.name} is damaged"):

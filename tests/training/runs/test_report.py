@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import struct
@@ -12,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from stoneworks.cli.main import main
+from processes import Run
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.evaluation.records import GameRecord, read_records
@@ -22,6 +21,7 @@ from stoneworks.text import duration, percent
 from stoneworks.training.runs import report as reports
 from stoneworks.training.runs.report import write_report
 from stoneworks.training.runs.run_folder import read_run
+from tiny_runs import change_checkpoint
 
 
 def test_the_report_shows_scores_losses_games_and_policies(alphazero_run: Path) -> None:
@@ -100,20 +100,14 @@ def test_a_run_of_ppo_has_a_report_too(ppo_run: Path) -> None:
 def test_a_run_of_an_unknown_algorithm_is_rejected(alphazero_run: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"checkpoint\.json is missing"):
         write_report(tmp_path / "nothing")
-    file = alphazero_run / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
     for name in ("guessing", ["alphazero"]):
-        description["training"]["algorithm"] = name
-        file.write_text(json.dumps(description))
+        change_checkpoint(alphazero_run, lambda description, name=name: description["training"].update(algorithm=name))
         with pytest.raises(CheckpointError, match=f"algorithm must be one of .* got {re.escape(repr(name))}"):
             write_report(alphazero_run)
 
 
-def test_report_is_a_command(alphazero_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as leaving:
-        main(["report", str(alphazero_run)])
-    assert leaving.value.code == 0
-    assert capsys.readouterr().out == f"the report is {alphazero_run / 'report.md'}\n"
+def test_report_is_a_command(alphazero_run: Path, run_command: Run) -> None:
+    assert run_command("report", str(alphazero_run))[:2] == (0, f"the report is {alphazero_run / 'report.md'}\n")
 
 
 @pytest.mark.parametrize(

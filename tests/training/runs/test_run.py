@@ -23,59 +23,27 @@ import torch
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+import counting
 import stoneworks
+from counting import Matches, config
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError
 from stoneworks.training.runs.config_files import dump_config
-from stoneworks.training.runs.display import TrainingBar, stop_on_signals
+from stoneworks.training.runs.display import stop_on_signals, training_bar
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
+from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
 
-HERE = Path(__file__).parent
+SUPPORT = str(Path(counting.__file__).parent)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _counting() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(HERE))
-        import counting
-
-        counting.register()
-        yield
+    counting.register()
+    yield
     ALGORITHMS.remove("counting")
-    sys.modules.pop("counting")
-
-
-def config(**values: Any) -> Any:
-    import counting
-
-    return counting.config(**values)
-
-
-def matches(**values: Any) -> Any:
-    import counting
-
-    return counting.Matches(**values)
-
-
-class StopAfter:
-    """Sets an event after some iterations, or after some messages, of which one comes with each match."""
-
-    def __init__(self, iterations: int = 10**6, *, messages: int = 10**6) -> None:
-        self.event = threading.Event()
-        self._left = [messages, iterations]
-
-    def __call__(self, status: TrainingStatus) -> None:
-        self._left[not status.message] -= 1
-        if min(self._left) <= 0:
-            self.event.set()
-
-
-def saved(folder: Path) -> dict[str, Any]:
-    """What the checkpoint says of the run."""
-    return dict(load_checkpoint(folder / "checkpoint").training)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -83,8 +51,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def assert_equal_runs(one: Path, other: Path) -> None:
-    for name, tensor in weights(one).items():
-        assert torch.equal(tensor, weights(other)[name]), name
+    assert_equal_tensors(weights(one), weights(other))
     assert load_training_state(one / "checkpoint") == load_training_state(other / "checkpoint")
     rows = [[{**row, "seconds": 0} for row in saved(folder)["match_results"]] for folder in (one, other)]
     assert rows[0] == rows[1]
@@ -95,7 +62,7 @@ def assert_equal_runs(one: Path, other: Path) -> None:
 
 def test_a_run_trains_to_its_end_and_reports_records_and_saves_it(tmp_path: Path) -> None:
     seen: list[TrainingStatus] = []
-    result = train_run(config(matches=matches(steps=3)), tmp_path, report=seen.append)
+    result = train_run(config(matches=Matches(steps=3)), tmp_path, report=seen.append)
     assert (result.done, result.finished, result.checkpoint) == (6, True, tmp_path / "checkpoint")
     assert result.per_second > 0
     iterations = [status for status in seen if not status.message]
@@ -147,11 +114,9 @@ def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) ->
     assert not torch.equal(*(weights(tmp_path / name)["stem.weight"] for name in ("0", "2")))
 
 
-def test_iterations_without_metrics_are_not_recorded_and_one_that_is_stopped_changes_nothing(
+def test_iterations_without_metrics_and_stopped_ones_are_not_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import counting
-
     seen: list[TrainingStatus] = []
     stop = threading.Event()
 
@@ -180,11 +145,10 @@ def test_iterations_without_metrics_are_not_recorded_and_one_that_is_stopped_cha
 
 
 def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    settings = config(matches=matches(steps=3))
+    settings = config(matches=Matches(steps=3))
     train_run(settings, tmp_path / "whole")
     for iterations in (1, 3):
-        stop = StopAfter(iterations)
-        assert not train_run(settings, tmp_path / "parts", resume=True, report=stop, stop=stop.event).finished
+        assert not stopped(settings, tmp_path / "parts", iterations)[0].finished
     assert saved(tmp_path / "parts")["steps"] == 4
     last = train_run(settings, tmp_path / "parts", resume=True)
     assert (last.finished, last.done) == (True, 6)
@@ -196,11 +160,10 @@ def test_a_run_that_was_stopped_and_resumed_ends_as_one_that_was_not(tmp_path: P
 
 
 def test_a_stop_during_matches_leaves_the_rest_to_the_next_session(tmp_path: Path) -> None:
-    settings = config(steps=2, matches=matches(steps=1))
+    settings = config(steps=2, matches=Matches(steps=1))
     finished, sessions = False, 0
     while not finished:
-        stop = StopAfter(messages=1)
-        finished = train_run(settings, tmp_path / "parts", resume=True, report=stop, stop=stop.event).finished
+        finished = stopped(settings, tmp_path / "parts", messages=1)[0].finished
         sessions += 1
         assert len(saved(tmp_path / "parts")["match_results"]) == sessions
     assert sessions == 4
@@ -239,10 +202,10 @@ train_run(load_config(sys.argv[1]), sys.argv[2], resume=True, report=report)
 @pytest.mark.slow
 @pytest.mark.parametrize(("moment", "kept"), [("after an iteration", 3), ("between the renames of a checkpoint", 2)])
 def test_a_killed_run_loses_only_what_came_after_the_last_checkpoint(tmp_path: Path, moment: str, kept: int) -> None:
-    settings = config(checkpoint_seconds=1e-9, matches=matches(steps=10**6, opponents=("random",)))
+    settings = config(checkpoint_seconds=1e-9, matches=Matches(steps=10**6, opponents=("random",)))
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(settings), encoding="utf-8")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE)}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": SUPPORT}
     command = [sys.executable, "-c", KILLED, str(file), str(folder), moment]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -307,10 +270,7 @@ def test_a_checkpoint_is_not_overwritten_by_a_new_run(folder: Path) -> None:
 
 
 def test_a_checkpoint_that_cannot_be_continued_is_refused(folder: Path) -> None:
-    file = folder / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text())
-    del description["training"]["own"]
-    file.write_text(json.dumps(description))
+    change_checkpoint(folder, lambda description: description["training"].pop("own"))
     with pytest.raises(CheckpointError, match=r"checkpoint cannot be continued: KeyError\('own'\)"):
         train_run(config(steps=9), folder, resume=True)
     (folder / "checkpoint" / "training.safetensors").unlink()
@@ -320,7 +280,7 @@ def test_a_checkpoint_that_cannot_be_continued_is_refused(folder: Path) -> None:
 
 def test_a_run_that_cannot_begin_writes_nothing(tmp_path: Path) -> None:
     for refused, error, message in (
-        (config(matches=matches(opponents=("nobody",))), UnknownBotError, "nobody"),
+        (config(matches=Matches(opponents=("nobody",))), UnknownBotError, "nobody"),
         (config(init_from="vadus"), CheckpointError, "init_from must be a checkpoint of the network"),
         (config(init_from="laido"), CheckpointError, "laido"),
         (config(init_from="no such folder"), CheckpointError, "no such folder"),
@@ -351,13 +311,10 @@ def test_a_run_starts_from_the_weights_of_a_checkpoint_of_another_size(folder: P
     larger = config(game="vadus(size=3)", init_from=str(folder / "checkpoint"))
     run = tmp_path / "larger"
     with pytest.MonkeyPatch.context() as patched:
-        import counting
-
         patched.setattr(counting.Counting, "total", 0, raising=False)
         train_run(larger, run, stop=stop)
     start = weights(run)
-    for name, tensor in weights(folder).items():
-        assert torch.equal(tensor, start[name]), name
+    assert_equal_tensors(weights(folder), start)
     shutil.rmtree(folder)
     assert train_run(larger, run, resume=True).finished
     assert any(not torch.equal(tensor, start[name]) for name, tensor in weights(run).items())
@@ -407,9 +364,9 @@ def test_training_runs_in_a_thread_that_receives_no_signals(tmp_path: Path) -> N
 def test_messages_are_printed_above_the_progress_bar() -> None:
     output = io.StringIO()
     status = TrainingStatus(5, 10, 1.0, 2.5, message="news [with brackets]")
-    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
-        bar.show(status)
-        bar.show(dataclasses.replace(status, done=12, message=""))
+    with training_bar(10, "frames", Console(file=output, width=100)) as show:
+        show(status)
+        show(dataclasses.replace(status, done=12, message=""))
     assert output.getvalue().startswith("news [with brackets]\n")
     assert "10/10 frames, 2/s" in output.getvalue()
 

@@ -18,6 +18,7 @@ from stoneworks.cluster import ClusterError, Identity, Node, alive_nodes, check_
 from stoneworks.envs.rules import load_game
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture
+from stoneworks.models.network import make_network
 from stoneworks.registry import Entry, add_entries, added_entries
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.mixed_self_play import Clocks
@@ -69,7 +70,7 @@ class SelfPlayActor:
         """Raises :class:`ClusterError` if this node does not run the code of ``identity``."""
         add_entries(entries)
         check_identity(identity, identity_of_run(config))
-        self._worker = SelfPlayWorker(architecture, config, seed)
+        self._worker = SelfPlayWorker(make_network(architecture), config, seed)
         self._update = -1
 
     def play(self, weights: Arrays, update: int, progress: float, num_positions: int, seconds: float) -> PlayedBatch:
@@ -100,11 +101,7 @@ class SelfPlayActor:
 
 def identity_of_run(config: AlphaZeroConfig) -> Identity:
     """Return what must be equal on all nodes: the code and the games."""
-    games = [load_game(name) for name in config.shares()]
-    return {
-        **identity_of(("envs", "models", "evaluation", "training")),
-        **{str(game): f"version {game.version}, {game.num_actions} actions" for game in games},
-    }
+    return identity_of(("envs", "models", "evaluation", "training"), map(load_game, config.shares(0)))
 
 
 @dataclass(frozen=True)

@@ -692,7 +692,10 @@ class AnalysisPage {
     const facts = [];
     if (found.value !== null) facts.push(`${colors[found.player]} ${percent((1 + found.value) / 2, 1)}`);
     if (found.evaluation !== null) facts.push(`evaluation ${signed(found.evaluation)}`);
-    if (found.proven !== null && found.proven !== undefined) facts.push({ 1: "proven win", 0: "proven draw", "-1": "proven loss" }[found.proven]);
+    if (found.proven !== null) {
+      const length = found.line_ends_game ? ` in ${found.line.length} action${found.line.length === 1 ? "" : "s"}` : "";
+      facts.push(`${{ 1: "proven win", 0: "proven draw", "-1": "proven loss" }[found.proven]}${length}`);
+    }
     if (found.simulations !== null) facts.push(`${found.simulations} simulations`);
     facts.push(`${found.seconds.toFixed(2)} s`);
     const marked = heatOf(found, this.heatKind).shares.filter(([, share]) => share >= MARKED_SHARE).slice(0, MARKS).map(([action]) => action);

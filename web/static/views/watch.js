@@ -4,13 +4,13 @@ import { get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { lineChart, ratingChart, short } from "../charts.js";
 import { button, h, labeled, numberCell, percent, resultOfPlayers, signed, sleep, swatch, table, tableRow, toast, when } from "../dom.js";
+import { replayControls } from "../replay_controls.js";
 
 const SCORES = { 0: "1–0", 1: "0–1", draw: "½–½" };
 const KINDS = { run: "Training runs", arena: "Arenas", records: "Game records" };
 const PAGE = 25;
 const SEARCH = "@64";
 const SECONDS_BETWEEN_LOOKS = 3;
-const SPEEDS = [["slow", 1500], ["normal", 600], ["fast", 150]];
 /** Curves of a run, in this order, with their titles; others come after them. */
 const CURVES = [
   [["policy", "value"], "Losses, in nats"],
@@ -340,34 +340,10 @@ function gamesTable(answer, hasMatches, shown, open) {
 
 async function showReplay(part, record, signal) {
   const board = new Board(() => {});
-  const last = record.actions.length;
-  let at = last;
-  let timer = null;
-  let asked = 0;
-  const slider = h("input", { type: "range", min: "0", max: String(last), value: String(last), "aria-label": "Position", oninput: () => show(slider.valueAsNumber) });
-  const counter = h("output", { class: "faint" });
   const why = h("p", { class: "faint" });
-  const play = button("Play", () => toggle());
-  const speed = h("select", { "aria-label": "Speed" }, SPEEDS.map(([name, pause]) => h("option", { value: String(pause), selected: name === "normal" }, name)));
-  const moves = h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves" });
-  let number = 0;
-  for (const [, actions, color] of record.turns) {
-    const item = h("li", {}, swatch(color));
-    for (const action of actions) {
-      number += 1;
-      const to = number;
-      item.append(button(action, () => show(to), { class: "move", "data-at": String(to) }));
-    }
-    moves.append(item);
-  }
-  const show = async (number) => {
-    at = Math.max(0, Math.min(number, last));
-    slider.value = String(at);
-    counter.textContent = `${at} of ${last}${at ? `: ${record.actions[at - 1]}` : ""}`;
-    moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const current = moves.querySelector(`[data-at="${at}"]`);
-    current?.setAttribute("aria-current", "true");
-    moves.scrollTop = current ? current.offsetTop - moves.offsetTop - moves.clientHeight / 2 : 0;
+  let asked = 0;
+  const show = async (at) => {
+    if (at) counter.append(`: ${record.actions[at - 1]}`);
     asked += 1;
     const own = asked;
     const position = await post("position", { game: record.game, actions: record.actions.slice(0, at) }, signal);
@@ -375,23 +351,9 @@ async function showReplay(part, record, signal) {
     why.textContent = position.why;
     board.show({ ...position, legal: [], places: {} }, { label: `Position after ${at} actions` });
   };
-  const stop = () => {
-    clearTimeout(timer);
-    timer = null;
-    play.textContent = "Play";
-  };
-  const tick = async () => {
-    if (at >= last || signal.aborted || !part.contains(play)) return stop();
-    await show(at + 1);
-    if (timer !== null) timer = setTimeout(tick, Number(speed.value));
-  };
-  const toggle = () => {
-    if (timer !== null) return stop();
-    play.textContent = "Pause";
-    if (at >= last) at = -1;
-    timer = setTimeout(tick, 0);
-  };
-  const step = (text, label, move) => button(text, () => show(move()), { "aria-label": label });
+  const { begin, slider, counter, moves, row } = replayControls(h, { slow: 1.5, normal: 0.6, fast: 0.15 }, show);
+  counter.className = "faint";
+  row.append(counter);
   const query = new URLSearchParams({ game: record.game, moves: record.actions.join(",") });
   part.replaceChildren(
     h(
@@ -402,20 +364,11 @@ async function showReplay(part, record, signal) {
       why,
       board.element,
       slider,
-      h(
-        "div",
-        { class: "row" },
-        step("«", "First position", () => 0),
-        step("‹", "Previous position", () => at - 1),
-        play,
-        step("›", "Next position", () => at + 1),
-        step("»", "Last position", () => last),
-        speed,
-        counter,
-      ),
+      row,
       moves,
       h("a", { class: "button", href: `/analyze?${query}` }, "Analyze this game"),
     ),
   );
-  await show(last);
+  const turns = record.turns.map(([, actions, color]) => ({ mark: swatch(color), actions }));
+  await begin(turns, record.actions.length);
 }

@@ -190,6 +190,3 @@ class NaiveTaugo:
 
     def point(self, name: str) -> Point:
         return "abcdefghijklmnopqrstuvwxyz".index(name[0]), int(name[1:]) - 1
-
-
-NAIVE_GAMES = {"taugo": NaiveTaugo}

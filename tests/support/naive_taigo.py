@@ -102,6 +102,3 @@ class NaiveTaigo:
 
     def score(self) -> None:
         return None
-
-
-NAIVE_GAMES = {"taigo": NaiveTaigo}

@@ -232,6 +232,3 @@ class NaiveTrugo:
             if all(self.top(other) == 1 - color for other in border):
                 groups.append(group)
         return groups
-
-
-NAIVE_GAMES = {"trugo": NaiveTrugo}

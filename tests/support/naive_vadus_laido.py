@@ -196,6 +196,3 @@ class NaiveLaido(NaiveStonesGame):
             if black != white:
                 return ("black" if black < white else "white"), "hills"
         return None, "draw"
-
-
-NAIVE_GAMES = {"vadus": NaiveVadus, "laido": NaiveLaido}

@@ -6,7 +6,6 @@ import numpy as np
 
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, kernel
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.game import NOTHING_PICKED
 from stoneworks.envs.rules.trugo.moves import write_destinations
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
@@ -16,7 +15,7 @@ from stoneworks.envs.rules.trugo.plane import (
     corner_code,
     corner_of_hex,
 )
-from stoneworks.envs.rules.trugo.position import LAY, MOVE, PICK, REMOVE
+from stoneworks.envs.rules.trugo.position import LAY, MOVE, NOTHING_PICKED, PICK, REMOVE
 from stoneworks.models.evaluations.trugo import (
     COLOR,
     DANGER_TO_WHO_ACTS,

@@ -1,0 +1,37 @@
+"""Processes that tests start, and waiting for what they do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+#: The command line ``stoneworks``, as a process.
+COMMAND = [sys.executable, "-m", "stoneworks"]
+#: What running a command line gives: its exit code, and what it wrote to standard output and standard error.
+Run = Callable[..., tuple[int, str, str]]
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="looks for processes where Linux lists them"
+)
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 600.0) -> bool:
+    """Return whether a condition comes true in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
