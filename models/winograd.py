@@ -21,14 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from stoneworks.envs.rules.kernels import (
-    Float32s,
-    Float32Table,
-    Float32Tables,
-    Int64s,
-    compiled_function,
-    kernel,
-)
+from stoneworks.envs.rules.kernels import Float32s, Float32Table, Float32Tables, Int64s, compiled_function, kernel
 from stoneworks.models.architecture import Architecture, ResidualConfig
 
 #: Number of floats of a vector: channels are padded to a multiple of it.

@@ -34,12 +34,7 @@ class Guide:
         self._evaluate = game.compiled(guide_leaves, leaf_kernels(game, scale > 0))
 
     def evaluate(
-        self,
-        trees: Trees,
-        leaves: npt.NDArray[np.void],
-        num_leaves: int,
-        num_asked: int,
-        seeds: npt.NDArray[np.uint64],
+        self, trees: Trees, leaves: npt.NDArray[np.void], num_leaves: int, num_asked: int, seeds: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.float32]:
         """Return the expected result of each leaf for the player to move, ``float32[num_asked]`` in [-1, 1].
 
@@ -76,13 +71,7 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
 
 
 def guide_leaves(
-    trees: Trees,
-    leaves: LeafArray,
-    num_leaves: int,
-    scale: float,
-    num_playouts: int,
-    seeds: UInt64s,
-    results: Float32s,
+    trees: Trees, leaves: LeafArray, num_leaves: int, scale: float, num_playouts: int, seeds: UInt64s, results: Float32s
 ) -> None:
     """Evaluate the pending leaves with the game's evaluation, or by random playouts.
 

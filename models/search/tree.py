@@ -211,7 +211,8 @@ def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
             if edges[edge].child == leaf.node:
                 edges[edge].child = NO_NODE
         nodes[parent].num_visited -= 1
-        game.num_nodes = min(game.num_nodes, leaf.node)
+        while nodes[game.num_nodes - 1].visits == 0:  # later nodes may be of another thread
+            game.num_nodes -= 1
 
 
 @kernel
