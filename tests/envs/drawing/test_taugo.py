@@ -121,12 +121,3 @@ def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_re
     assert sorted(spelt(drawing, "labels")) == sorted([*"123456", *"abcdef"])
     with pytest.raises(ValueError, match=r"marks.*a1 is off the board"):
         draw(state, marks={"a1": "x"})
-
-
-def test_a_picture_of_a_full_board_of_the_official_size_stays_small() -> None:
-    state = load_game("taugo").new_initial_state()
-    generator = np.random.default_rng(0)
-    while not state.is_terminal():
-        legal = state.legal_actions()
-        state.apply_action(int(generator.choice(legal[:-1] or legal)))
-    assert len(draw(state).svg) < 60_000
