@@ -9,12 +9,13 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from game_play import played, random_game
+from game_play import after, played, random_game, read_test_data
 from stoneworks.envs.drawing import draw, lettering, pieces, theme
 from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.envs.rules.games import game_entry
@@ -92,43 +93,33 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
 # -- The last move -------------------------------------------------------------------------------------------------------
 
 
+DRAWINGS = read_test_data("drawings.yaml")
+LABELED = [drawing for drawing in DRAWINGS if "labels" in drawing]
+
+
 @pytest.mark.parametrize(
-    ("state", "cells"),
-    [
-        pytest.param(played("vadus(size=4)"), "", id="start"),
-        pytest.param(played("vadus(size=4)", "d4"), "d4", id="first turn of Vadus"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3"), "e4 e3", id="both stones of a turn"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 c4"), "c4", id="first stone of a turn"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass"), "e4 e3", id="after a pass"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass c4 c5"), "c4 c5", id="same color before a pass"),
-        pytest.param(played("laido(size=4)", "d4 swap"), "d4", id="after the swap"),
-        pytest.param(played("laido(size=4)", "d4 swap e4"), "e4", id="the swapped player's stone"),
-        pytest.param(played("laido(size=4)", "d4 swap e4 pass pass"), "e4", id="after the end"),
-        pytest.param(State.from_record(VADUS.game, VADUS.record), "", id="without history"),
-    ],
+    "marked", [drawing for drawing in DRAWINGS if "last-move" in drawing], ids=lambda marked: marked["name"]
 )
-def test_the_last_turn_that_placed_stones_is_marked(state: State, cells: str) -> None:
-    assert set(centers(draw(state), "last-move")) == {place(state, cell) for cell in cells.split()}
-
-
-def test_a_position_without_its_beginning_shows_the_stones_that_are_known_to_be_of_the_last_turn() -> None:
-    state = State.from_record(VADUS.game, played("vadus(size=4)", "d4 e4").record)
-    state.apply_action(state.string_to_action("e3"))
-    assert centers(draw(state), "last-move") == [place(state, "e3")]
+def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked: dict[str, Any]) -> None:
+    """Without the whole history, as far as that is certain."""
+    texts = marked["play"].split()
+    known_from = marked.get("known_from", 0)
+    state = played(marked["game"], " ".join(texts[:known_from]))
+    if known_from:
+        state = State.from_record(state.get_game(), state.record)
+    state = after(state, " ".join(texts[known_from:]))
+    drawing = draw(state)
+    for name in {"last-move", "flipped"} & set(marked):
+        found = centers(drawing, name)
+        assert len(set(found)) == len(found)
+        assert set(found) == {place(state, cell) for cell in marked[name].split()}
+    assert len(group(drawing, "cuts")) == bool(marked.get("flipped"))
 
 
 def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
     actions = [VADUS.string_to_action(text) for text in ("d4", "b5", "pass")]
     assert set(centers(draw(VADUS, last_actions=actions), "last-move")) == {place(VADUS, "d4"), place(VADUS, "b5")}
     assert centers(draw(VADUS, last_actions=[]), "last-move") == []
-
-
-@pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
-def test_last_actions_outside_the_board_are_rejected(action: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"last_actions.*{named}"):
-        draw(VADUS, last_actions=[action])
-    with pytest.raises(ValueError, match=r"last_actions must be .*, got 3"):
-        draw(VADUS, last_actions=3)
 
 
 # -- Fills ---------------------------------------------------------------------------------------------------------------
@@ -169,36 +160,6 @@ def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
     assert all(later < earlier for earlier, later in pairwise(luminances))
 
 
-@pytest.mark.parametrize(
-    ("fill", "named"),
-    [
-        ({"z9": "gold"}, "z9"),
-        ({"D4": "gold"}, "D4"),
-        ({"a1": "gold"}, "a1"),
-        ({0: "gold"}, "a1"),
-        ({49: "gold"}, "49"),
-        ({-1: "gold"}, "-1"),
-        ({True: "gold"}, "True"),
-        ({"d4": "no color"}, r"\[d4\] must be .*got 'no color'"),
-        ({"d4": 0.5}, r"\[d4\] must be .*got 0.5"),
-        ({"d4": "rgb(300, 0, 0)"}, r"\[d4\]"),
-        ({"d4": "rgba(3, 0, 0, 1)"}, r"\[d4\]"),
-        ({"d4": '"/><script>'}, r"\[d4\]"),
-        ({"d4": "gold", 24: "red"}, "d4 twice"),
-        ("gold", "gold"),
-        (np.zeros(48), r"\(48,\)"),
-        (np.zeros((50, 1)), r"\(50, 1\)"),
-        (np.full(49, 0.5), "a1, b1, c1"),
-        (np.eye(1, 49, 24).ravel() * 1.5, r"\[d4\] must be .*got 1.5"),
-        (np.eye(1, 49, 24).ravel() * -0.5, r"\[d4\] must be .*got -0.5"),
-        (np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
-    ],
-)
-def test_bad_fills_are_refused_by_name(fill: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"fill.*{named}"):
-        draw(VADUS, fill=fill)
-
-
 # -- Marks and coordinates -----------------------------------------------------------------------------------------------
 
 
@@ -215,34 +176,45 @@ def test_marks_are_written_on_their_cells_in_a_contrasting_color(state: State) -
 
 
 @pytest.mark.parametrize(
-    ("marks", "named"),
+    ("argument", "value", "named"),
     [
-        ({"z9": "x"}, "z9"),
-        ({"a1": "x"}, "a1"),
-        ({"d4": ""}, r"\[d4\] must be .*got ''"),
-        ({"d4": "sixsix"}, r"\[d4\] must be .*got 'sixsix'"),
-        ({"d4": "ä"}, r"\[d4\] must be .*got 'ä'"),
-        ({"d4": 3}, r"\[d4\] must be .*got 3"),
-        (["d4"], "d4"),
+        *(("last_actions", [action], str(action)) for action in (-1, 50, "d4", True)),
+        ("last_actions", [0], "a1"),
+        ("last_actions", 3, "must be .*, got 3"),
+        *((argument, {key: "x"}, key) for argument in ("fill", "marks") for key in ("z9", "D4", "a1")),
+        ("fill", {0: "gold"}, "a1"),
+        *(("fill", {key: "gold"}, str(key)) for key in (49, -1, True)),
+        *(("fill", {"d4": color}, rf"\[d4\] must be .*got {color!r}") for color in ("no color", 0.5)),
+        *(("fill", {"d4": color}, r"\[d4\]") for color in ("rgb(300, 0, 0)", "rgba(3, 0, 0, 1)", '"/><script>')),
+        ("fill", {"d4": "gold", 24: "red"}, "d4 twice"),
+        ("fill", "gold", "gold"),
+        ("fill", np.zeros(48), r"\(48,\)"),
+        ("fill", np.zeros((50, 1)), r"\(50, 1\)"),
+        ("fill", np.full(49, 0.5), "a1, b1, c1"),
+        *(("fill", np.eye(1, 49, 24).ravel() * value, rf"\[d4\] must be .*got {value}") for value in (1.5, -0.5)),
+        ("fill", np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
+        *(("marks", {"d4": text}, rf"\[d4\] must be .*got {text!r}") for text in ("", "sixsix", "ä", 3)),
+        ("marks", ["d4"], "d4"),
     ],
 )
-def test_bad_marks_are_refused_by_name(marks: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"marks.*{named}"):
-        draw(VADUS, marks=marks)
+def test_bad_arguments_are_refused_by_name(argument: str, value: object, named: str) -> None:
+    with pytest.raises(ValueError, match=rf"{argument}.*{named}"):
+        draw(VADUS, **{argument: value})
 
 
-@BOTH
-def test_rows_and_columns_are_labeled_once_and_apart(state: State) -> None:
-    labels = spelt(draw(state), "labels")
-    assert sorted(labels) == sorted([*"1234567", *"abcdefg"])
+@pytest.mark.parametrize("labeled", LABELED, ids=lambda labeled: labeled["name"])
+def test_rows_and_columns_in_use_are_labeled_once_and_apart(labeled: dict[str, Any]) -> None:
+    state, marks = played(labeled["game"], labeled["play"]), labeled.get("marks", {})
+    drawing = draw(state, marks=marks)
+    assert sorted(spelt(drawing, "labels")) == sorted(labeled["labels"].split())
     places = [
         tuple(map(float, element.attrib["transform"].split(")")[0].removeprefix("translate(").split()))
-        for element in group(draw(state), "labels")
+        for element in group(drawing, "labels")
         if "transform" in element.attrib
     ]
     distances = [np.hypot(x - u, y - v) for i, (x, y) in enumerate(places) for u, v in places[:i]]
     assert min(distances) > 25
-    assert spelt(draw(state, coordinates=False), "labels") == []
+    assert spelt(draw(state, marks=marks, coordinates=False), "labels") == []
 
 
 def test_labels_are_in_the_picture_where_there_is_no_font() -> None:
