@@ -11,7 +11,7 @@ from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.web.board import Line, Positions, outcome_of
-from stoneworks.web.requests import Comment, RequestError, Title
+from stoneworks.web.requests import Body, Comment, RequestError, Title
 
 RESIGNATION = "resignation"
 PERSON = "human"
@@ -315,10 +315,8 @@ def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, 
 # -- Records ---------------------------------------------------------------------------------------------------------------
 
 
-class TreeNode(Document):
+class TreeNode(Body):
     """A node of a tree in a request or a record; nodes are numbered in the order in which they are listed."""
-
-    error: ClassVar[type[ValueError]] = RequestError
 
     parent: int | None
     action: str
@@ -328,11 +326,10 @@ class TreeNode(Document):
 Tree = Annotated[Tuple[TreeNode], Field(max_length=MAX_NODES)]
 
 
-class _Metadata(Document):
+class _Metadata(Body):
     """What the metadata of a record says of the page; other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
-    error: ClassVar[type[ValueError]] = RequestError
 
     title: Title = ""
     resigned_by: Player | None = None
