@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -53,12 +54,9 @@ def _playouts(game: Game) -> None:
     Batch(game, 1).random_playouts()
 
 
-def _bot(name: str) -> Callable[[Game], None]:
-    def use(game: Game) -> None:
-        if name in playable_bots([name], game):
-            load_bot(name, game, 0)
-
-    return use
+def _bot(name: str, game: Game) -> None:
+    if name in playable_bots([name], game):
+        load_bot(name, game, 0)
 
 
 def _search(game: Game) -> None:
@@ -75,9 +73,9 @@ PARTS: dict[str, Callable[[Game], None]] = {
     "states": _states,
     "batches": _batches,
     "playouts": _playouts,
-    "mcts": _bot("mcts:1"),
-    "greedy": _bot("greedy"),
-    "alphabeta": _bot("alphabeta:1"),
+    "mcts": partial(_bot, "mcts:1"),
+    "greedy": partial(_bot, "greedy"),
+    "alphabeta": partial(_bot, "alphabeta:1"),
     "search": _search,
 }
 

@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stoneworks.envs.rules import Game, State, templates
+from stoneworks.envs.rules import Game, State
 from stoneworks.envs.rules.kernels import Float32Table, Record, specialized_kernel
+from stoneworks.envs.rules.templates import fill_batch, observe
 from stoneworks.models.features import features_kernel, features_of, fill_features, has_features
 
 #: Replaced by the number of observation planes of the game.
 NUM_OBSERVATION_PLANES = 0
-
-
-def observe(board: Record, state: Record, player: int, planes: Float32Table) -> None:
-    """Replaced by the game's kernel."""
-    raise NotImplementedError
 
 
 def observe_with_features(board: Record, state: Record, player: int, planes: Float32Table) -> None:
@@ -88,7 +84,7 @@ class NetworkInputs:
 
     @cached_property
     def _fill(self) -> Callable[..., Any]:
-        return self.game.compiled(templates.fill_batch, self.kernels)
+        return self.game.compiled(fill_batch, self.kernels)
 
 
 @cache

@@ -85,7 +85,14 @@ class MCTSBot(Bot):
         self._generator = np.random.default_rng(check_seed(seed))
         self._root: State | None = None
         self.root_statistics: RootStatistics | None = None
-        self._trees = self._allocate_trees(num_threads)
+        max_nodes = _MAX_NODES
+        if self._simulations is not None:
+            max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_threads + 1024, _MAX_NODES)
+        max_edges = max(min(max_nodes * game.num_actions, _MAX_EDGES), game.num_actions)
+        by_evaluation = leaf == "evaluation"
+        self._trees = [
+            SearchTree(game, max_nodes, max_edges, evaluate_leaves=by_evaluation) for _ in range(num_threads)
+        ]
         self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
 
     @classmethod
@@ -179,15 +186,6 @@ class MCTSBot(Bot):
                 break
             line.append(int(statistics.best[0]))
         return line
-
-    def _allocate_trees(self, num_trees: int) -> list[SearchTree]:
-        max_nodes = _MAX_NODES
-        if self._simulations is not None:
-            max_nodes = min(_NODES_PER_SIMULATION * self._simulations // num_trees + 1024, _MAX_NODES)
-        num_actions = self._game.num_actions
-        max_edges = max(min(max_nodes * num_actions, _MAX_EDGES), num_actions)
-        evaluate = self._leaf == "evaluation"
-        return [SearchTree(self._game, max_nodes, max_edges, evaluate_leaves=evaluate) for _ in range(num_trees)]
 
     def _start_trees(self, record: np.void) -> None:
         seeds = self._generator.integers(0, 2**64, len(self._trees), np.uint64)

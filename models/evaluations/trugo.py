@@ -59,14 +59,15 @@ ANY_DOUBLE = DOUBLE << 2 | DOUBLE << 5
 
 
 @kernel
-def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) -> int:
-    """Write the group of each corner, ``int32[corners]``, and the flattened group table; return the number of groups.
+def find_groups(board: Record, state: Record) -> tuple[int, Int32s, Int32s]:
+    """Return the number of groups, the group of each corner, ``int32[corners]``, and the flattened group table.
 
     ``PIECES`` is the number of pieces that a capture takes (R7). An open corner is an empty junction or no junction;
     ``LAST_OPEN`` is one of the open corners. The entry of an open corner is negative: ``NO_GROUP``, or less once it has been
     counted for a group.
     """
-    group_of[:] = NO_GROUP
+    group_of = np.full(2 * state.contents.size, NO_GROUP, np.int32)
+    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
     waiting = np.empty(2 * board.num_tiles + 2, np.int32)
     num_groups = 0
     for word_index in range(board.num_words):
@@ -108,7 +109,7 @@ def find_groups(board: Record, state: Record, group_of: Int32s, groups: Int32s) 
                             waiting[num_waiting] = beside
                             num_waiting += 1
                 num_groups += 1
-    return num_groups
+    return num_groups, group_of, groups
 
 
 @kernel
@@ -309,9 +310,7 @@ def rate_tile(board: Record, state: Record, player: int, hex_: int, group_of: In
 @kernel
 def evaluate(board: Record, state: Record, player: int) -> float:
     """Return the difference in piece values in favor of ``player``."""
-    group_of = np.empty(2 * state.contents.size, np.int32)
-    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
-    num_groups = find_groups(board, state, group_of, groups)
+    num_groups, group_of, groups = find_groups(board, state)
     advantage = worth_of(board, state, player, num_groups, group_of, groups)
     advantage -= worth_of(board, state, 1 - player, num_groups, group_of, groups)
     if state.pool == 0:
@@ -328,9 +327,7 @@ def evaluate(board: Record, state: Record, player: int) -> float:
 @kernel
 def rate_actions(board: Record, state: Record, mask: Int8s, ratings: Float32s) -> None:
     """Rate tiles by the pieces that they add or remove, and moves by what they fill, pin and save."""
-    group_of = np.empty(2 * state.contents.size, np.int32)
-    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
-    find_groups(board, state, group_of, groups)
+    _, group_of, groups = find_groups(board, state)
     num_cells = board.num_cells
     player = int64(state.current_player)
     actions = np.empty(mask.size, np.int64)

@@ -46,9 +46,7 @@ def fill_features(board: Record, state: Record, player: int, planes: Float32Tabl
     danger; on the last open corner of such a group, the same number.
     """
     planes[:, :] = 0
-    group_of = np.empty(2 * state.contents.size, np.int32)
-    groups = np.empty(2 * NUM_COLUMNS * (board.num_tiles + 1), np.int32)
-    num_groups = find_groups(board, state, group_of, groups)
+    num_groups, group_of, groups = find_groups(board, state)
     in_danger = np.zeros(max(num_groups, 1), np.float32)
     for group in range(num_groups):
         row = NUM_COLUMNS * group

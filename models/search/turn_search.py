@@ -171,8 +171,7 @@ def search_turns(
                         chosen += 1
                 if first_actions[now, turn] == NO_ACTION:
                     num_roots = chosen
-                    for place in range(chosen):
-                        roots[place] = candidates[place]
+                    roots[:chosen] = candidates[:chosen]
 
                 for candidate in range(chosen):
                     action = candidates[candidate]
