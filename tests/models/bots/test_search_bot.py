@@ -124,7 +124,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     first = bot.search(state).visits.sum()
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
-    assert bot._search_in_time()._num_games == 0
+    assert len(bot._search_in_time()._trees.games) == 0
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
