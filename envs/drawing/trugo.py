@@ -45,10 +45,7 @@ APART = ("top and bottom", "lower right and upper left", "upper right and lower 
 WHITE_REGION = "#fbf9f2"
 BLUE_REGION = "#8cb2da"
 #: White's and Blue's.
-PIECES = (
-    theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"),
-    theme.StoneColors("#3f78c4", "#123b80", "#0a2450"),
-)
+PIECES = (theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"), theme.StoneColors("#3f78c4", "#123b80", "#0a2450"))
 
 
 def last_turn(state: State) -> list[int]:

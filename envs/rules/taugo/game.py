@@ -44,8 +44,8 @@ from stoneworks.envs.rules.taugo.lines import (
     makes_knot,
     next_stone,
     search_first_stones,
+    with_two_neighbors,
 )
-from stoneworks.envs.rules.taugo.row_words import with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text

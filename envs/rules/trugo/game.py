@@ -23,8 +23,7 @@ from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.captures import capture_around
-from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
+from stoneworks.envs.rules.trugo.pieces import capture_around, has_destination, may_land, write_destinations
 from stoneworks.envs.rules.trugo.plane import (
     BOTTOM,
     DOUBLE,
