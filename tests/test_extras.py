@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from fresh_runs import run_python
 from stoneworks.extras import MissingDependencyError, require_extra
 
 
@@ -56,11 +55,9 @@ def test_commands_without_the_extra_report_it_without_a_traceback_and_others_wor
         ["arena", "random", "greedy", "--game", "vadus(size=2)", "--picture", "a.png"],
     ]
     classical = ["match", "greedy", "random", "--game", "vadus(size=2)", "--pairs", "1"]
-    command = [sys.executable, "-c", WITHOUT, json.dumps([*need_it, classical])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    printed = run_python(WITHOUT, json.dumps([*need_it, classical]), cwd=tmp_path)
     assert not any(tmp_path.iterdir()), "what is missing is found before anything is played"
-    *refused, played = json.loads(done.stdout)
+    *refused, played = json.loads(next(line for line in printed.splitlines() if line.startswith("[[")))
     assert len(refused) == len(need_it)
     for arguments, (code, errors) in zip(need_it, refused, strict=True):
         assert code == 2, arguments

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+
+from fresh_runs import run_python
 
 #: The folders of the package beside ``stoneworks/`` itself.
 FOLDERS = ("configs", "envs", "models", "evaluation", "training", "integrations", "web")
@@ -143,3 +146,25 @@ def function():
 def test_circles_are_found() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
     assert circles_in(graph) == {frozenset({"b", "c"})}
+
+
+# -- Public names --------------------------------------------------------------------------------------------------------
+
+PACKAGES = ("stoneworks", "stoneworks.envs", "stoneworks.envs.rules", "stoneworks.models", "stoneworks.training")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_can_be_imported(package: str) -> None:
+    module = importlib.import_module(package)
+    assert set(module.__all__) <= set(dir(module))
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_imports_no_heavy_library(package: str) -> None:
+    heavy = "('numba', 'numpy', 'torch', 'gymnasium', 'pettingzoo', 'importlib.metadata')"
+    code = f"import sys, {package}; print([name for name in {heavy} if name in sys.modules])"
+    assert run_python(code).strip() == "[]"

@@ -1,4 +1,4 @@
-"""Locks: one process at a time, refused by name, and free again however the process ends."""
+"""Locks: one process at a time, refused by name, and free again however the process ends; and that workers end."""
 
 from __future__ import annotations
 
@@ -102,3 +102,26 @@ def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(
         with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
             pass
         naming.join()
+
+
+TERMINATED_IN_A_DESTRUCTOR = """
+import os, signal
+from stoneworks.processes import exit_with_parent
+
+class Doomed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        print("still in the destructor", flush=True)
+
+exit_with_parent(clean_up=lambda: print("cleaned up", flush=True))
+Doomed()
+print("still there", flush=True)
+"""
+
+
+def test_sigterm_in_a_destructor_is_not_lost() -> None:
+    """An exception raised there is printed and ignored: an arena's worker went on after SIGTERM."""
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED_IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 128 + signal.SIGTERM)

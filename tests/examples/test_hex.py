@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -22,9 +23,14 @@ pytest.importorskip("torch")
 
 import pyspiel
 
+from benchmarks.speed import ours
+from benchmarks.speed.example_games import HEX, is_available
+from benchmarks.speed.report import chosen_comparisons
+from benchmarks.speed.suite import all_comparisons
 from processes import Run
 from stoneworks import load_bot, load_game
 from stoneworks.envs.rules import Batch, Game
+from stoneworks.envs.rules.games import GAMES
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.ladder import ANCHORS
 from stoneworks.evaluation.settings import ArenaSettings
@@ -35,6 +41,22 @@ from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import train_run
 
 pytestmark = pytest.mark.usefixtures("hex_module")
+
+
+@pytest.fixture(scope="module")
+def hex_module(repository: Path) -> Iterator[ModuleType]:
+    """Register Hex while the tests run, as another package would."""
+    folder = str(repository / "examples")
+    sys.path.insert(0, folder)
+    sys.modules.pop("hex", None)
+    import hex as module
+
+    entry = GAMES.added("hex")
+    assert entry is not None
+    yield module
+    GAMES.remove("hex")
+    del sys.modules["hex"]
+    sys.path.remove(folder)
 
 
 # -- The rules, against OpenSpiel ----------------------------------------------------------------------------------------
@@ -281,3 +303,32 @@ def test_a_game_from_outside_says_of_itself_what_the_others_do(hex_module: Modul
     explanation = state.explain_result()
     assert explanation == ("2 stones connect both edges", (0, 2))
     assert [state.explain_illegal(action) for action in range(5)] == ["the game is over"] * 5
+
+
+# -- The bench -----------------------------------------------------------------------------------------------------------
+
+
+def test_hex_is_compared_in_every_respect_in_which_others_have_it() -> None:
+    hex_rows = chosen_comparisons(all_comparisons(with_training=False), r"hex\(size=11")
+    assert [row.measure for row in hex_rows] == [
+        "state steps from Python",
+        "batch steps, observation and mask",
+        "random playout actions",
+        "MCTS simulations, random playouts",
+        "Gumbel simulations, no network",
+    ]
+    assert all(row.reference is not None for row in hex_rows)
+    assert is_available(HEX)
+
+
+def test_hex_is_measured() -> None:
+    workloads = [
+        ours.state_steps("hex(size=3)"),
+        ours.batch_steps("hex(size=3)", 4),
+        ours.playout_actions("hex(size=3)"),
+        ours.mcts_simulations("hex(size=3)", 20),
+        ours.network_search_simulations("hex(size=3)", 2, 4),
+    ]
+    for workload in workloads:
+        assert workload.requires == (HEX,)
+        assert workload.play(10) >= 10

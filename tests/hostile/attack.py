@@ -36,7 +36,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from gymnasium.error import ResetNeeded
+
+import stoneworks
+from stoneworks.envs.rules import Batch, RecordError, State, load_game
+from stoneworks.envs.rules.kernels import kernel_cache
+from stoneworks.envs.single_agent import SingleAgentEnv
+from stoneworks.envs.vector import VectorEnv
+from stoneworks.evaluation import ArenaFolderError, ArenaSettings, LadderError, load_arena, load_ladder, play_arena
+from stoneworks.evaluation.ladder import shipped_ladders
+from stoneworks.evaluation.match import play_match, wilson_interval
+from stoneworks.evaluation.records import GameRecord, RecordError as GameRecordError, read_records
+from stoneworks.evaluation.sprt import Sprt
+from stoneworks.files import append_json_line
+from stoneworks.models import load_bot
+from stoneworks.models.architecture import Architecture
+from stoneworks.models.bots.spec import UntrustedNameError
+from stoneworks.training.runs.algorithms import ConfigError
+from stoneworks.training.runs.config_files import config_names, dump_config, load_config, parse_config
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks/ is not in the package
 
@@ -90,9 +109,6 @@ def attack_records(number: int, seed: int) -> Counts:
 
 
 def attack_records_of_game(name: str, number: int, seed: int, counts: Counts) -> None:
-    from stoneworks.envs.rules import Batch, RecordError, State, load_game
-    from stoneworks.models import load_bot
-
     random = np.random.default_rng(seed)
     game = load_game(name)
     batch = Batch(game, 16, seed=seed)
@@ -166,16 +182,12 @@ def double(number: int) -> int:
 
 def compiled_kernel(folder: Path) -> tuple[Path, Any, Any]:
     """Return the file of a kernel in a cache of its own, the cache, and what loading needs."""
-    import numba
-
-    from stoneworks.envs.rules.kernels.kernel_cache import KernelCache
-
     dispatcher: Any = numba.njit(nogil=True)(double)
     signature = (numba.int64,)
     before = os.environ.get("STONEWORKS_CACHE_DIR", "")  # an empty one is like none
     os.environ["STONEWORKS_CACHE_DIR"] = str(folder / "kernels")
     try:
-        cache = dispatcher._cache = KernelCache("double", double, signature)
+        cache = dispatcher._cache = kernel_cache.KernelCache("double", double, signature)
         dispatcher.compile(signature)
     finally:
         os.environ["STONEWORKS_CACHE_DIR"] = before
@@ -189,27 +201,11 @@ def attack_files(number: int, seed: int) -> Counts:
     from torch.utils.tensorboard import SummaryWriter
 
     from benchmarks.speed.report import Report, load_report, save_report
-    from stoneworks.envs.rules import load_game
-    from stoneworks.evaluation import (
-        ArenaFolderError,
-        ArenaSettings,
-        LadderError,
-        load_arena,
-        load_ladder,
-        play_arena,
-    )
-    from stoneworks.evaluation.ladder import shipped_ladders
-    from stoneworks.evaluation.records import RecordError, read_records
-    from stoneworks.files import append_json_line
-    from stoneworks.models.architecture import Architecture
-    from stoneworks.models.bots.spec import UntrustedNameError
     from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_checkpoint
     from stoneworks.models.exported_policy import ExportedPolicyError, load_policy, save_policy
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.algorithms import ConfigError
-    from stoneworks.training.runs.config_files import config_names, dump_config, load_config
     from stoneworks.training.runs.run_folder import read_metrics, truncate_events
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
@@ -254,7 +250,7 @@ def attack_files(number: int, seed: int) -> Counts:
 
     def load_games() -> bool:
         for record in read_records(games_file):
-            with contextlib.suppress(RecordError):
+            with contextlib.suppress(GameRecordError):
                 record.replay()
         return True
 
@@ -337,7 +333,7 @@ def attack_files(number: int, seed: int) -> Counts:
         (checkpoint / "training.safetensors", load_weights, (CheckpointError,)),
         (checkpoint / "checkpoint.json", load_description, (CheckpointError,)),
         (positions_file, open_buffer, (CheckpointError,)),
-        (games_file, load_games, (RecordError,)),
+        (games_file, load_games, (GameRecordError,)),
         (arena / "arena.json", lambda: load_arena(arena) is not None, (ArenaFolderError,)),
         (ladder_file, lambda: load_ladder("vadus(size=5)", ladder_file) is not None, (LadderError,)),
         (config_file, lambda: load_config(str(config_file)) is not None, (ConfigError, UntrustedNameError)),
@@ -368,17 +364,6 @@ BAD_VALUES: tuple[Any, ...] = (
 
 def attack_arguments(number: int, seed: int) -> Counts:
     """Call what is public with one bad argument, or two, generated from the signatures."""
-    import stoneworks
-    from stoneworks.envs.rules import Batch, State, load_game
-    from stoneworks.envs.single_agent import SingleAgentEnv
-    from stoneworks.envs.vector import VectorEnv
-    from stoneworks.evaluation import ArenaSettings, load_ladder
-    from stoneworks.evaluation.match import play_match, wilson_interval
-    from stoneworks.evaluation.records import GameRecord
-    from stoneworks.evaluation.sprt import Sprt
-    from stoneworks.models import load_bot
-    from stoneworks.training.runs.config_files import load_config, parse_config
-
     random = np.random.default_rng(seed)
     game = load_game("vadus(size=3)")
     counts = Counts()
@@ -437,8 +422,6 @@ def attack_arguments(number: int, seed: int) -> Counts:
             return True
 
         # The errors of the package are ValueErrors; Python's own for what is of another type, or no index.
-        from gymnasium.error import ResetNeeded
-
         counts.attempt(act, (ValueError, TypeError, IndexError, ResetNeeded))
     return counts
 
@@ -567,10 +550,6 @@ def attack_two_starts(number: int, seed: int) -> Counts:
 
 def attack_full_disk(number: int, seed: int) -> Counts:
     """Write to disks that fill up, from a few KiB on: a typed error or a warning, and what was there before is whole."""
-    from stoneworks.envs.rules import load_game
-    from stoneworks.envs.rules.kernels import kernel_cache
-    from stoneworks.evaluation.ladder import shipped_ladders
-    from stoneworks.models.architecture import Architecture
     from stoneworks.models.checkpoint import load_checkpoint, save_checkpoint
     from stoneworks.models.network import make_network
 
@@ -644,8 +623,6 @@ def limited_disk(kib: int) -> Iterator[Path | None]:
 
 def attack_memory(number: int, seed: int) -> Counts:
     """Take a million steps of each game, with resets, copies and states; memory must not grow."""
-    from stoneworks.envs.rules import Batch, load_game
-
     counts = Counts()
     for name in GAMES:
         batch = Batch(load_game(name), 256, auto_reset=True, seed=seed)

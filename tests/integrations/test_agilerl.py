@@ -1,4 +1,4 @@
-"""AgileRL: the example, and all games with its PPO."""
+"""AgileRL: all games with its PPO."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import pytest
 pytest.importorskip("agilerl")
 
 from agilerl.algorithms import PPO
-
-
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("agilerl_ppo", "--frames", "4096")
 
 
 def test_every_game_is_played_by_its_ppo(game: str, example: Callable[[str], ModuleType]) -> None:

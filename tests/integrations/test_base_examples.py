@@ -1,42 +1,14 @@
-"""The examples that need no library beyond the extra ``train``: shortened training, and all five games."""
+"""The examples that need no library beyond the extra ``train``, with all five games."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
-
-from stoneworks.envs.rules import load_game
-from stoneworks.models import load_bot
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("cleanrl_ppo", ["--frames", "4096"]),
-        ("sb3_single", ["--frames", "2048"]),
-        ("sb3_vector", ["--frames", "4096"]),
-        ("pettingzoo_aec", ["--games", "64"]),
-    ],
-)
-def test_a_short_training_saves_a_policy_that_plays(
-    name: str,
-    arguments: list[str],
-    example: Callable[[str], ModuleType],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    example(name).main(["--game", "vadus(size=3)", "--output", str(tmp_path / "policy"), *arguments])
-    assert "against random" in capsys.readouterr().out
-    game = load_game("vadus(size=3)")
-    bot, state = load_bot(f"policy:{tmp_path / 'policy'}", game, seed=1), game.new_initial_state()
-    while not state.is_terminal():
-        state.apply_action(bot.step(state))
 
 
 def test_every_game_steps_in_self_play(game: str, example: Callable[[str], ModuleType]) -> None:

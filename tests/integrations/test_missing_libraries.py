@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+
+from fresh_runs import run_python
 
 #: Module of an adapter, a library that it needs, and what ``pip install`` calls it.
 NEEDED = [
@@ -37,10 +37,8 @@ print(json.dumps(errors))
 
 
 def test_a_missing_library_is_named() -> None:
-    command = [sys.executable, "-c", SCRIPT, json.dumps(NEEDED)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    for (module, library, package), (kind, message) in zip(NEEDED, json.loads(done.stdout), strict=True):
+    found = next(line for line in run_python(SCRIPT, json.dumps(NEEDED)).splitlines() if line.startswith("[["))
+    for (module, library, package), (kind, message) in zip(NEEDED, json.loads(found), strict=True):
         assert kind == "MissingLibraryError", (module, library)
         assert "pip install" in message, (module, library)
         assert package in message, (module, library)
@@ -58,8 +56,6 @@ def test_the_environments_import_no_library() -> None:
         "pufferlib",
         "pygame",
     ]
-    script = f"""import sys, stoneworks.integrations, stoneworks.envs.self_play, stoneworks.envs.vector
-import stoneworks.envs.aec, stoneworks.envs.single_agent
-sys.exit(str([name for name in {libraries} if name in sys.modules]) if any(name in sys.modules for name in {libraries}) else 0)"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    modules = ["integrations", "envs.self_play", "envs.vector", "envs.aec", "envs.single_agent"]
+    script = f"import sys, {', '.join(f'stoneworks.{name}' for name in modules)}\nprint(*sys.modules)"
+    assert set(libraries).isdisjoint(run_python(script).split())

@@ -36,6 +36,18 @@ SMALL = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def registered() -> None:
+    """Register all games with OpenSpiel."""
+    register_games()
+
+
+@pytest.fixture(params=["registered", "our own"])
+def load(request: pytest.FixtureRequest) -> Callable[[str], Any]:
+    """Load a game that is registered with OpenSpiel, or our own object."""
+    return load_game if request.param == "our own" else lambda name: pyspiel.load_game(f"stoneworks_{name}")
+
+
 def test_every_game_is_registered_once() -> None:
     names = register_games()
     assert names == tuple(f"stoneworks_{name}" for name in game_names())
@@ -53,14 +65,12 @@ def test_a_game_describes_itself_to_open_spiel() -> None:
 
 @pytest.mark.parametrize("game_string", SMALL)
 def test_open_spiels_own_test_of_a_game_passes(game_string: str) -> None:
-    register_games()
     game = pyspiel.load_game(f"stoneworks_{game_string}")
     pyspiel.random_sim_test(game, num_sims=3, serialize=False, verbose=False)
 
 
 @pytest.mark.parametrize("game_string", SMALL)
 def test_a_registered_game_is_the_game(game_string: str) -> None:
-    register_games()
     spiel_game = pyspiel.load_game(f"stoneworks_{game_string}")
     name, _, options = game_string.partition("(")
     expected = load_game(f"{name}({options}".replace("1:0", "(1,0)"))
@@ -87,53 +97,33 @@ def test_a_registered_game_is_the_game(game_string: str) -> None:
 
 
 def test_options_that_are_not_allowed_are_refused() -> None:
-    register_games()
     for game_string, option in (("stoneworks_vadus(size=1)", "size"), ("stoneworks_taigo(handicap=a:b)", "handicap")):
         with pytest.raises(ValueError, match=option):
             pyspiel.load_game(game_string)
 
 
-@pytest.mark.parametrize("registered", [True, False])
-def test_python_algorithms_run(registered: bool) -> None:
-    register_games()
-    game = pyspiel.load_game("stoneworks_vadus(size=2)") if registered else load_game("vadus(size=2)")
+def test_python_algorithms_run(load: Callable[[str], Any]) -> None:
+    game = load("vadus(size=2)")
     policy = UniformRandomPolicy(game)
     value = expected_game_score.policy_value(game.new_initial_state(), [policy, policy])
     assert value[0] == pytest.approx(-value[1])
-    bots = [
-        mcts.MCTSBot(
-            game,
-            1.4,
-            20,
-            mcts.RandomRolloutEvaluator(1, np.random.RandomState(1)),
-            random_state=np.random.RandomState(1),
-        )
-        for _ in range(2)
-    ]
+    random = np.random.RandomState(1)
+    bot = mcts.MCTSBot(game, 1.4, 20, mcts.RandomRolloutEvaluator(1, random), random_state=random)
     state = game.new_initial_state()
-    state.apply_action(bots[0].step(state))
-    if registered:  # its bots take objects of OpenSpiel's alone
+    state.apply_action(bot.step(state))
+    if isinstance(game, pyspiel.Game):  # its bots take objects of OpenSpiel's alone
         random_bot = pyspiel.make_uniform_random_bot(1, 1)
-        returns = evaluate_bots.evaluate_bots(game.new_initial_state(), [bots[0], random_bot], np.random.RandomState(1))
+        returns = evaluate_bots.evaluate_bots(game.new_initial_state(), [bot, random_bot], random)
         assert sum(returns) == 0
-
-
-@pytest.mark.parametrize("registered", [True, False])
-def test_tree_algorithms_run(registered: bool) -> None:
-    register_games()
-    game = pyspiel.load_game("stoneworks_vadus(size=2)") if registered else load_game("vadus(size=2)")
     states = get_all_states.get_all_states(game, depth_limit=2, include_terminals=True, include_chance_states=False)
     assert len(states) > 20
 
 
-@pytest.mark.parametrize("registered", [True, False])
-def test_counterfactual_regret_minimization_solves_a_small_board(registered: bool) -> None:
-    register_games()
-    name = "trugo(radius=1,tiles=3)"
-    game = pyspiel.load_game(f"stoneworks_{name}") if registered else load_game(name)
+def test_counterfactual_regret_minimization_solves_a_small_board(load: Callable[[str], Any]) -> None:
+    game = load("trugo(radius=1,tiles=3)")
     uniform = UniformRandomPolicy(game)
     assert exploitability.nash_conv(game, uniform) == pytest.approx(0.4)
-    if registered:  # takes objects of OpenSpiel's alone
+    if isinstance(game, pyspiel.Game):  # takes objects of OpenSpiel's alone
         assert exploitability.exploitability(game, uniform) == pytest.approx(0.2)
     solver = cfr.CFRPlusSolver(game)
     for _ in range(10):
@@ -182,6 +172,5 @@ def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., 
 
 
 def test_games_longer_than_openspiel_can_count_are_loaded() -> None:
-    register_games()
     game = pyspiel.load_game("stoneworks_trugo(max_turns=2147483647)")
     assert game.max_game_length() == 2**31 - 1

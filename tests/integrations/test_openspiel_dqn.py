@@ -1,4 +1,4 @@
-"""OpenSpiel's DQN: the example, and all games in its environment."""
+"""OpenSpiel's DQN: all games in its environment."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import pytest
 
 pytest.importorskip("pyspiel")
 pytest.importorskip("tree")  # OpenSpiel's DQN needs dm-tree
-
-
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("openspiel_dqn", "--frames", "1000")
 
 
 def test_every_game_steps_in_its_environment(game: str, example: Callable[[str], ModuleType]) -> None:

@@ -1,4 +1,4 @@
-"""PufferLib: the example, and all games as its native environment, alone and in its vectorization."""
+"""PufferLib: all games as its native environment, alone and in its vectorization."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ import torch
 
 from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.pufferlib import PufferVectorEnv, split
-
-
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("pufferlib_ppo", "--frames", "8192")
 
 
 def test_every_game_steps_as_the_vector_environment_does(game: str, example: Callable[[str], ModuleType]) -> None:

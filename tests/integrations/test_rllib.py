@@ -1,4 +1,4 @@
-"""RLlib: the example, both environments in all games, and the module that masks."""
+"""RLlib: both environments in all games, and the module that masks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ import torch
 from ray.rllib.core.columns import Columns
 
 from stoneworks.integrations.rllib import MaskedModule, make_single_env
-
-
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("rllib_ppo", "--frames", "4096")
 
 
 def test_every_game_steps_as_a_multi_agent_environment(game: str, example: Callable[[str], ModuleType]) -> None:

@@ -18,10 +18,6 @@ from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.integrations.tianshou import Critic, MaskedActor
 
 
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("tianshou_ppo", "--frames", "4096")
-
-
 def test_every_game_steps_in_its_vector_environment(game: str, example: Callable[[str], ModuleType]) -> None:
     make_env = example("tianshou_ppo").make_env
     envs = DummyVectorEnv([lambda: make_env(game) for _ in range(2)])

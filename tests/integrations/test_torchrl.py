@@ -1,4 +1,4 @@
-"""TorchRL: the example, and all games in its three ways to an environment."""
+"""TorchRL: all games in its three ways to an environment."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ def choose(mask_key: str) -> TensorDictModule:
         return MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
 
     return TensorDictModule(draw, in_keys=[mask_key], out_keys=["action"])
-
-
-def test_a_short_training_saves_a_policy_that_plays(run_example: Callable[..., str]) -> None:
-    run_example("torchrl_ppo", "--frames", "8192")
 
 
 def test_every_game_steps_as_a_vector_environment(game: str, example: Callable[[str], ModuleType]) -> None:

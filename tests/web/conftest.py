@@ -51,6 +51,13 @@ class Server:
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS)
 
+    def post(self, path: str, **fields: Any) -> Any:
+        """Post JSON and return the answer, which must be a success."""
+        with self.client() as client:
+            response = client.post(f"/api/{path}", json=fields)
+        assert response.status_code == 200, response.text
+        return response.json()
+
     def kill(self) -> None:
         """End the server without any warning."""
         self.process.send_signal(signal.SIGKILL)
@@ -99,15 +106,9 @@ def client(shared_server: Server) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def post(client: httpx.Client) -> Callable[..., Any]:
+def post(shared_server: Server) -> Callable[..., Any]:
     """Post JSON and return the answer, which must be a success."""
-
-    def send(path: str, **fields: Any) -> Any:
-        response = client.post(f"/api/{path}", json=fields)
-        assert response.status_code == 200, response.text
-        return response.json()
-
-    return send
+    return shared_server.post
 
 
 @pytest.fixture

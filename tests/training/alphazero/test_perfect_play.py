@@ -35,7 +35,7 @@ CONFIG: dict[str, Any] = {
         "batch_size": 128,
         "samples_per_position": 10.0,
         "min_window": 4_000,
-        "learning_rate": 3e-3,
+        "learning_rate": [[0, 3e-3], [1, 1e-4]],
         "ema_decay": 0.98,
         "search_value_share": 0.5,
     },

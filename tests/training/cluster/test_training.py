@@ -44,7 +44,7 @@ def test_a_run_on_two_nodes_learns_as_one_machine_does(cluster: LocalCluster, ti
         "positions_per_iteration": 500,
         "network": {"channels": 8, "blocks": 2},
         "search": {"simulations": 16, "fast_simulations": 8, "full_share": 1.0, "guide": "none"},
-        "learner": {"samples_per_position": 4.0, "learning_rate": 0.01, "batch_size": 64},
+        "learner": {"samples_per_position": 4.0, "learning_rate": [[0, 0.01], [1, 1e-4]], "batch_size": 64},
     }
     scores = []
     for name, config in (

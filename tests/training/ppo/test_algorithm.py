@@ -50,7 +50,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
             "num_games": 64,
             "steps_per_update": 16,
             "minibatch_size": 256,
-            "learning_rate": 3e-3,
+            "learning_rate": [[0, 3e-3], [1, 1e-4]],
             "network": {"channels": 8},
             "matches": {"frames": 10**6, "opponents": []},
         },
@@ -240,18 +240,6 @@ def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable
     assert set(env.opponent_names) == {"past-0", "past-2"}
     begin(pool, env, 3)
     assert "past-1/value.bias" not in pool.state()
-
-
-def test_a_pool_is_restored_with_the_opponents_of_games_that_go_on(make_pool: Callable[..., Any]) -> None:
-    pool, _, env = make_pool(past=1, updates_between_past_selves=1)
-    for update in range(3):
-        begin(pool, env, update)
-    env.reset(seed=1)
-    other, _, other_env = make_pool(past=1, updates_between_past_selves=1)
-    other.load_state(pool.state(), other_env)
-    other_env.restore_games(env.save_games())
-    assert other_env.opponent_names == env.opponent_names
-    assert_equal_tensors(pool.state(), other.state())
 
 
 # -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------

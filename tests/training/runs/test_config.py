@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from pydantic import Field
 
+import counting
 from stoneworks.models.architecture import ResidualConfig
 from stoneworks.registry import RegistrationError
 from stoneworks.training.alphazero.config import AlphaZeroConfig, MatchesConfig
 from stoneworks.training.runs.algorithms import (
     ALGORITHMS,
-    Algorithm,
     ConfigError,
-    RunConfig,
     algorithm_names,
     register_algorithm,
 )
@@ -186,38 +183,21 @@ def test_a_network_of_another_kind_has_the_defaults_of_its_kind(file: Path) -> N
 # -- The registry of algorithms ----------------------------------------------------------------------------------------
 
 
-class GuessingConfig(RunConfig):
-    unit: ClassVar[str] = "guesses"
-
-    algorithm: str = "guessing"
-    guesses: int = Field(ge=1)
-
-
-class Guessing(Algorithm[GuessingConfig]):
-    """Never runs."""
-
-
-@pytest.fixture
-def guessing() -> Iterator[None]:
-    register_algorithm("guessing", config=GuessingConfig, algorithm=Guessing)
-    yield
-    ALGORITHMS.remove("guessing")
-
-
-@pytest.mark.usefixtures("guessing")
 def test_an_algorithm_of_another_package_is_configured_by_name(file: Path) -> None:
-    assert "guessing" in algorithm_names()
-    file.write_text("algorithm: guessing\ngame: vadus(size=2)\nguesses: 3\n")
-    assert load_config(str(file)) == GuessingConfig(game="vadus(size=2)", guesses=3)
-    with pytest.raises(ConfigError, match="guesses must be >= 1, got 0"):
-        load_config(str(file), ["guesses=0"])
-    assert ALGORITHMS["guessing"].load("algorithm") is Guessing
-    assert ALGORITHMS["guessing"].unit == "guesses"
-    assert ALGORITHMS["guessing"].report_texts().title == "guessing"
+    counting.register()
+    assert "counting" in algorithm_names()
+    file.write_text("algorithm: counting\ngame: vadus(size=2)\nsteps: 3\n")
+    assert load_config(str(file)) == counting.CountingConfig(game="vadus(size=2)", steps=3)
+    with pytest.raises(ConfigError, match="steps must be >= 1, got 0"):
+        load_config(str(file), ["steps=0"])
+    assert ALGORITHMS["counting"].load("algorithm") is counting.Counting
+    assert ALGORITHMS["counting"].unit == "steps"
+    assert ALGORITHMS["counting"].report_texts().title == "counting"
 
 
 def test_an_algorithm_that_is_registered_wrong_is_refused() -> None:
+    classes = {"config": counting.CountingConfig, "algorithm": counting.Counting}
     with pytest.raises(RegistrationError, match="already registered"):
-        register_algorithm("ppo", config=GuessingConfig, algorithm=Guessing)
+        register_algorithm("ppo", **classes)
     with pytest.raises(RegistrationError, match="texts must be"):
-        register_algorithm("other", config=GuessingConfig, algorithm=Guessing, texts="nowhere")
+        register_algorithm("other", **classes, texts="nowhere")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from pages import OpenPage
 
 _ARGUMENTS = (
     "--no-sandbox",
@@ -19,7 +22,7 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 #: Everything on a busy machine, the first compilation of kernels included.
-TIMEOUT_MILLISECONDS = 120_000.0
+TIMEOUT_MILLISECONDS = 300_000.0
 expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 
 
@@ -68,3 +71,27 @@ def open_page(browser: Browser, start_server: Callable[..., Any]) -> Iterator[Ca
         context.close()
     assert not problems, problems
     assert not foreign, f"loaded from elsewhere: {foreign}"
+
+
+@pytest.fixture
+def visit(open_page: OpenPage, shared_server: Any) -> OpenPage:
+    """Open pages of the server that the tests share, by their paths."""
+    return lambda path="/", **options: open_page(f"{shared_server.url}{path}", **options)
+
+
+@pytest.fixture(
+    params=[
+        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+        {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "has_touch": True},
+    ],
+    ids=["desktop", "phone"],
+)
+def screen(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """A desktop in light colors and a phone in dark ones."""
+    return request.param
+
+
+@pytest.fixture
+def visit_on_screens(visit: OpenPage, screen: dict[str, Any]) -> OpenPage:
+    """Open pages of the server that the tests share, on each screen."""
+    return functools.partial(visit, **screen)

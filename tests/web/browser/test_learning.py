@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from pages import OpenPage, assert_accessible, assert_fits, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
 from stoneworks.envs.rules import Lesson, game_names
@@ -35,65 +32,54 @@ def play(page: Page, lesson: Lesson) -> None:
             page.locator(f'[data-action="{wanted[0]}"]').click()
             continue
         for place in action_places(game, action):
-            hit = page.locator(f'.hit[data-place="{place.name}"]')
-            hit.focus()
+            hit(page, place.name).focus()
             page.keyboard.press("Enter")
         if page.locator(".choices").count():
             page.locator(f'.choices [data-action="{wanted[0]}"]').click()
 
 
 @pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_newcomer_plays_the_lessons_of_a_game(
-    open_page: Callable[..., Page], shared_server: Any, name: str, width: int
+def test_a_newcomer_plays_the_lessons_of_a_game_and_reads_its_illustrated_rules(
+    visit_on_screens: OpenPage, name: str
 ) -> None:
-    scheme = "light" if width > 1000 else "dark"
-    page = open_page(f"{shared_server.url}/learn/{name}", viewport={"width": width, "height": 800}, color_scheme=scheme)
-    lessons = load_game(name).guide.lessons
-    for number, lesson in enumerate(lessons, start=1):
+    page = visit_on_screens(f"/learn/{name}")
+    guide = load_game(name).guide
+    for number, lesson in enumerate(guide.lessons, start=1):
         expect(page.locator("h2")).to_have_text(f"Step {number} of 5")
         expect(page.locator(".task")).to_have_text(lesson.text)
         play(page, lesson)
         expect(page.locator(".learn .status")).to_contain_text("Done.")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert_fits(page)
         if number == 1:
-            assert not Axe().run(page).response["violations"]
+            assert_accessible(page)
         if number < 5:
             page.keyboard.press("Enter")  # "Next" has the focus
     page.get_by_role("button", name="Play a first game").click()
     page.wait_for_url("**/play/**")
     expect(page.locator(".players")).to_contain_text("Person")
 
-
-@pytest.mark.parametrize("name", game_names())
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_rules_are_illustrated_without_the_documentation(
-    open_page: Callable[..., Page], shared_server: Any, name: str, width: int
-) -> None:
-    scheme = "light" if width > 1000 else "dark"
-    page = open_page(f"{shared_server.url}/learn/{name}", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = visit_on_screens(f"/learn/{name}")
     page.get_by_role("link", name="Illustrated rules").click()
-    illustrations = load_game(name).guide.illustrations
-    expect(page.locator("figure [role=img] > svg")).to_have_count(len(illustrations))
-    expect(page.locator("figcaption")).to_have_text([illustration.caption for illustration in illustrations])
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert not Axe().run(page).response["violations"]
+    expect(page.locator("figure [role=img] > svg")).to_have_count(len(guide.illustrations))
+    expect(page.locator("figcaption")).to_have_text([illustration.caption for illustration in guide.illustrations])
+    assert_fits(page)
+    assert_accessible(page)
 
 
-def test_a_wrong_answer_is_told_and_not_played(open_page: Callable[..., Page], shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/")
+def test_a_wrong_answer_is_told_and_not_played(visit: OpenPage) -> None:
+    page = visit()
     page.get_by_role("radio", name="Laido").check(force=True)
     page.get_by_role("link", name="Learn Laido in 5 steps").click()
     for _ in range(3):
         page.get_by_role("button", name="Skip").click()
-    page.locator('.hit[data-place="c2"]').click()
+    hit(page, "c2").click()
     expect(page.locator(".learn .status")).to_have_text("Legal, but not what this step asks for: c2.")
-    page.locator('.hit[data-place="c3"]').click()
+    hit(page, "c3").click()
     expect(page.locator(".learn .status")).to_have_text("Done.")
 
 
-def test_boards_and_opponents_have_names(open_page: Callable[..., Page], shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/")
+def test_boards_and_opponents_have_names(visit: OpenPage) -> None:
+    page = visit()
     page.get_by_role("radio", name="Trugo").check(force=True)
     page.get_by_role("group", name="Boards").get_by_role("button", name="quick").click()
     expect(page.get_by_label("tiles, from 1")).to_have_value("12")

@@ -7,26 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
-import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from pages import OpenPage, assert_accessible, button
 from stoneworks.locks import lock_folder
 
-SCREENS = pytest.mark.parametrize(
-    "screen",
-    [
-        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-        {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"},
-    ],
-    ids=["desktop", "phone"],
-)
 
-
-@SCREENS
 def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
-    open_page: Callable[..., Page], start_server: Any, runs: Path, screen: dict[str, Any]
+    open_page: OpenPage, start_server: Any, runs: Path, screen: dict[str, Any]
 ) -> None:
     rows = [
         {"positions": 100 * n, "total_positions": 300, "loss": 1.0 / n, "sparse": None if n == 2 else 1}
@@ -48,7 +36,7 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator("figure", has_text="Scores of the search").locator(".legend")).to_contain_text("0.7 ± 0.1")
     # Points beside missing ones are drawn.
     expect(page.locator("figure", has_text="sparse").locator("circle")).to_have_count(2)
-    assert not Axe().run(page).response["violations"]
+    assert_accessible(page)
     address = page.url
     page.get_by_role("button", name="Play against it").click()
     page.wait_for_url("**/play/**")
@@ -59,30 +47,27 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator(".agent h2").first).to_have_text(f"{runs}/first/checkpoint@64")
 
 
-@SCREENS
 def test_a_hint_names_its_player_who_answers_in_two_seconds(
-    open_page: Callable[..., Page], shared_server: Any, screen: dict[str, Any]
+    visit_on_screens: OpenPage, post: Callable[..., Any]
 ) -> None:
-    fields = {"game": "taugo(size=3)", "players": [None, None]}
-    game = httpx.post(f"{shared_server.url}/api/games", json=fields, timeout=300).json()
-    page = open_page(f"{shared_server.url}/play/{game['id']}", **screen)
-    page.locator('[data-name="hint"]').click()
+    game = post("games", game="taugo(size=3)", players=[None, None])
+    page = visit_on_screens(f"/play/{game['id']}")
+    button(page, "hint").click()
     # Without a ladder of this board it is the shipped agent, with a budget that takes a fraction of a second.
     expect(page.locator(".status")).to_contain_text("Hint of taugo@64: ")
     expect(page.locator(".hit.hinted")).to_have_count(1)
 
 
-@SCREENS
 def test_the_heat_map_shows_visits_unless_another_is_chosen(
-    open_page: Callable[..., Page], shared_server: Any, screen: dict[str, Any]
+    visit_on_screens: OpenPage, post: Callable[..., Any]
 ) -> None:
-    page = open_page(f"{shared_server.url}/analyze?game=vadus(size=5)&moves=e5,e2,e4,d3,e3,f5,f4", **screen)
+    page = visit_on_screens("/analyze?game=vadus(size=5)&moves=e5,e2,e4,d3,e3,f5,f4")
     search = page.get_by_role("region", name="vadus@64")
     expect(search.locator("tbody tr").first).to_be_visible()
     expect(page.get_by_label("Heat map:")).to_have_value("visits")
     expect(page.get_by_text("Numbers on the board: share of the visits of vadus@64, in %")).to_be_visible()
-    fields = {"game": "vadus(size=5)", "actions": ["e5", "e2", "e4", "d3", "e3", "f5", "f4"], "bot": "vadus@64"}
-    found = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=300).json()
+    actions = ["e5", "e2", "e4", "d3", "e3", "f5", "f4"]
+    found = post("analyze", game="vadus(size=5)", actions=actions, bot="vadus@64")
     visits = {row["action"]: row["visits"] for row in found["actions"]}
     best = max(visits, key=lambda action: visits[action])
     largest = f"{100 * visits[best] / sum(visits.values()):.0f}"
@@ -94,11 +79,8 @@ def test_the_heat_map_shows_visits_unless_another_is_chosen(
         expect(search.locator("tbody").get_by_role("button", name=action, exact=True)).to_have_count(1)
 
 
-@SCREENS
-def test_a_game_from_a_position_against_a_chosen_bot(
-    open_page: Callable[..., Page], shared_server: Any, screen: dict[str, Any]
-) -> None:
-    page = open_page(f"{shared_server.url}/analyze?game=vadus(size=3)&moves=c3", **screen)
+def test_a_game_from_a_position_against_a_chosen_bot(visit_on_screens: OpenPage) -> None:
+    page = visit_on_screens("/analyze?game=vadus(size=3)&moves=c3")
     page.get_by_label("Opponent").select_option("greedy")
     page.get_by_role("button", name="Play from here").click()
     page.wait_for_url("**/play/**")
@@ -107,15 +89,12 @@ def test_a_game_from_a_position_against_a_chosen_bot(
     expect(page.locator(".status")).to_have_text("White to move: first of two stones, or a pass")
 
 
-@SCREENS
-def test_lines_deepen_while_one_looks(
-    open_page: Callable[..., Page], shared_server: Any, screen: dict[str, Any]
-) -> None:
-    page = open_page(f"{shared_server.url}/analyze?game=vadus(size=5)&moves=e5", **screen)
+def test_lines_deepen_while_one_looks(visit_on_screens: OpenPage) -> None:
+    page = visit_on_screens("/analyze?game=vadus(size=5)&moves=e5")
     search = page.get_by_role("region", name="vadus@64")
     expect(search).to_contain_text(" 64 simulations")
     page.get_by_label("Search on while I look").check()
     expect(search).not_to_contain_text(" 64 simulations")
     expect(search.locator("ol.best-line li")).to_have_count(3)
     page.get_by_label("Search on while I look").uncheck()
-    assert not Axe().run(page).response["violations"]
+    assert_accessible(page)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from pages import OpenPage, button, hit
 from stoneworks.evaluation.records import GameRecord
-
-OpenPage = Callable[..., Page]
-
 
 _READY = """() => {
   if (document.querySelector('[data-name="stop"]')) return false;
@@ -23,9 +22,8 @@ _READY = """() => {
 }"""
 
 
-def start_game(page: Page, url: str, name: str, options: dict[str, str], opponent: str | None = "greedy") -> None:
-    """Fill in the form of a new game and start it; ``opponent`` is the second player, None a person."""
-    page.goto(f"{url}/")
+def choose_board(page: Page, name: str, options: dict[str, str]) -> Locator:
+    """Fill in the board of a new game, and return the lists of players."""
     page.get_by_role("radio", name=name).check(force=True)
     if (more := page.get_by_text("More options")).count() and any(
         not page.get_by_label(re.compile(f"^{option}\\b")).is_visible() for option in options
@@ -34,11 +32,13 @@ def start_game(page: Page, url: str, name: str, options: dict[str, str], opponen
     for option, value in options.items():
         page.get_by_label(re.compile(f"^{option}\\b")).fill(value)
         page.get_by_label(re.compile(f"^{option}\\b")).press("Tab")
-    seats = page.locator(".seats select")
     # The list of bots is asked for anew after each change of the board.
     page.wait_for_load_state("networkidle")
-    seats.nth(0).select_option("")
-    seats.nth(1).select_option(opponent or "")
+    return page.locator(".seats select")
+
+
+def begin(page: Page) -> None:
+    """Start the game of the form."""
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".game .board svg")
 
@@ -49,14 +49,14 @@ def wait_until_ready(page: Page) -> None:
 
 
 def is_over(page: Page) -> bool:
-    return page.locator('[data-name="again"]').count() > 0
+    return button(page, "again").count() > 0
 
 
-def revision(page: Page) -> str:
-    return page.locator(".board").get_attribute("data-revision") or ""
-
-
-def wait_for_change(page: Page, before: str) -> None:
+@contextlib.contextmanager
+def changing(page: Page) -> Iterator[None]:
+    """Wait until the page shows what the server answers to an action."""
+    before = page.locator(".board").get_attribute("data-revision")
+    yield
     page.wait_for_function("before => document.querySelector('.board').dataset.revision !== before", arg=before)
 
 
@@ -66,25 +66,21 @@ def num_turns(page: Page) -> int:
 
 def make_an_action(page: Page, generator: random.Random) -> None:
     """Click one action: a place on the board, and its second place or choice; or a button where the board has none."""
-    before = revision(page)
-    commit = page.locator('[data-name="commit"]')
-    if commit.count():
-        commit.click()
-        wait_for_change(page, before)
-        return
+    commit = button(page, "commit")
     names = page.locator(".overlay .hit").evaluate_all("hits => hits.map(hit => hit.dataset.place)")
-    if not names:
-        page.locator(".turn [data-action]").first.click()
-        wait_for_change(page, before)
-        return
-    page.locator(f'.hit[data-place="{generator.choice(names)}"]').click()
-    if page.locator(".choices").count():
-        choices = page.locator(".choices [data-action]")
-        choices.nth(generator.randrange(choices.count())).click()
-    elif page.locator(".hit.second").count():
-        seconds = page.locator(".hit.second").evaluate_all("hits => hits.map(hit => hit.dataset.place)")
-        page.locator(f'.hit.second[data-place="{generator.choice(seconds)}"]').click()
-    wait_for_change(page, before)
+    with changing(page):
+        if commit.count():
+            commit.click()
+        elif not names:
+            page.locator(".turn [data-action]").first.click()
+        else:
+            hit(page, generator.choice(names)).click()
+            if page.locator(".choices").count():
+                choices = page.locator(".choices [data-action]")
+                choices.nth(generator.randrange(choices.count())).click()
+            elif page.locator(".hit.second").count():
+                seconds = page.locator(".hit.second").evaluate_all("hits => hits.map(hit => hit.dataset.place)")
+                page.locator(f'.hit.second[data-place="{generator.choice(seconds)}"]').click()
 
 
 def play_to_the_end(page: Page, generator: random.Random, *, undo_after: int | None = None) -> None:
@@ -95,9 +91,9 @@ def play_to_the_end(page: Page, generator: random.Random, *, undo_after: int | N
         if is_over(page):
             return
         if not undone and num_turns(page) >= (undo_after or 0) and page.locator(".moves .pending").count() == 0:
-            turns, before = num_turns(page), revision(page)
-            page.locator('[data-name="undo"]').click()
-            wait_for_change(page, before)
+            turns = num_turns(page)
+            with changing(page):
+                button(page, "undo").click()
             wait_until_ready(page)
             expect(page.locator(".side .moves > li")).to_have_count(turns - 2)
             undone = True
@@ -107,14 +103,17 @@ def play_to_the_end(page: Page, generator: random.Random, *, undo_after: int | N
 
 @pytest.fixture
 def start(open_page: OpenPage, shared_server: Any) -> Callable[..., Page]:
-    """Start games, each in a page of its own."""
+    """Start games, each in a page of its own; ``opponent`` is the second player, None a person."""
 
     def start_one(
         name: str, options: dict[str, str], opponent: str | None = "greedy", url: str = "", **settings: Any
     ) -> Page:
         url = url or shared_server.url
         page = open_page(f"{url}/", **settings)
-        start_game(page, url, name, options, opponent)
+        seats = choose_board(page, name, options)
+        seats.nth(0).select_option("")
+        seats.nth(1).select_option(opponent or "")
+        begin(page)
         return page
 
     return start_one
@@ -153,16 +152,14 @@ def test_a_whole_game_by_clicking_against_a_bot_with_undo(start: Start, name: st
         assert shown.startswith("You lost" if record.winner else "You won")
 
 
-def test_options_of_the_game_reach_it(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/")
-    page.get_by_role("radio", name="Laido").check(force=True)
-    page.get_by_label("size, ").fill("4")
+def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
+    page = visit()
+    seats = choose_board(page, "Laido", {"size": "4"})
     page.get_by_text("More options").click()
     page.get_by_label("pie rule").uncheck()
     page.wait_for_load_state("networkidle")
-    page.locator(".seats select").nth(1).select_option("")
-    page.get_by_role("button", name="Start the game").click()
-    page.wait_for_selector(".game .board svg")
+    seats.nth(1).select_option("")
+    begin(page)
     assert record_of(page).game == "laido(pie_rule=False,size=4)"
     expect(page.locator('.turn [data-action="pass"]')).to_be_visible()
 
@@ -170,8 +167,7 @@ def test_options_of_the_game_reach_it(open_page: OpenPage, shared_server: Any) -
 def test_a_game_is_deleted_in_view_and_once_it_is_confirmed(open_page: OpenPage, start_server: Any) -> None:
     server = start_server()
     players = ["alphabeta:3,candidates=20", "mcts:1000,leaf=evaluation"]
-    fields = {"game": "taigo(cones=2,radius=3,tiles=9)", "players": players}
-    assert httpx.post(f"{server.url}/api/games", json=fields, timeout=300).status_code == 200
+    server.post("games", game="taigo(cones=2,radius=3,tiles=9)", players=players)
     page = open_page(f"{server.url}/")
     delete = page.get_by_role("button", name="Delete")
     expect(delete).to_be_in_viewport(ratio=1)
@@ -185,10 +181,10 @@ def test_a_game_is_deleted_in_view_and_once_it_is_confirmed(open_page: OpenPage,
 
 def test_the_focus_stays_on_the_board_from_turn_to_turn(start: Start) -> None:
     page = start("Vadus", {"size": "3"})
-    page.locator('.hit[data-place="c3"]').focus()
+    hit(page, "c3").focus()
     page.keyboard.press("Enter")
-    expect(page.locator('[data-name="commit"]')).to_be_visible()
-    page.locator('[data-name="commit"]').focus()
+    expect(button(page, "commit")).to_be_visible()
+    button(page, "commit").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".moves > li")).to_have_count(2)
     wait_until_ready(page)
@@ -197,39 +193,39 @@ def test_the_focus_stays_on_the_board_from_turn_to_turn(start: Start) -> None:
 
 def test_swap_and_pass_are_buttons(start: Start) -> None:
     page = start("Laido", {"size": "3"}, opponent=None)
-    page.locator('.hit[data-place="c3"]').click()
-    page.locator('[data-name="commit"]').click()
+    hit(page, "c3").click()
+    button(page, "commit").click()
     page.locator('[data-action="swap"]').click()
-    page.locator('[data-name="commit"]').click()
+    button(page, "commit").click()
     for _ in range(2):
         page.locator('[data-action="pass"]').click()
-        page.locator('[data-name="commit"]').click()
-    expect(page.locator('[data-name="again"]')).to_be_visible()
+        button(page, "commit").click()
+    expect(button(page, "again")).to_be_visible()
     assert record_of(page).actions == ("c3", "swap", "pass", "pass")
 
 
 def test_a_turn_is_previewed_and_taken_back(start: Start) -> None:
     page = start("Vadus", {"size": "3"}, opponent=None)
-    page.locator('.hit[data-place="c3"]').click()
+    hit(page, "c3").click()
     expect(page.locator(".moves .pending")).to_have_text("Black: c3")
     expect(page.locator(".overlay .hit")).to_have_count(0)
-    page.locator('[data-name="take-back"]').click()
+    button(page, "take-back").click()
     expect(page.locator(".moves > li")).to_have_count(0)
-    page.locator('.hit[data-place="b3"]').click()
-    page.locator('[data-name="commit"]').click()
+    hit(page, "b3").click()
+    button(page, "commit").click()
     expect(page.locator(".moves .pending")).to_have_count(0)
     expect(page.locator(".status")).to_contain_text("White to move")
 
 
 def test_hint_resignation_and_flipped_seats(start: Start) -> None:
     page = start("Vadus", {"size": "3"})
-    page.locator('[data-name="hint"]').click()
+    button(page, "hint").click()
     expect(page.locator(".hit.hinted")).to_have_count(1)
     page.locator(".hit.hinted").click()
-    page.locator('[data-name="commit"]').click()
+    button(page, "commit").click()
     wait_until_ready(page)
     # The rest of a hint stays while it is followed: Vadus has two stones in a turn.
-    page.locator('[data-name="hint"]').click()
+    button(page, "hint").click()
     expect(page.locator(".status")).to_contain_text("Hint of vadus@64:")
     suggested = page.locator(".status").inner_text().partition(": ")[2].split()
     assert len(suggested) == 2
@@ -238,26 +234,20 @@ def test_hint_resignation_and_flipped_seats(start: Start) -> None:
         page.locator(".hit.hinted").click()
     expect(page.locator(".hit.hinted")).to_have_count(0)
     for turns in (2, 0):
-        before = revision(page)
-        page.locator('[data-name="undo"]').click()
-        wait_for_change(page, before)
+        with changing(page):
+            button(page, "undo").click()
         expect(page.locator(".moves > li")).to_have_count(turns)
-    before = revision(page)
-    page.locator('[data-name="flip"]').click()
-    wait_for_change(page, before)
+    with changing(page):
+        button(page, "flip").click()
     expect(page.locator(".player").nth(0)).to_contain_text("greedy")
     expect(page.locator(".moves > li")).to_have_count(1)
-    page.locator('[data-name="resign"]').click()
+    button(page, "resign").click()
     expect(page.locator(".status")).to_have_text("You lost by resignation")
 
 
-def test_bots_are_chosen_by_name_and_changed_in_mid_game(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/", expects_errors=True)
-    page.get_by_role("radio", name="Vadus").check(force=True)
-    page.get_by_label("size, ").fill("3")
-    page.get_by_label("size, ").press("Tab")
-    page.wait_for_load_state("networkidle")
-    seats = page.locator(".seats select")
+def test_bots_are_chosen_by_name_and_changed_in_mid_game(visit: OpenPage) -> None:
+    page = visit(expects_errors=True)
+    seats = choose_board(page, "Vadus", {"size": "3"})
     seats.nth(0).select_option("")
     seats.nth(1).select_option("other")
     name = page.locator(".seats .other-bot").nth(1).get_by_label("Name of the bot")
@@ -268,19 +258,16 @@ def test_bots_are_chosen_by_name_and_changed_in_mid_game(open_page: OpenPage, sh
     name.fill("mcts:17")
     name.press("Enter")
     expect(seats.nth(1)).to_have_value("mcts:17")
-    page.get_by_role("button", name="Start the game").click()
-    page.wait_for_selector(".game .board svg")
+    begin(page)
     expect(page.locator(".player").nth(1)).to_contain_text("mcts:17")
-    before = revision(page)
     page.get_by_text("Change the players").click()
-    expect(page.locator(".seating select").nth(1)).to_have_value("mcts:17")
-    page.locator(".seating select").nth(1).select_option("random")
-    wait_for_change(page, before)
-    expect(page.locator(".player").nth(1)).to_contain_text("random")
-    before = revision(page)
-    page.locator(".seating select").nth(0).select_option("greedy")
-    wait_for_change(page, before)
-    expect(page.locator('[data-name="again"]')).to_be_visible()
+    seating = page.locator(".seating select")
+    expect(seating.nth(1)).to_have_value("mcts:17")
+    for seat, bot in ((1, "random"), (0, "greedy")):
+        with changing(page):
+            seating.nth(seat).select_option(bot)
+        expect(page.locator(".player").nth(seat)).to_contain_text(bot)
+    expect(button(page, "again")).to_be_visible()
     assert record_of(page).players == ("greedy", "random")
 
 
@@ -288,7 +275,7 @@ def test_earlier_positions_are_shown_without_changing_the_game(start: Start) -> 
     page = start("Laido", {"size": "3"}, opponent=None)
     page.get_by_label("Confirm each turn").uncheck()
     for number, action in enumerate(("c3", "b2", "d2"), start=1):
-        page.locator(f'.hit[data-place="{action}"]').click()
+        hit(page, action).click()
         expect(page.locator(".moves > li")).to_have_count(number)
     page.locator(".moves .move").nth(0).click()
     expect(page.locator(".status")).to_have_text("Position after turn 1 of 3")
@@ -299,20 +286,19 @@ def test_earlier_positions_are_shown_without_changing_the_game(start: Start) -> 
     page.keyboard.press(",")
     page.keyboard.press(",")
     expect(page.locator(".status")).to_have_text("Position after turn 0 of 3")
-    page.locator('[data-name="back"]').click()
+    button(page, "back").click()
     expect(page.locator(".status")).to_contain_text("White to move")
     expect(page.locator(".board .stones circle")).to_have_count(3)
     assert record_of(page).actions == ("c3", "b2", "d2")
 
 
-def test_moves_and_results_after_a_swap_have_the_right_colors(open_page: OpenPage, shared_server: Any) -> None:
-    with shared_server.client() as client:
-        fields = {"game": "laido(size=3)", "players": [None, "greedy"], "actions": ["c3", "swap", "pass", "pass"]}
-        game = client.post("/api/games", json=fields).json()
-    page = open_page(f"{shared_server.url}/play/{game['id']}")
+def test_moves_and_results_after_a_swap_have_the_right_colors(visit: OpenPage, post: Callable[..., Any]) -> None:
+    actions = ["c3", "swap", "pass", "pass"]
+    game = post("games", game="laido(size=3)", players=[None, "greedy"], actions=actions)
+    page = visit(f"/play/{game['id']}")
     expect(page.locator(".moves > li")).to_have_text(["Black: c3", "White: swap", "White: pass", "Black: pass"])
     expect(page.locator(".status")).to_contain_text("You won: no groups of the same rank differ; 1 black")
-    page.goto(f"{shared_server.url}/")
+    page = visit()
     row = page.locator("table.games tr", has=page.locator(f'a[href="/play/{game["id"]}"]'))
     expect(row).to_contain_text("person wins by hills")
 
@@ -339,61 +325,62 @@ def test_a_game_with_the_keyboard_alone(start: Start) -> None:
     expect(page.locator(".moves .pending")).to_have_text("White: pass")
 
 
-def test_two_bots_play_and_can_be_stopped(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/")
-    page.get_by_role("radio", name="Vadus").check(force=True)
-    page.get_by_label("size, ").fill("3")
-    page.get_by_label("size, ").press("Tab")
-    page.wait_for_load_state("networkidle")
+def test_two_bots_play_and_can_be_stopped(visit: OpenPage) -> None:
+    page = visit()
+    seats = choose_board(page, "Vadus", {"size": "3"})
     for seat in (0, 1):
-        page.locator(".seats select").nth(seat).select_option("greedy")
+        seats.nth(seat).select_option("greedy")
     page.get_by_role("button", name="Start the game").click()
     slider = page.get_by_label("Pause between turns")
     slider.fill("3000")
-    page.locator('[data-name="stop"]').click()
-    page.locator('[data-name="resume"]').wait_for()
+    button(page, "stop").click()
+    button(page, "resume").wait_for()
     turns = num_turns(page)
     slider.fill("0")
-    page.locator('[data-name="resume"]').click()
-    expect(page.locator('[data-name="again"]')).to_be_visible()
+    button(page, "resume").click()
+    expect(button(page, "again")).to_be_visible()
     assert num_turns(page) > turns
+    record_of(page).replay()
+
+
+def play_some(page: Page, generator: random.Random) -> None:
+    """Play three actions by clicking, and wait for the answer."""
+    for _ in range(3):
+        wait_until_ready(page)
+        make_an_action(page, generator)
+    wait_until_ready(page)
+
+
+def reload_and_play_on(page: Page, moves: str, generator: random.Random) -> None:
+    """Load the page again: it shows the same moves, and the game is played to its end."""
+    page.reload()
+    page.wait_for_selector(".game .board svg")
+    expect(page.locator(".moves")).to_have_text(moves, use_inner_text=True)
+    play_to_the_end(page, generator)
     record_of(page).replay()
 
 
 def test_a_reload_in_mid_game_continues_the_game(start: Start) -> None:
     generator = random.Random(5)
     page = start("Vadus", {"size": "3"})
-    for _ in range(3):
-        wait_until_ready(page)
-        make_an_action(page, generator)
-    wait_until_ready(page)
+    play_some(page, generator)
     moves = page.locator(".moves").inner_text()
-    page.reload()
-    page.wait_for_selector(".game .board svg")
-    expect(page.locator(".moves")).to_have_text(moves, use_inner_text=True)
-    play_to_the_end(page, generator)
+    reload_and_play_on(page, moves, generator)
 
 
 def test_a_killed_server_loses_no_move(start: Start, start_server: Any, tmp_path: Path) -> None:
     generator = random.Random(6)
     server = start_server()
     page = start("Taugo", {"size": "3"}, url=server.url, expects_errors=True)
-    for _ in range(3):
-        wait_until_ready(page)
-        make_an_action(page, generator)
-    wait_until_ready(page)
+    play_some(page, generator)
     before = record_of(page).actions
     moves = page.locator(".moves").inner_text()
     server.kill()
-    page.locator('[data-name="undo"]').click()
+    button(page, "undo").click()
     expect(page.locator(".toast").first).to_be_visible()
     start_server(data=tmp_path / "data", port=server.port)
     assert record_of(page).actions == before
-    page.reload()
-    page.wait_for_selector(".game .board svg")
-    expect(page.locator(".moves")).to_have_text(moves, use_inner_text=True)
-    play_to_the_end(page, generator)
-    record_of(page).replay()
+    reload_and_play_on(page, moves, generator)
 
 
 def test_two_browsers_see_the_same_game(start: Start, open_page: OpenPage) -> None:
@@ -401,16 +388,13 @@ def test_two_browsers_see_the_same_game(start: Start, open_page: OpenPage) -> No
     one.get_by_label("Confirm each turn").uncheck()
     other = open_page(one.url, expects_errors=True)
     other.wait_for_selector(".game .board .hit")
-    one.locator('.hit[data-place="d4"]').click()
+    hit(one, "d4").click()
     expect(other.locator(".moves > li")).to_have_count(1)
-    other.locator('.hit[data-place="c4"]').click()
+    hit(other, "c4").click()
     expect(one.locator(".moves > li")).to_have_count(2)
     # Both act on the same position: one of them is too late, and nothing is lost or played twice.
-    script = (
-        "place => document.querySelector(`[data-place=${place}]`).dispatchEvent(new Event('click', {bubbles: true}))"
-    )
-    one.evaluate(script, "a4")
-    other.evaluate(script, "b4")
+    hit(one, "a4").dispatch_event("click")
+    hit(other, "b4").dispatch_event("click")
     for page in (one, other):
         page.wait_for_function("() => document.querySelectorAll('.moves > li').length >= 3")
         page.wait_for_timeout(500)

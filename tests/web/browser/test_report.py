@@ -6,18 +6,17 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-GAME = "/analyze?game=laido(size=3)&moves=c3,swap,a3,b3,a4,d3,a5,pass,pass"
+from pages import OpenPage, assert_accessible, assert_fits
+
+ACTIONS = ["c3", "swap", "a3", "b3", "a4", "d3", "a5", "pass", "pass"]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_turning_points_are_on_the_curve_and_in_the_list_of_moves(
-    open_page: Callable[..., Page], shared_server: Any, width: int, scheme: str
+    visit_on_screens: OpenPage, post: Callable[..., Any]
 ) -> None:
-    page = open_page(f"{shared_server.url}{GAME}", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = visit_on_screens(f"/analyze?game=laido(size=3)&moves={','.join(ACTIONS)}")
     agent = page.get_by_label("Agent of the value curve")
     agent.select_option("mcts:1000")
     rows = page.locator(".report tbody tr")
@@ -29,18 +28,12 @@ def test_turning_points_are_on_the_curve_and_in_the_list_of_moves(
     expect(page.locator(".curve .mark")).to_have_count(marks)
     expect(page.locator(".move[data-mark]")).to_have_count(marks)
     # The numbers are those of the server: the losses of a player's turns add up to the mean.
-    with shared_server.client() as client:
-        fields = {
-            "game": "laido(size=3)",
-            "actions": ["c3", "swap", "a3", "b3", "a4", "d3", "a5", "pass", "pass"],
-            "bot": "mcts:1000",
-        }
-        answer = client.post("/api/values", json=fields).json()
+    answer = post("values", game="laido(size=3)", actions=ACTIONS, bot="mcts:1000")
     assert answer["proven"][-1]
     chances = [(1 + value) / 2 for value in answer["values"]]
     losses: dict[int, list[float]] = {0: [], 1: []}
-    movers = [0, 1, 0, 1, 0, 1, 0, 1, 0]
-    for number, mover in enumerate(movers):
+    for number in range(len(ACTIONS)):
+        mover = number % 2
         change = chances[number + 1] - chances[number]
         losses[mover].append(max(0.0, change if mover else -change))
     for mover, own in losses.items():
@@ -48,5 +41,5 @@ def test_turning_points_are_on_the_curve_and_in_the_list_of_moves(
     assert marks == sum(loss >= 0.1 for own in losses.values() for loss in own)
     points.first.get_by_role("button").press("Enter")
     expect(page.locator(".move[aria-current][data-mark]")).to_have_count(1)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert not Axe().run(page).response["violations"]
+    assert_fits(page)
+    assert_accessible(page)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from pages import OpenPage, assert_fits
+
 ROOT = Path(__file__).parents[3]
-#: Widths and heights in CSS pixels.
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 @pytest.fixture(scope="module")
@@ -30,34 +32,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=[(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")], ids=str)
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    (width, height), scheme = request.param
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    yield context.new_page()
-    context.close()
-
-
-def test_every_page_fits_the_window_and_loads_all_that_it_shows(site: Path, page: Page) -> None:
-    errors: list[str] = []
-    foreign: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else foreign.append(sent.url))
-    pages = sorted(site.rglob("*.html"))
+def test_every_page_fits_the_window_and_loads_all_that_it_shows(
+    site: Path, open_page: OpenPage, screen: dict[str, Any]
+) -> None:
+    pages = sorted(path for path in site.rglob("*.html") if path.name != "404.html")  # its links are absolute
     assert {"index.html", "vadus.html", "first_game.html", "rules.html"} <= {path.name for path in pages}
-    width = page.viewport_size["width"] if page.viewport_size else 0
+    page = open_page(pages[0].as_uri(), expects_errors=True, **screen)
     for path in pages:
-        if path.name == "404.html":  # its links are absolute
-            continue
         page.goto(path.as_uri())
+        assert_fits(page)
         name = path.relative_to(site).as_posix()
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= width, f"{name} scrolls sideways"
         assert page.locator("h1").count() == 1, f"{name} has one title"
         broken = page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)")
         assert broken == [], name
         assert page.locator("img:not([alt])").count() == 0, f"{name} has pictures without alternative text"
-        assert errors == [], name
-        assert foreign == [], name
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +88,7 @@ def test_a_search_finds_the_page_first_or_nearly(search: Page, query: str, expec
     search.keyboard.type(query)
     links = search.locator(".md-search-result__link")
     links.first.wait_for()
-    addresses = links.evaluate_all(
-        "links => links.map(link => link.getAttribute('href'))"
-    )  # at once: the list is redrawn
-    pages = [address.partition("?")[0] for address in addresses]
-    pages = list(dict.fromkeys(page.partition("#")[0] for page in pages))
+    script = "links => links.map(link => link.getAttribute('href'))"  # at once: the list is redrawn
+    pages = list(dict.fromkeys(re.split(r"[?#]", address)[0] for address in links.evaluate_all(script)))
     places = 2 if query in ("cut", "resume a run") else 1
     assert any(page.endswith(expected) for page in pages[:places]), pages[:5]

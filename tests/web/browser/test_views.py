@@ -9,18 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from pages import OpenPage, assert_accessible, assert_fits, hit
 from stoneworks import load_game
 from stoneworks.evaluation.arena import play_arena
 from stoneworks.evaluation.records import GameRecord, write_records
 from stoneworks.evaluation.settings import ArenaSettings, round_robin
 from stoneworks.web import Replay
 
-OpenPage = Callable[..., Page]
 POSITION = "/analyze?game=vadus(size=5)&moves=e5,f2,g1"
 
 
@@ -56,8 +54,8 @@ def watched(finished: Path, tmp_path: Path) -> Path:
     return shutil.copytree(finished, tmp_path / "watched")
 
 
-def test_agents_analyze_a_position_side_by_side(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}{POSITION}")
+def test_agents_analyze_a_position_side_by_side(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(POSITION)
     search, greedy = page.locator(".agent").nth(0), page.locator(".agent").nth(1)
     expect(search).to_contain_text("vadus@64")
     expect(search).to_contain_text("64 simulations")
@@ -67,8 +65,7 @@ def test_agents_analyze_a_position_side_by_side(open_page: OpenPage, shared_serv
     share = re.fullmatch(r"Value: Black ([0-9]+) %, vadus@64", bar)
     assert share is not None, bar
     # The bar says what the server says.
-    fields = {"game": "vadus(size=5)", "actions": ["e5", "f2", "g1"], "bot": "vadus@64"}
-    found = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=300).json()
+    found = post("analyze", game="vadus(size=5)", actions=["e5", "f2", "g1"], bot="vadus@64")
     assert int(share[1]) == round(50 + 50 * found["value"] * (1 - 2 * found["player"]))
     rows = [row.split() for row in search.locator("tbody").inner_text().splitlines()]
     assert [row[0] for row in rows[:3]] == [row["action"] for row in found["actions"][:3]]
@@ -84,8 +81,8 @@ def test_agents_analyze_a_position_side_by_side(open_page: OpenPage, shared_serv
     expect(page.locator(".curve .line")).to_have_attribute("d", re.compile(r"^M\S+ \S+(L\S+ \S+){3}$"))
 
 
-def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}{POSITION}", expects_errors=True)
+def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(visit: OpenPage, post: Callable[..., Any]) -> None:
+    page = visit(POSITION, expects_errors=True)
     for _ in range(2):
         page.get_by_role("button", name=re.compile("^Remove")).first.click()
     page.get_by_label("Add an agent").select_option("other")
@@ -97,8 +94,7 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(open_page: OpenPag
     name.press("Enter")
     agent = page.get_by_role("region", name="vadus@17")
     expect(agent).to_contain_text("17 simulations")
-    fields = {"game": "vadus(size=5)", "actions": ["e5", "f2", "g1"], "bot": "vadus@17"}
-    rows = httpx.post(f"{shared_server.url}/api/analyze", json=fields, timeout=300).json()["actions"]
+    rows = post("analyze", game="vadus(size=5)", actions=["e5", "f2", "g1"], bot="vadus@17")["actions"]
     visits = sum(row["visits"] for row in rows)
     shares = {
         "visits": [row["visits"] / visits for row in rows],
@@ -118,14 +114,14 @@ def test_an_agent_named_by_the_user_and_each_kind_of_heat_map(open_page: OpenPag
     page.get_by_role("button", name=re.compile("^Remove")).click()
 
 
-def test_a_proven_result_says_how_many_actions_it_takes(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/analyze?game=laido(size=3)&moves=c3,b3,pass")
+def test_a_proven_result_says_how_many_actions_it_takes(visit: OpenPage) -> None:
+    page = visit("/analyze?game=laido(size=3)&moves=c3,b3,pass")
     page.get_by_label("Add an agent").select_option("mcts:100")
     expect(page.get_by_role("region", name="mcts:100")).to_contain_text("proven win in 1 action ·")
 
 
-def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}/analyze", expects_errors=True)
+def test_a_bad_move_leaves_the_form_and_capitals_are_read(visit: OpenPage) -> None:
+    page = visit("/analyze", expects_errors=True)
     page.get_by_label("Game string").fill("vadus(size=5)")
     moves = page.get_by_label("Moves so far")
     moves.fill("1. E5 2. f2 zz")
@@ -137,15 +133,13 @@ def test_a_bad_move_leaves_the_form_and_capitals_are_read(open_page: OpenPage, s
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
 
 
-def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
-    open_page: OpenPage, shared_server: Any, watched: Path
-) -> None:
-    page = open_page(f"{shared_server.url}{POSITION}")
+def test_moves_are_grouped_by_turn_and_records_open_on_the_board(visit: OpenPage, watched: Path) -> None:
+    page = visit(POSITION)
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2"])
-    page.locator('.hit[data-place="a5"]').click()
+    hit(page, "a5").click()
     expect(page.locator(".turn-head")).to_have_text(["1.Black: e5", "2.White: f2", "3.Black: a5"])
     expect(page.locator(".move")).to_have_text(["e5", "f2", "g1", "a5"])
-    page.goto(f"{shared_server.url}/analyze")
+    page = visit("/analyze")
     page.get_by_role("radio", name="Laido").check(force=True)
     expect(page.get_by_label("Game string")).to_have_value("laido(pie_rule=True,size=9)")
     page.locator("#import-file").set_input_files(watched / "games.jsonl")
@@ -153,15 +147,15 @@ def test_moves_are_grouped_by_turn_and_records_open_on_the_board(
     expect(page.locator(".move")).to_have_count(len(random_records(1)[0].actions))
 
 
-def test_variations_comments_and_links(open_page: OpenPage, shared_server: Any) -> None:
-    page = open_page(f"{shared_server.url}{POSITION}")
+def test_variations_comments_and_links(visit: OpenPage) -> None:
+    page = visit(POSITION)
     page.get_by_label("Analyze every position").uncheck()
-    page.locator('.hit[data-place="a5"]').click()
+    hit(page, "a5").click()
     expect(page.locator(".move[aria-current]")).to_have_text("a5")
     page.locator("#main").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".move[aria-current]")).to_have_text("g1")
-    page.locator('.hit[data-place="a6"]').click()
+    hit(page, "a6").click()
     expect(page.locator(".variation")).to_contain_text("a6")
     page.get_by_label("Comment on this position").fill("an idea")
     page.get_by_label("Comment on this position").press("Tab")
@@ -180,13 +174,12 @@ def test_variations_comments_and_links(open_page: OpenPage, shared_server: Any) 
     assert [node["action"] for node in record.metadata["tree"]] == ["", "e5", "f2", "g1", "a5", "a6"]
     page.get_by_role("button", name="Delete variation").click()
     expect(page.locator(".move")).to_have_count(4)
-    link = f"{shared_server.url}/analyze?game=vadus(size=5)&moves=e5,a1x"
-    refused = open_page(link, expects_errors=True)
+    refused = visit("/analyze?game=vadus(size=5)&moves=e5,a1x", expects_errors=True)
     expect(refused.locator(".error")).to_contain_text("a1x")
 
 
-def test_records_are_imported_and_exported(open_page: OpenPage, shared_server: Any, watched: Path) -> None:
-    page = open_page(f"{shared_server.url}/")
+def test_records_are_imported_and_exported(visit: OpenPage, watched: Path) -> None:
+    page = visit("/")
     page.locator("#import-file").set_input_files(watched / "games.jsonl")
     expect(page.locator(".toast")).to_have_text("30 games imported")
     expect(page.locator("tbody tr").first).to_contain_text("random – other")
@@ -269,74 +262,44 @@ def test_a_notebook_shows_a_replay_in_a_frame(open_page: OpenPage, tmp_path: Pat
     expect(frame.locator("output")).to_have_text(re.compile("^1 of"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_accessibility_errors(open_page: OpenPage, start_server: Any, watched: Path, scheme: str) -> None:
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "light"), (360, "dark")])
+def test_every_view_is_accessible_and_fits_the_screen(
+    open_page: OpenPage, start_server: Any, watched: Path, width: int, scheme: str
+) -> None:
     server = start_server(str(watched))
-    page = open_page(f"{server.url}/", color_scheme=scheme)
-    with server.client() as client:
-        fields = {"game": "taugo(size=4)", "players": [None, None], "actions": ["c3"], "confirm": True}
-        game = client.post("/api/games", json=fields).json()
-    views = {
-        "/": ".card h2",
-        f"/play/{game['id']}": ".hit",
-        POSITION: ".agent tbody",
-        "/analyze": "form",
-        "/watch?source=0%2Farena": ".cross",
-        "/watch?source=0%2Fgames.jsonl": "tbody tr",
-        "/watch?source=0%2Frun": ".charts",
-    }
-    axe = Axe()
-    problems = []
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "has_touch": width < 1000}
+    page = open_page(f"{server.url}/", **options)
 
-    def check(view: str) -> None:
-        for violation in axe.run(page).response["violations"]:
-            nodes = [node["html"][:150] for node in violation["nodes"][:3]]
-            problems.append((view, violation["id"], violation["help"], nodes))
+    def new(game: str, *actions: str, opponent: str | None = None) -> str:
+        view = server.post("games", game=game, players=[None, opponent], actions=actions, confirm=True)
+        return f"/play/{view['id']}"
 
-    for address, selector in views.items():
-        page.goto(f"{server.url}{address}")
-        page.locator(selector).first.wait_for()
-        for summary in page.locator("details:not([open]) > summary").all():
-            if summary.is_visible():
-                summary.click()
-        check(address)
-    page.goto(f"{server.url}/watch?source=0%2Fgames.jsonl&game=1")
-    page.locator(".replay .picture").wait_for()
-    check("a replay")
-    with server.client() as client:
-        trugo = client.post("/api/games", json={"game": "trugo(radius=3,tiles=7)", "players": [None, None]}).json()
-        fields = {"game": "laido(size=3)", "players": [None, None], "actions": ["c3", "b3", "pass", "pass"]}
-        over = client.post("/api/games", json=fields).json()
-    page.goto(f"{server.url}/play/{trugo['id']}")
-    page.locator(".hit").first.click()
-    page.locator(".choices button").first.wait_for()
-    check("choices")
-    page.goto(f"{server.url}/play/{over['id']}")
-    page.locator('[data-name="again"]').wait_for()
-    check("the end of a game")
-    Replay(random_records(2)).save(watched / "replay.html")
-    page = open_page((watched / "replay.html").as_uri(), color_scheme=scheme)
-    page.locator(".board svg").wait_for()
-    check("replay without a server")
-    assert not problems, "\n".join(map(str, problems))
-
-
-@pytest.mark.parametrize("width", [360, 768])
-def test_every_view_fits_a_narrow_screen(open_page: OpenPage, start_server: Any, watched: Path, width: int) -> None:
-    server = start_server(str(watched))
-    page = open_page(f"{server.url}/", viewport={"width": width, "height": 740}, has_touch=True)
-    with server.client() as client:
-        game = client.post("/api/games", json={"game": "taigo(radius=5)", "players": [None, "greedy"]}).json()
+    trugo = new("trugo(radius=3,tiles=7)")
     for address, selector in {
         "/": "table.games td",
-        f"/play/{game['id']}": ".hit",
+        new("taugo(size=4)", "c3"): ".hit",
+        new("taigo(radius=5)", opponent="greedy"): ".hit",
+        new("laido(size=3)", "c3", "b3", "pass", "pass"): '[data-name="again"]',
+        trugo: ".hit",
         POSITION: ".agent tbody",
         "/analyze": "form",
         "/watch": "table",
         "/watch?source=0%2Farena": ".cross",
+        "/watch?source=0%2Fgames.jsonl": "tbody tr",
         "/watch?source=0%2Frun": ".charts",
         "/watch?source=0%2Fgames.jsonl&game=1": ".replay .picture",
     }.items():
         page.goto(f"{server.url}{address}")
         page.locator(selector).first.wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        assert_fits(page)
+        for summary in page.locator("details:not([open]) > summary").all():
+            if summary.is_visible():
+                summary.click()
+        if address == trugo:
+            page.locator(".hit").first.click()
+            page.locator(".choices button").first.wait_for()
+        assert_accessible(page)
+    Replay(random_records(2)).save(watched / "replay.html")
+    page = open_page((watched / "replay.html").as_uri(), **options)
+    page.locator(".board svg").wait_for()
+    assert_accessible(page)

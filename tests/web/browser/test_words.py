@@ -8,28 +8,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from pages import OpenPage, assert_fits, hit
 from stoneworks import load_game
 from stoneworks.envs.drawing import action_places
 
-#: A desktop in light colors and a phone in dark ones.
-SCREENS = (
-    {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-    {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "has_touch": True},
-)
 
-
-@pytest.fixture(params=SCREENS, ids=["desktop", "phone"])
-def open_game(
-    request: pytest.FixtureRequest, open_page: Callable[..., Page], shared_server: Any
-) -> Callable[..., Page]:
+@pytest.fixture
+def open_game(visit_on_screens: OpenPage, post: Callable[..., Any]) -> OpenPage:
     """``open_game("vadus(size=3)", "c3 a3", players)``: the page of a game after some actions."""
 
     def open_one(game: str, actions: str = "", players: tuple[str | None, str | None] = (None, None)) -> Page:
-        fields = {"game": game, "actions": actions.split(), "players": players, "confirm": True}
-        with shared_server.client() as client:
-            answer = client.post("/api/games", json=fields)
-        assert answer.status_code == 200, answer.text
-        page = open_page(f"{shared_server.url}/play/{answer.json()['id']}", **request.param)
+        answer = post("games", game=game, actions=actions.split(), players=players, confirm=True)
+        page = visit_on_screens(f"/play/{answer['id']}")
         page.locator(".board .picture").wait_for()
         return page
 
@@ -54,10 +44,10 @@ def status(page: Page) -> Locator:
     return page.locator(".status")
 
 
-def test_the_turn_and_what_is_left_are_in_view(open_game: Callable[..., Page]) -> None:
+def test_the_turn_and_what_is_left_are_in_view(open_game: OpenPage) -> None:
     page = open_game("vadus(size=3)", "c3")
     expect(status(page)).to_have_text("White to move: first of two stones, or a pass")
-    page.locator('.hit[data-place="a3"]').click()
+    hit(page, "a3").click()
     expect(status(page)).to_have_text("White to move: second of two stones")
     page = open_game("trugo(radius=3,tiles=7)", "d4/0")
     expect(status(page)).to_have_text("Blue to move: lay a tile")
@@ -66,13 +56,13 @@ def test_the_turn_and_what_is_left_are_in_view(open_game: Callable[..., Page]) -
     )
     page = open_game("taigo(radius=3)")
     expect(page.locator(".supplies")).to_have_text("tiles left: 39; cones left: 5 dark, 5 light")
-    page.locator('.hit[data-place="d3"]').click()
+    hit(page, "d3").click()
     expect(status(page)).to_have_text("d3 is the dark half; now the light half, or click elsewhere")
     expect(status(page)).to_be_in_viewport()
     expect(page.locator(".supplies")).to_be_in_viewport()
 
 
-def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game: Callable[..., Page]) -> None:
+def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game: OpenPage) -> None:
     page = open_game("vadus(size=4)", "d4 a4 a5 pass pass", (None, "greedy"))
     expect(status(page)).to_have_text(
         "You lost: the best group decides: Black's d4 is worth −1 (no path, 1 extra), "
@@ -93,7 +83,7 @@ def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game
     ],
 )
 def test_an_illegal_click_names_the_ruling(
-    open_game: Callable[..., Page], game: str, actions: str, click: str, reason: str
+    open_game: OpenPage, game: str, actions: str, click: str, reason: str
 ) -> None:
     page = open_game(game, actions)
     page.locator(".hit").first.wait_for()
@@ -104,11 +94,11 @@ def test_an_illegal_click_names_the_ruling(
     expect(page.locator("#live")).to_contain_text(reason)
 
 
-def test_a_line_of_taugo_is_two_clicks_and_its_end(open_game: Callable[..., Page]) -> None:
+def test_a_line_of_taugo_is_two_clicks_and_its_end(open_game: OpenPage) -> None:
     page = open_game("taugo(size=6)", "c3 g7")
-    page.locator('.hit[data-place="c4"]').click()
+    hit(page, "c4").click()
     expect(status(page)).to_contain_text("the line goes on from c4")
-    far = page.locator('.hit[data-place="f4"]')
+    far = hit(page, "f4")
     expect(far).to_have_attribute("aria-label", "f4: 3 actions, the last f4")
     far.click()
     expect(page.locator(".moves .pending")).to_have_text("Black: c4 d4 e4 f4")
@@ -117,9 +107,9 @@ def test_a_line_of_taugo_is_two_clicks_and_its_end(open_game: Callable[..., Page
     expect(status(page)).to_have_text("White to move: a stone, a line, or a pass")
 
 
-def test_a_tile_of_taigo_is_drawn_by_its_halves(open_game: Callable[..., Page]) -> None:
+def test_a_tile_of_taigo_is_drawn_by_its_halves(open_game: OpenPage) -> None:
     page = open_game("taigo(radius=3)")
-    page.locator('.hit[data-place="d3"]').focus()
+    hit(page, "d3").focus()
     page.keyboard.press("Enter")
     expect(page.locator("circle.picked-place.part.dark")).to_have_count(1)
     light = page.locator(".hit:focus")
@@ -129,7 +119,7 @@ def test_a_tile_of_taigo_is_drawn_by_its_halves(open_game: Callable[..., Page]) 
     expect(page.locator(".moves .pending")).to_contain_text("d3-")
 
 
-def test_a_piece_of_trugo_shows_where_it_may_go(open_game: Callable[..., Page]) -> None:
+def test_a_piece_of_trugo_shows_where_it_may_go(open_game: OpenPage) -> None:
     page = open_game("trugo(radius=3,tiles=7)", "d4/0 d5/1 e4/0 c5/0 d3/1 e3/1")
     pieces = page.locator('.hit[aria-label$="pick the piece"]')
     pieces.first.click()
@@ -142,9 +132,9 @@ def test_a_piece_of_trugo_shows_where_it_may_go(open_game: Callable[..., Page]) 
     expect(page.locator('[data-name="commit"]')).to_be_visible()
 
 
-def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_game: Callable[..., Page]) -> None:
+def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_game: OpenPage) -> None:
     page = open_game("trugo(radius=3,tiles=7)")
-    page.locator('.hit[data-place="d4"]').click()
+    hit(page, "d4").click()
     first = page.get_by_role("button", name="rotation 0: top and bottom corners apart")
     expect(first.get_by_text("top and bottom")).to_be_in_viewport(ratio=1)
     expect(page.locator(".choices button:has(svg)")).to_have_count(3)
@@ -155,4 +145,4 @@ def test_the_rotations_of_a_tile_have_words_and_confirm_is_above_the_board(open_
     expect(confirm).to_be_in_viewport(ratio=1)
     confirm.click()
     expect(status(page)).to_have_text("Blue to move: lay a tile")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_fits(page)

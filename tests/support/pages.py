@@ -1,0 +1,36 @@
+"""What tests of the page in a browser share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page
+
+#: Opens a page at an address, or at a path of the server that the tests share.
+OpenPage = Callable[..., Page]
+
+
+def hit(page: Page, place: str) -> Locator:
+    """Return the place on the board that can be clicked."""
+    return page.locator(f'.hit[data-place="{place}"]')
+
+
+def button(page: Page, name: str) -> Locator:
+    """Return a button beside the board by its name in the page."""
+    return page.locator(f'[data-name="{name}"]')
+
+
+def assert_fits(page: Page) -> None:
+    """Check that the page does not scroll sideways."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} scrolls sideways"
+
+
+def assert_accessible(page: Page) -> None:
+    """Check that axe finds no errors."""
+    violations = Axe().run(page).response["violations"]
+    found = [
+        (violation["id"], violation["help"], [node["html"][:150] for node in violation["nodes"][:3]])
+        for violation in violations
+    ]
+    assert not found, f"{page.url}: {found}"
