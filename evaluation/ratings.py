@@ -83,7 +83,7 @@ class Ratings:
         names: the players.
         anchor: the player whose rating is 0.
         elo: ``float64[num_players]``, ratings relative to the anchor.
-        seat_elo: advantage of seat 0; 0 without a seat term.
+        seat_elo: advantage of seat 0.
         covariance: ``float64[num_players + 1, num_players + 1]`` in Elo², covariance of ``elo`` followed by ``seat_elo``. The
             row and the column of the anchor are 0.
     """
@@ -153,7 +153,6 @@ def rate_players(
     anchor: str | None = None,
     prior_elo: float = PRIOR_ELO,
     prior_seat_elo: float = PRIOR_SEAT_ELO,
-    seat_term: bool = True,
 ) -> Ratings:
     """Return the ratings of all players of ``pairings``.
 
@@ -162,7 +161,6 @@ def rate_players(
         anchor: the player with rating 0; by default ``"random"`` if it is one of the players, else the first player.
         prior_elo: standard deviation of the Gaussian prior of each strength, in Elo points, > 0.
         prior_seat_elo: standard deviation of the Gaussian prior of the seat term, in Elo points, > 0.
-        seat_term: whether to fit the advantage of seat 0; if False, it is 0.
 
     Raises:
         DisconnectedPlayersError: no chain of games connects some players with the anchor.
@@ -181,23 +179,20 @@ def rate_players(
     if anchor not in names:
         raise RatingError(f"anchor must be one of {', '.join(map(repr, names))}, got {anchor!r}")
     _check_connected(results, names, anchor)
-    num_parameters = len(names) + seat_term
+    num_parameters = len(names) + 1
     precisions = np.full(num_parameters, _precision("prior_elo", prior_elo))
-    precision_of_seat = _precision("prior_seat_elo", prior_seat_elo)
-    if seat_term:
-        precisions[-1] = precision_of_seat
+    precisions[-1] = _precision("prior_seat_elo", prior_seat_elo)
 
     designs = []
     for result in results:
         design = np.zeros((2, num_parameters))
         design[:, names.index(result.names[0])] = 1
         design[:, names.index(result.names[1])] = -1
-        if seat_term:
-            design[:, -1] = 1, -1
+        design[:, -1] = 1, -1
         designs.append(_Observed(design, np.zeros(2), *_tallies(result.scores)))
     strengths, covariance = _fit(designs, np.zeros(num_parameters), precisions)
 
-    to_anchor = np.eye(len(names) + 1, num_parameters)
+    to_anchor = np.eye(num_parameters)
     to_anchor[: len(names), names.index(anchor)] -= 1
     values = ELO_PER_UNIT * to_anchor @ strengths
     return Ratings(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict, model_validator
+from pydantic import AfterValidator, Field, Strict, ValidationInfo, field_validator, model_validator
 
 from stoneworks.checks import check_integer
 from stoneworks.documents import Document
@@ -71,7 +71,7 @@ class ArenaSettings(Document):
     """
 
     game: GameString
-    game_version: int = -1
+    game_version: int = Field(-1, validate_default=True)
     pairings: Annotated[
         tuple[Annotated[Names, AfterValidator(_check_players)], ...], Strict(False), Field(min_length=1)
     ]
@@ -79,29 +79,19 @@ class ArenaSettings(Document):
     chunk_pairs: int = Field(8, ge=1, le=MAX_PAIRS_AT_ONCE)
     opening_actions: int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
     seed: int = Field(0, ge=0)
-    sprt: (
-        Annotated[
-            Sprt,
-            BeforeValidator(lambda value: Sprt.from_text(value) if isinstance(value, str) else value),
-            PlainSerializer(lambda sprt: str(sprt)),
-        ]
-        | None
-    ) = None
+    sprt: Sprt | None = None
 
-    @model_validator(mode="before")
+    @field_validator("game_version")
     @classmethod
-    def _add_version(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "game_version" not in values and isinstance(values.get("game"), str):
-            return {**values, "game_version": load_game(values["game"]).version}
-        return values
+    def _check_version(cls, version: int, others: ValidationInfo) -> int:
+        game = others.data.get("game")  # missing if it is invalid
+        present = version if game is None else load_game(game).version
+        if version not in (-1, present):
+            raise ValueError(f"must be {present}, the present version of {game}, got {version}")
+        return present
 
     @model_validator(mode="after")
     def _check_together(self) -> ArenaSettings:
-        version = load_game(self.game).version
-        if self.game_version != version:
-            raise ValueError(
-                f"game_version must be {version}, the present version of {self.game}, got {self.game_version}"
-            )
         num_chunks = len(self.pairings) * -(-self.num_pairs // self.chunk_pairs)
         if num_chunks > MAX_CHUNKS:
             raise ValueError(

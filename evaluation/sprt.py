@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field, model_serializer, model_validator
 
 from stoneworks.documents import Document
 
@@ -40,7 +41,7 @@ class SprtDecision(Enum):
 
 
 class Sprt(Document):
-    """A test of strength ``elo0`` against strength ``elo1``, in logistic Elo.
+    """A test of strength ``elo0`` against strength ``elo1``, in logistic Elo; in files, the text that ``str`` returns.
 
     Attributes:
         elo0: the lower strength.
@@ -68,12 +69,17 @@ class Sprt(Document):
         """Return the test described by ``"elo0=0,elo1=30,alpha=0.05,beta=0.05"``; omitted values have their defaults.
 
         Raises:
-            ValueError: a name is unknown or given twice, or a value is invalid.
+            DocumentError: a name is unknown or given twice, or a value is invalid.
         """
-        if not isinstance(text, str):
-            raise ValueError(f"sprt must be a string such as 'elo0=0,elo1=30', got {text!r}")
+        return cls.parse(text, "sprt")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
         values: dict[str, float] = {}
-        for part in text.split(",") if text else ():
+        for part in given.split(",") if given else ():
             name, _, value = part.partition("=")
             if name not in cls.model_fields or name in values:
                 raise ValueError(f"sprt must give each of elo0=, elo1=, alpha=, beta= at most once, got {part!r}")
@@ -81,8 +87,9 @@ class Sprt(Document):
                 values[name] = float(value)
             except ValueError:
                 raise ValueError(f"{name} must be a number, got {value!r}") from None
-        return cls(**values)
+        return values
 
+    @model_serializer
     def __str__(self) -> str:
         return ",".join(f"{name}={_exactly(getattr(self, name))}" for name in type(self).model_fields)
 

@@ -67,9 +67,7 @@ def test_a_page_shows_the_facts_of_its_game(page: GamePage) -> None:
     assert str(game.max_game_length()) in facts
 
 
-def test_a_page_lists_options_planes_reasons_and_rulings(
-    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
-) -> None:
+def test_a_page_lists_options_planes_and_rulings(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
     defaults = {option: row[0] for option, row in page.table("option", "default", "allowed").items()}
     assert defaults == {option: repr(value) for option, value in page.game.options.items()}
     assert tuple(page.table("plane", "1 where")) == page.game.observation_planes
@@ -310,9 +308,7 @@ def test_a_picture_of_the_rules_is_up_to_date_in_its_place_and_true(picture: Any
     assert picture.link in of_ruling
 
 
-def test_every_ruling_a_turn_and_an_ending_have_a_picture(
-    page: GamePage, facts_of_games: dict[str, dict[str, Any]]
-) -> None:
+def test_rulings_turn_and_ending_have_a_picture(page: GamePage, facts_of_games: dict[str, dict[str, Any]]) -> None:
     letter, number = facts_of_games[page.game.name]["rulings"]
     of_game = [picture for picture in ruling_pictures() if picture.state().game.name == page.game.name]
     pictured = {picture.illustration.ruling.partition("-")[0] for picture in of_game}

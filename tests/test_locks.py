@@ -89,9 +89,7 @@ def test_a_file_that_does_not_exist_yet_is_locked(tmp_path: Path) -> None:
         pass
 
 
-def test_the_owner_is_named_though_it_has_only_just_acquired_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_owner_that_has_just_acquired_the_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between acquiring the lock and naming itself, the owner is unknown for a moment."""
     monkeypatch.setattr(locks, "_SECONDS_WITHOUT_OWNER", 600.0)
     owner = tmp_path / ".lock-owner"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from functools import partial
 
 import numpy as np
@@ -30,6 +29,7 @@ from benchmarks.speed.report import (
 )
 from benchmarks.speed.suite import Comparison, all_comparisons
 from benchmarks.speed.workload import Spread, Workload
+from damage import damage
 
 CIRCUMSTANCES = Circumstances(processor="a processor", date="2026-01-02", rounds=3, seconds=0.5, load="0.1")
 
@@ -130,7 +130,16 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        *("", "[]", "{}", '{"rows": [{}]}', '{"rows": 1}', "\udc80", "[" * 100_000, '{"rows": ' + "9" * 10_000 + "}"),
+        *(
+            b"",
+            b"[]",
+            b"{}",
+            b'{"rows": [{}]}',
+            b'{"rows": 1}',
+            b"\x80",
+            b"[" * 100_000,
+            b'{"rows": ' + b"9" * 10_000 + b"}",
+        ),
         lambda fields: fields["rows"][0].update(rate=None),
         lambda fields: fields["rows"][0].update(rate={"median": 1, "minimum": 1, "maximum": 1, "mean": 1}),
         lambda fields: fields["rows"][0]["rate"].update(median="fast"),
@@ -144,12 +153,7 @@ def test_a_report_is_read_as_it_was_written(tmp_path):
 def test_another_file_is_not_a_report(tmp_path, change):
     file = tmp_path / "bench.json"
     save_report(report(row("one", (3, 2, 4), "theirs", (1, 1, 1), (3, 2, 4))), file)
-    if isinstance(change, str):
-        file.write_bytes(change.encode(errors="surrogateescape"))
-    else:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        change(fields)
-        file.write_text(json.dumps(fields), encoding="utf-8")
+    damage(file, change)
     with pytest.raises(ReportError, match=r"bench\.json"):
         load_report(file)
 
@@ -176,9 +180,8 @@ def test_the_command_writes_a_wide_table_and_a_file_and_compares(tmp_path, run_c
     line = next(line for line in out.splitlines() if "AEC vadus(size=9)" in line)
     assert "AEC do-nothing" in line
     assert "AEC steps, random play" in line
-    content = json.loads(file.read_text())
-    content["rows"][0]["ratio"] = {"median": 1e6, "minimum": 1e6, "maximum": 1e6}
-    file.write_text(json.dumps(content))
+    large = {"median": 1e6, "minimum": 1e6, "maximum": 1e6}
+    damage(file, lambda fields: fields["rows"][0].update(ratio=large))
     code, out, _ = bench(*only, "--compare", str(file))
     assert code == 0
     assert "slower (x 0.00)" in out

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from damage import Damage, damage
 from processes import COMMAND, Run, is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.evaluation import (
@@ -239,7 +240,7 @@ def test_weakened_players_are_ranked_by_their_weakness(tmp_path: Path) -> None:
         (settings_of(("random", "greedy"), chunk_pairs=4), "pairings is"),
     ],
 )
-def test_a_folder_of_another_arena_is_an_error_that_names_the_difference(
+def test_another_arena_in_the_folder_is_an_error_with_the_difference(
     played: Path, settings: ArenaSettings, difference: str
 ) -> None:
     before = contents(played)
@@ -287,21 +288,17 @@ def test_an_arena_resumes_in_a_folder_left_by_a_kill_while_the_settings_were_wri
 @pytest.mark.parametrize(
     "change",
     [
-        *("{", "[]", "{}", '{"game": "chess"}'),
-        *(
-            {"sprt": 5},
-            {"pairings": 5},
-            {"pairings": [["a"]]},
-            {"pairings": [[1, 2]]},
-            {"game": []},
-            {"num_pairs": "9"},
-        ),
+        *(b"{", b"[]", b"{}", b'{"game": "chess"}'),
+        lambda fields: fields.update(sprt=5),
+        lambda fields: fields.update(pairings=5),
+        lambda fields: fields.update(pairings=[["a"]]),
+        lambda fields: fields.update(pairings=[[1, 2]]),
+        lambda fields: fields.update(game=[]),
+        lambda fields: fields.update(num_pairs="9"),
     ],
 )
-def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Any) -> None:
-    file = played / "arena.json"
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(change if isinstance(change, str) else json.dumps(fields | change), encoding="utf-8")
+def test_settings_that_cannot_be_read_are_an_error_that_names_the_file(played: Path, change: Damage) -> None:
+    damage(played / "arena.json", change)
     with pytest.raises(ArenaFolderError, match=r"arena\.json"):
         load_arena(played)
 
@@ -522,13 +519,10 @@ def test_a_missing_ladder_is_an_error_that_lists_the_available_ones() -> None:
         lambda fields: fields["seat"].update(elo=10**400),
     ],
 )
-def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Any) -> None:
+def test_files_that_are_not_ladders_are_errors_that_name_them(ladder: Ladder, tmp_path: Path, change: Damage) -> None:
     file = tmp_path / "ladder.json"
-    if not isinstance(change, bytes):
-        fields = ladder.to_fields()
-        change(fields)
-        change = json.dumps(fields).encode()
-    file.write_bytes(change)
+    ladder.save(file)
+    damage(file, change)
     with pytest.raises(LadderError, match=r"ladder\.json( is not valid JSON| must be a JSON object|.*: )"):
         load_ladder(GAME, file)
     with pytest.raises(LadderError, match=r"missing\.json cannot be read"):
@@ -540,10 +534,8 @@ def test_a_ladder_of_another_game_or_version_is_refused(ladder: Ladder, tmp_path
     ladder.save(file)
     with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    fields["settings"]["game_version"] = 99
-    file.write_text(json.dumps(fields), encoding="utf-8")
-    with pytest.raises(LadderError, match=r"game_version must be 0, the present version of vadus\(size=3\), got 99"):
+    damage(file, lambda fields: fields["settings"].update(game_version=99))
+    with pytest.raises(LadderError, match=r"settings.game_version: must be 0, the present version of vadus\(size=3\), got 99"):
         load_ladder(GAME, file)
 
 

@@ -76,11 +76,11 @@ def test_strengths_are_those_of_choix(prior_elo: float) -> None:
             data += [(first, second)] * int(2 * score) + [(second, first)] * int(2 - 2 * score)
     alpha = 2 * (ELO_PER_UNIT / prior_elo) ** 2 / 2
     strengths = choix.opt_pairwise(len(names), data, alpha=alpha, tol=1e-12)
-    ratings = rate_players(results, prior_elo=prior_elo, seat_term=False)
+    ratings = rate_players(results, prior_elo=prior_elo, prior_seat_elo=1e-3)
     assert ratings.names == tuple(names)
     assert ratings.elo == pytest.approx(ELO_PER_UNIT * (strengths - strengths[0]), abs=0.01)
-    assert ratings.seat_elo == 0
-    assert ratings.seat_error == 0
+    assert ratings.seat_elo == pytest.approx(0, abs=1e-3)
+    assert ratings.seat_error == pytest.approx(0, abs=1e-2)
 
 
 def test_errors_cover_as_often_as_they_say() -> None:
@@ -214,7 +214,7 @@ def test_players_without_a_chain_of_games_to_the_anchor_are_an_error_that_names_
         ([pairing("a", "b", (1, 0))], {"prior_seat_elo": math.inf}, "prior_seat_elo must be .*got inf"),
     ],
 )
-def test_games_that_cannot_be_rated_are_an_error_with_the_reason(
+def test_games_that_cannot_be_rated_are_an_error(
     results: list[Pairing], options: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):

@@ -105,9 +105,7 @@ def test_a_record_replays_to_the_last_position() -> None:
         ({"actions": ("b2",)}, "the actions lead to an unfinished game"),
     ],
 )
-def test_a_record_of_a_game_that_the_rules_do_not_allow_does_not_replay(
-    change: dict[str, object], complaint: str
-) -> None:
+def test_a_record_that_the_rules_do_not_allow_does_not_replay(change: dict[str, object], complaint: str) -> None:
     record = FINISHED.replace(**change)
     with pytest.raises(RecordError, match=complaint):
         record.replay()
@@ -142,9 +140,7 @@ def changed_line(**changes: object) -> str:
         (changed_line()[:-1] + ', "game": "laido"}', "duplicate key .game."),
     ],
 )
-def test_a_bad_line_is_an_error_that_names_file_line_and_what_is_wrong(
-    line: str, complaint: str, tmp_path: Path
-) -> None:
+def test_a_bad_line_is_an_error_with_file_line_and_problem(line: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text(f"{FINISHED.to_json()}\n{line}\n", encoding="utf-8")
     with pytest.raises(RecordError, match=complaint) as error:

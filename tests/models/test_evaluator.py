@@ -9,22 +9,18 @@ pytest.importorskip("torch")
 
 import torch
 
+from random_networks import random_network
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.models.evaluator import NetworkEvaluator, fastest_device, fastest_dtype
-from stoneworks.models.network import Architecture, WinDrawLossNetwork
+from stoneworks.models.network import BoardNetwork
 
 CPU = torch.device("cpu")
 GAME = load_game("vadus(size=4)")
 
 
 @pytest.fixture
-def network() -> WinDrawLossNetwork:
-    torch.manual_seed(3)
-    made = WinDrawLossNetwork(Architecture.of_game(GAME, channels=16, blocks=2, kind="win_draw_loss_network"))
-    with torch.no_grad():
-        for weights in made.parameters():
-            weights.add_(0.05 * torch.randn_like(weights))
-    return made
+def network() -> BoardNetwork:
+    return random_network(GAME, 0.05, seed=3, channels=16, blocks=2, kind="win_draw_loss_network")
 
 
 @pytest.fixture
@@ -35,7 +31,7 @@ def planes() -> np.ndarray:
     return batch.observations.copy()
 
 
-def test_in_float32_answers_are_the_networks(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
+def test_in_float32_answers_are_the_networks(network: BoardNetwork, planes: np.ndarray) -> None:
     logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.float32)(planes)
     with torch.no_grad():
         expected_logits, expected_values = network(torch.from_numpy(planes))
@@ -45,7 +41,7 @@ def test_in_float32_answers_are_the_networks(network: WinDrawLossNetwork, planes
     assert np.ptp(values) > 0.01
 
 
-def test_in_bfloat16_answers_are_close(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
+def test_in_bfloat16_answers_are_close(network: BoardNetwork, planes: np.ndarray) -> None:
     logits, values = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)(planes)
     exact_logits, exact_values = NetworkEvaluator(network, device=CPU, dtype=torch.float32)(planes)
     assert logits.dtype == values.dtype == np.float32
@@ -55,7 +51,7 @@ def test_in_bfloat16_answers_are_close(network: WinDrawLossNetwork, planes: np.n
     assert (logits != exact_logits).any()
 
 
-def test_the_network_is_copied_and_updated_on_request(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
+def test_the_network_is_copied_and_updated_on_request(network: BoardNetwork, planes: np.ndarray) -> None:
     evaluator = NetworkEvaluator(network, device=CPU, dtype=torch.bfloat16)
     before = evaluator(planes)
     with torch.no_grad():
@@ -68,7 +64,7 @@ def test_the_network_is_copied_and_updated_on_request(network: WinDrawLossNetwor
     assert (after[1] > before[1] + 0.1).all()
 
 
-def test_the_fastest_device_is_an_available_one(network: WinDrawLossNetwork, planes: np.ndarray) -> None:
+def test_the_fastest_device_is_an_available_one(network: BoardNetwork, planes: np.ndarray) -> None:
     device = fastest_device()
     assert device.type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert fastest_dtype(device) in (torch.float32, torch.bfloat16)

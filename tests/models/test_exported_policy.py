@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
+from game_play import changed, read_test_data
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models import UnknownBotError, load_bot
@@ -124,36 +124,26 @@ def test_incompatible_weights_are_not_loaded(tmp_path: Path) -> None:
         load_policy(path)
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], object], **tensors: torch.Tensor) -> None:
-    """Write the policy again with another description and other tensors."""
-    content = path.read_bytes()
+def rewritten(file: Path, path: str, value: Any, **tensors: torch.Tensor) -> None:
+    """Write the policy again with another value in its description and other tensors."""
+    content = file.read_bytes()
     length = int.from_bytes(content[:8], "little")
     metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-    description = json.loads(metadata["stoneworks_policy"])
-    change(description)
-    path.write_bytes(save({**load(content), **tensors}, {"stoneworks_policy": json.dumps(description)}))
+    description = changed(json.loads(metadata["stoneworks_policy"]), path, value)
+    file.write_bytes(save({**load(content), **tensors}, {"stoneworks_policy": json.dumps(description)}))
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda fields: fields["layers"][0].update(in_features=10**6, out_features=10**6),
-        lambda fields: fields["layers"][0].update(in_features=-1),
-        lambda fields: fields["layers"][0].update(kind=["linear"]),
-        lambda fields: fields["layers"].extend([{"kind": "relu"}] * 2000),
-        lambda fields: fields.update(layers=[]),
-        lambda fields: fields.update(layers=5),
-        lambda fields: fields.update(game=[]),
-        lambda fields: fields.update(selection={}),
-        lambda fields: fields.pop("format_version"),
-    ],
+    ("path", "value", "message"),
+    [*read_test_data("damaged_descriptions.yaml")["policy"], ("layers", [{"kind": "relu"}] * 2000, "")],
+    ids=lambda value: str(value)[:30],
 )
-def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    path = tmp_path / "p"
-    save_policy(path, mlp(), GAME, selection="sample")
-    rewritten(path, change)
-    with pytest.raises(ExportedPolicyError, match=str(path)):
-        load_policy(path)
+def test_a_description_that_does_not_fit_is_refused(tmp_path: Path, path: str, value: Any, message: str) -> None:
+    file = tmp_path / "p"
+    save_policy(file, mlp(), GAME, selection="sample")
+    rewritten(file, path, value)
+    with pytest.raises(ExportedPolicyError, match=str(file)):
+        load_policy(file)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +159,7 @@ def test_weights_with_non_finite_outputs_are_rejected(tmp_path: Path, weight: to
     path = tmp_path / "p"
     layers = [nn.Linear(54, 8), nn.Linear(8, 10)]
     save_policy(path, layers, GAME, selection="sample")
-    rewritten(path, lambda fields: None, **{"0.weight": weight})
+    rewritten(path, "selection", "sample", **{"0.weight": weight})
     with pytest.raises(ExportedPolicyError, match=message):
         load_policy(path)
 
@@ -186,6 +176,6 @@ def test_padding_of_any_size_is_refused(tmp_path: Path) -> None:
     convolution = nn.Conv2d(GAME.observation_shape[0], 2, 3, padding=1)
     size = 2 * int(np.prod(GAME.observation_shape[1:]))
     save_policy(path, [convolution, nn.Flatten(), nn.Linear(size, 10)], GAME, selection="sample")
-    rewritten(path, lambda fields: fields["layers"][0].update(padding=[30_000, 30_000]))
+    rewritten(path, "layers/0/padding", [30_000, 30_000])
     with pytest.raises(ExportedPolicyError, match="padding"):
         load_policy(path)

@@ -8,33 +8,23 @@ import pytest
 
 pytest.importorskip("torch")
 
-import torch
-
+from random_networks import save_network
 from stoneworks.envs.rules import game_names, load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
-from stoneworks.models.network import Architecture, make_network
 
 GAME = load_game("vadus(size=2)")
-
-
-def save(folder: Path, game: str = "vadus(size=2)", deterministic: bool = True) -> Path:
-    loaded = load_game(game)
-    torch.manual_seed(0)
-    network = make_network(Architecture.of_game(loaded, channels=2, blocks=0, kind="win_draw_loss_network"))
-    play = PlaySettings(deterministic_policy=deterministic)
-    save_checkpoint(folder, game=loaded, network=network, play=play, training={})
-    return folder
+DETERMINISTIC = PlaySettings(deterministic_policy=True)
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which shipped checkpoints are looked for, with one of Vadus."""
     monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "checkpoints")
-    save(tmp_path / "checkpoints" / "vadus")
+    save_network(tmp_path / "checkpoints" / "vadus", GAME, play=DETERMINISTIC)
     return tmp_path / "checkpoints"
 
 
@@ -48,7 +38,7 @@ def test_shipped_checkpoints_are_in_the_package_and_play() -> None:
 
 
 def test_a_name_means_the_shipped_checkpoint(place: Path) -> None:
-    save(place / "vadus-9", "vadus(size=3)")
+    save_network(place / "vadus-9", "vadus(size=3)")
     (place / ".vadus.old").mkdir()
     assert shipped.names() == ("vadus", "vadus-9")
     for name in shipped.names():
@@ -58,7 +48,7 @@ def test_a_name_means_the_shipped_checkpoint(place: Path) -> None:
 
 
 def test_a_number_behind_at_is_a_search(place: Path, tmp_path: Path) -> None:
-    folder = str(save(tmp_path / "mine@home"))
+    folder = str(save_network(tmp_path / "mine@home", GAME))
     state = GAME.new_initial_state()
     for name, simulations in (("vadus@64", 64), ("vadus@1", 1), (f"{folder}@7", 7)):
         bot = load_bot(name, GAME, seed=1)
@@ -78,7 +68,7 @@ def test_a_checkpoint_says_whether_its_policy_plays_its_most_probable_action(pla
     bot = load_bot("vadus", GAME, seed=1)
     policy, _ = bot.step_with_policy(state)
     assert {bot.step(state) for _ in range(20)} == {max(policy, key=lambda pair: pair[1])[0]}
-    drawing = load_bot(str(save(tmp_path / "drawing", deterministic=False)), GAME, seed=1)
+    drawing = load_bot(str(save_network(tmp_path / "drawing", GAME)), GAME, seed=1)
     assert len({drawing.step(state) for _ in range(50)}) > 1
 
 
@@ -130,7 +120,7 @@ OTHER_RULES = {
 
 @pytest.mark.parametrize("trained_on", SCALES)
 def test_a_network_plays_every_scale_of_its_game_and_no_other_rules(trained_on: str, tmp_path: Path) -> None:
-    folder = save(tmp_path / "agent", trained_on)
+    folder = save_network(tmp_path / "agent", trained_on)
     for other in SCALES[trained_on]:
         assert load_checkpoint(folder, load_game(other)).game == load_game(trained_on)
     for other in OTHER_RULES.get(trained_on, []):

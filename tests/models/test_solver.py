@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from game_play import uniform_game
+from side_by_side import naive_state
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.search.proof_search import hash_keys, hash_observation
@@ -21,16 +22,6 @@ SMALL = ("vadus(size=2)", "laido(size=2)", "taugo(size=3)", "taigo(radius=1)", "
 
 
 # -- The second program --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def naive_games(repository: Path, load_module: Callable[[str, Path], ModuleType]) -> dict[str, Callable[..., Any]]:
-    folder = repository / "tests" / "envs" / "rules"
-    return {
-        name: make
-        for path in sorted(folder.glob("naive_*.py"))
-        for name, make in load_module(path.stem, path).NAIVE_GAMES.items()
-    }
 
 
 def played(naive: Any, text: str) -> Any:
@@ -89,14 +80,12 @@ def positions_of(game: Game, naive: Any, rng: np.random.Generator) -> Iterator[t
         ("trugo(max_turns=6,radius=1,tiles=4)", 2, 3),
     ],
 )
-def test_results_and_actions_are_those_of_a_plain_minimax(
-    naive_games: dict[str, Callable[..., Any]], name: str, num_games: int, last_actions: int
-) -> None:
+def test_results_and_actions_are_those_of_a_plain_minimax(name: str, num_games: int, last_actions: int) -> None:
     game = load_game(name)
     solver, minimax, rng = Solver(game, memory_mib=1), Minimax(), np.random.default_rng(1)
     results = set()
     for _ in range(num_games):
-        start = naive_games[game.name](**game.options)
+        start = naive_state(game)
         for state, naive in list(positions_of(game, start, rng))[-last_actions:]:
             solution = solver.solve(state)
             sign = 1 - 2 * state.current_player()
@@ -115,9 +104,9 @@ def test_results_and_actions_are_those_of_a_plain_minimax(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["vadus(size=2)", "laido(size=2)", "laido(pie_rule=False,size=2)", "taugo(size=3)"])
-def test_whole_games_have_the_results_of_a_plain_minimax(naive_games: dict[str, Callable[..., Any]], name: str) -> None:
+def test_whole_games_have_the_results_of_a_plain_minimax(name: str) -> None:
     game = load_game(name)
-    expected = Minimax().value(game.new_initial_state(), naive_games[game.name](**game.options))
+    expected = Minimax().value(game.new_initial_state(), naive_state(game))
     assert Solver(game, memory_mib=1).solve(game.new_initial_state()).result == expected
 
 
@@ -163,14 +152,11 @@ def test_hashes_are_equal_for_images_and_differ_for_other_positions(name: str) -
         least = hash_observation(planes.reshape(game.flat_observation_shape).view(np.uint32), keys, sums)
         return int(sums[least]), int(sums[least + 1])
 
-    for _ in range(30):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            images = [symmetry.of_observation(state.observation_tensor()) for symmetry in game.symmetries]
-            hashes = {hash_of(np.ascontiguousarray(image)) for image in images}
-            assert len(hashes) == 1
-            seen.setdefault(hashes.pop(), set()).add(min(image.tobytes() for image in images))
-            state.apply_action(int(rng.choice(state.legal_actions())))
+    for state in (state for _ in range(30) for state in uniform_game(game, rng)[:-1]):
+        images = [symmetry.of_observation(state.observation_tensor()) for symmetry in game.symmetries]
+        hashes = {hash_of(np.ascontiguousarray(image)) for image in images}
+        assert len(hashes) == 1
+        seen.setdefault(hashes.pop(), set()).add(min(image.tobytes() for image in images))
     assert all(len(classes) == 1 for classes in seen.values())
     assert len(seen) > 2
 

@@ -10,22 +10,18 @@ pytest.importorskip("torch")
 
 import torch
 
+from random_networks import random_network
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.models.evaluator import NetworkEvaluator, make_evaluator
-from stoneworks.models.network import Architecture, BoardNetwork, WinDrawLossNetwork, make_network
+from stoneworks.models.network import BoardNetwork, WinDrawLossNetwork
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.models.winograd import WinogradEvaluator
 
 CPU = torch.device("cpu")
 
 
-def network_of(game: Game, kind: str = "win_draw_loss_network", **hyperparameters: object) -> BoardNetwork:
-    torch.manual_seed(5)
-    network = make_network(Architecture.of_game(game, kind=kind, **hyperparameters))
-    with torch.no_grad():
-        for weights in network.parameters():
-            weights.add_(0.03 * torch.randn_like(weights))
-    return network
+def network_of(game: Game, **hyperparameters: object) -> BoardNetwork:
+    return random_network(game, 0.03, seed=5, **{"kind": "win_draw_loss_network", **hyperparameters})
 
 
 def planes_of(game: Game, number: int, features: bool = False) -> npt.NDArray[np.float32]:
@@ -54,7 +50,7 @@ def compiled(network: BoardNetwork) -> WinogradEvaluator:
 )
 def test_outputs_are_those_of_pytorch(game_name: str, hyperparameters: dict[str, object]) -> None:
     game = load_game(game_name)
-    network = network_of(game, **hyperparameters)  # type: ignore[arg-type]
+    network = network_of(game, **hyperparameters)
     planes = planes_of(game, 21, bool(hyperparameters.get("features")))
     logits, values = compiled(network)(planes)
     expected_logits, expected_values = NetworkEvaluator(network, device=CPU, dtype=torch.float32)(planes)

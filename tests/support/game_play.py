@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import yaml
 
-from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import GAMES
 from stoneworks.models import Bot
 
@@ -26,6 +27,20 @@ def read_test_data(name: str) -> Any:
     """Return the content of a file of tests/testdata, of one with a value per line as a list."""
     text = (TEST_DATA / name).read_text(encoding="utf-8")
     return yaml.safe_load(text) if name.endswith(".yaml") else [json.loads(line) for line in text.splitlines()]
+
+
+def changed(description: Any, path: str, value: Any) -> Any:
+    """Return a copy of a description with another value at a path such as ``files/0/sha256``, or without it (``REMOVED``)."""
+    description = copy.deepcopy(description)
+    *parents, last = path.split("/")
+    inner = description
+    for key in parents:
+        inner = inner[int(key) if isinstance(inner, list) else key]
+    if value == "REMOVED":
+        del inner[last]
+    else:
+        inner[int(last) if isinstance(inner, list) else last] = value
+    return description
 
 
 def played(game: str | Game, texts: str = "") -> State:
@@ -74,9 +89,9 @@ def random_game(game: Game, seed: int, global_weight: float | None = 0.1) -> Ite
         yield state
 
 
-def uniform_game(game: Game, rng: np.random.Generator) -> list[State]:
-    """Return the states of a game of uniformly random actions, from the start to the end."""
-    states = [game.new_initial_state()]
+def uniform_game(start: Game | State, rng: np.random.Generator) -> list[State]:
+    """Return the states of a game of uniformly random actions, from the start, or from a position, to the end."""
+    states = [start.new_initial_state() if isinstance(start, Game) else start]
     while not states[-1].is_terminal():
         states.append(states[-1].child(int(rng.choice(states[-1].legal_actions()))))
     return states
@@ -102,6 +117,27 @@ def random_states(game: str | Game, number: int, seed: int) -> list[State]:
         states = uniform_game(played(game).get_game(), rng)
         found.append(states[int(rng.integers(len(states) - 1))])
     return found
+
+
+def with_mover(state: State, player: int, **fields: Any) -> State:
+    """Return the position with another player to move, and other values of fields of its record."""
+    record = state.record
+    for field, value in {"current_player": player, **fields}.items():
+        record[field] = value
+    return State.from_record(state.get_game(), record, trusted=True)
+
+
+def positions_of_random_games(
+    game: Game, num_games: int, num_times: int, num_actions: int, seed: int = 0
+) -> npt.NDArray[np.void]:
+    """Return ``num_times`` positions of each of some random games, ``num_actions`` actions apart."""
+    batch = Batch(game, num_games, auto_reset=True, seed=seed)
+    positions = []
+    for _ in range(num_times):
+        for _ in range(num_actions):
+            batch.step(batch.random_actions())
+        positions.append(batch.states.copy())
+    return np.concatenate(positions)
 
 
 def random_legal(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from damage import damage
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.self_play import PlayedGame, SelfPlay
@@ -115,10 +116,7 @@ def saved(folder: Path) -> dict[str, Any]:
 
 def change_checkpoint(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the description of the checkpoint of a run."""
-    file = folder / "checkpoint" / "checkpoint.json"
-    description = json.loads(file.read_text(encoding="utf-8"))
-    change(description)
-    file.write_text(json.dumps(description), encoding="utf-8")
+    damage(folder / "checkpoint" / "checkpoint.json", change)
 
 
 def assert_equal_tensors(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> None:

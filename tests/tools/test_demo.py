@@ -15,9 +15,7 @@ from stoneworks.models.checkpoint import load_checkpoint
 from tools import demo
 
 
-def test_the_demonstration_leaves_an_agent_a_picture_and_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demonstration_leaves_what_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "NUM_PAIRS", 10)
     settings = [
         *("game=vadus(size=2)", "positions=120", "positions_per_iteration=60", "processes=0", "self_play.num_games=8"),

@@ -51,7 +51,7 @@ def test_equal_seeds_give_equal_games() -> None:
     assert first.lengths != other.lengths
 
 
-def test_the_page_of_the_game_gets_the_section_and_keeps_what_changes_during_the_games(
+def test_the_page_gets_the_section_and_keeps_what_changes_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "images").mkdir()
@@ -74,9 +74,7 @@ def test_the_page_of_the_game_gets_the_section_and_keeps_what_changes_during_the
     assert (tmp_path / "images" / "vadus-opening.svg").read_text().startswith("<")
 
 
-def test_a_page_without_the_section_is_an_error_before_the_games(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_without_the_section_is_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "vadus.md").write_text("no section\n")
     monkeypatch.setattr(module, "play_and_summarize", lambda *arguments, **settings: pytest.fail("a game was played"))
     with pytest.raises(ValueError, match="must have the lines"):

@@ -120,9 +120,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opponents
 
 
-def test_after_an_interruption_only_the_missing_games_are_played(
-    alphazero_run: Path, place: Path, played: list[str]
-) -> None:
+def test_after_an_interruption_missing_games_are_played(alphazero_run: Path, place: Path, played: list[str]) -> None:
     def stop(what: str, done: int, total: int) -> None:
         if done == 6:
             played.append("stop")
@@ -152,7 +150,7 @@ def test_games_of_other_matches_do_not_count(alphazero_run: Path, place: Path, p
     assert played == ["random", "greedy"] * 2, "another checkpoint"
 
 
-def test_games_against_an_opponent_that_has_changed_do_not_count(
+def test_games_against_a_changed_opponent_do_not_count(
     alphazero_run: Path, place: Path, tmp_path: Path, played: list[str]
 ) -> None:
     opponent = tmp_path / "opponent" / "checkpoint"
@@ -177,7 +175,7 @@ def test_several_processes_play_the_same_games(alphazero_run: Path, place: Path)
 
 
 @pytest.mark.parametrize("other", ["nosuch(size=2)", "laido(size=3)"])
-def test_an_invalid_other_game_is_an_error_before_the_matches(
+def test_an_invalid_other_game_is_refused_first(
     alphazero_run: Path, place: Path, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(final_matches, "play_arena", lambda *arguments, **settings: pytest.fail("a match was played"))
@@ -185,7 +183,7 @@ def test_an_invalid_other_game_is_an_error_before_the_matches(
         ship(alphazero_run, "vadus", into=place, matches=MATCHES.replace(other_games=(other,)))
 
 
-def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
+def test_final_matches_search_as_the_checkpoint_says(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play = {"discount": 0.75, "guide": "playouts", "guide_weight": 0.25, "guide_playouts": 3}
@@ -197,7 +195,7 @@ def test_the_search_of_the_final_matches_is_that_of_the_checkpoint(
             super().__init__(*arguments, **options)
             found = self._settings
             assert found.guide is not None
-            settings.append((found.discount, found.guide._parameter, found.guide_weight))
+            settings.append((found.discount, found.guide._num_playouts, found.guide_weight))
 
     monkeypatch.setattr(search_bot, "SearchBot", Recorded)
     ship(alphazero_run, "vadus", into=place, matches=MATCHES)
@@ -216,7 +214,7 @@ def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, pla
     assert "\n| `vadus` | vadus(size=3) | 2 | " in shipped_tables()
 
 
-def test_an_existing_checkpoint_is_replaced_only_by_a_complete_one(
+def test_only_a_complete_checkpoint_replaces_another(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object) -> str:
@@ -233,7 +231,7 @@ def test_an_existing_checkpoint_is_replaced_only_by_a_complete_one(
     assert "\nnew\n" in (target / "README.md").read_text()
 
 
-def test_an_invalid_checkpoint_is_not_shipped_and_nothing_is_written(
+def test_an_invalid_checkpoint_is_not_shipped(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("laido", "vadus9", "vadus-", "../vadus", "Vadus"):

@@ -44,11 +44,6 @@ def test_other_hosts_are_refused(client: httpx.Client, host: str) -> None:
     assert "host" in refused(client.get("/api/info", headers={"host": host}), 403)
 
 
-def test_loopback_names_are_served(client: httpx.Client, shared_server: Any) -> None:
-    for host in ("localhost", "127.0.0.1", "[::1]"):
-        assert client.get("/api/info", headers={"host": f"{host}:{shared_server.port}"}).status_code == 200
-
-
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "http://[", ""]
 )
@@ -56,12 +51,11 @@ def test_other_origins_cannot_write(client: httpx.Client, origin: str) -> None:
     refused(client.post("/api/games", json=NEW, headers={"origin": origin}), 403)
 
 
-def test_the_own_origin_can_write(client: httpx.Client, shared_server: Any) -> None:
+def test_the_page_is_served_and_forms_and_other_pages_are_refused(client: httpx.Client, shared_server: Any) -> None:
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        assert client.get("/api/info", headers={"host": f"{host}:{shared_server.port}"}).status_code == 200
     headers = {"origin": shared_server.url, "sec-fetch-site": "same-origin"}
     assert client.post("/api/games", json=NEW, headers=headers).status_code == 200
-
-
-def test_requests_that_forms_and_other_pages_can_send_are_refused(client: httpx.Client) -> None:
     body = json.dumps(NEW)
     assert client.post("/api/games", content=body, headers={"content-type": "text/plain"}).status_code == 415
     assert client.post("/api/games", content=body).status_code == 415
@@ -230,25 +224,16 @@ def test_a_refused_change_changes_nothing(client: httpx.Client, post: Any, name:
     assert client.get(f"/api/games/{view['id']}").json() == view
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_bad_addresses_and_methods_are_answered_with_json_or_the_page(client: httpx.Client) -> None:
+    for path in (
         *("games/nothing", "games/x/record", "games/x/wait?revision=0", "games/x/wait?revision=abc"),
         *("games?first=-1", "games?count=1e9", "bots?game=chess", "nothing", "watch/records"),
-    ],
-)
-def test_bad_addresses_are_answered_with_json(client: httpx.Client, path: str) -> None:
-    refused(client.get(f"/api/{path}"), 400, 404)
-
-
-def test_unknown_addresses_are_answered_with_the_page(client: httpx.Client) -> None:
-    response = client.get("/nothing")
-    assert (response.status_code, response.text) == (404, client.get("/").text)
-
-
-def test_other_methods_are_refused(client: httpx.Client) -> None:
+    ):
+        refused(client.get(f"/api/{path}"), 400, 404)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
         refused(client.request(method, "/api/games"), 405)
+    response = client.get("/nothing")
+    assert (response.status_code, response.text) == (404, client.get("/").text)
 
 
 def test_the_number_of_requests_is_bounded(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ GAME = "vadus(size=3)"
         ([{"note": "x"}], None, 0),
     ],
 )
-def test_metrics_are_drawn_over_the_unit_of_the_run(
+def test_metrics_are_drawn_over_the_unit(
     tmp_path: Path, rows: list[dict[str, object]], axis: str | None, kept: int
 ) -> None:
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -63,20 +64,23 @@ def test_links_in_a_watched_folder_cannot_leave_it(tmp_path: Path) -> None:
     (outside / "run" / "matches").symlink_to(outside / "arena" / "games")
     games = next((outside / "arena" / "games").glob("*.jsonl"))
 
-    for name in ("linked-folder", "linked-games", "linked-game", "run", "linked-run"):
-        (watched / name).mkdir(parents=True)
-    (watched / "link.jsonl").symlink_to(games)
-    (watched / "arena").symlink_to(outside / "arena")
-    (watched / "linked-folder" / "arena.json").symlink_to(outside / "arena" / "arena.json")
-    (watched / "linked-games" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
-    (watched / "linked-games" / "games").symlink_to(outside / "arena" / "games")
-    (watched / "linked-game" / "arena.json").write_bytes((outside / "arena" / "arena.json").read_bytes())
-    (watched / "linked-game" / "games").mkdir()
-    (watched / "linked-game" / "games" / games.name).symlink_to(games)
+    arena = outside / "arena"
+    links = {
+        "link.jsonl": games,
+        "arena": arena,
+        "linked-folder/arena.json": arena / "arena.json",
+        "linked-games/games": arena / "games",
+        f"linked-game/games/{games.name}": games,
+        "run/checkpoint": outside / "run" / "checkpoint",
+        "run/matches": arena / "games",
+        "linked-run/metrics.jsonl": outside / "run" / "metrics.jsonl",
+    }
+    for name, target in links.items():
+        (watched / name).parent.mkdir(parents=True, exist_ok=True)
+        (watched / name).symlink_to(target)
+    for name in ("linked-games", "linked-game"):
+        shutil.copy(arena / "arena.json", watched / name)
     (watched / "run" / "metrics.jsonl").write_text('{"positions": 1}\n', encoding="utf-8")
-    (watched / "run" / "checkpoint").symlink_to(outside / "run" / "checkpoint")
-    (watched / "run" / "matches").symlink_to(outside / "arena" / "games")
-    (watched / "linked-run" / "metrics.jsonl").symlink_to(outside / "run" / "metrics.jsonl")
 
     watch = Watch([watched])
     assert sorted(source["id"] for source in watch.sources()) == ["0/linked-game", "0/linked-games", "0/run"]
@@ -97,9 +101,7 @@ def test_a_watched_fifo_does_not_block(tmp_path: Path) -> None:
         Watch([tmp_path]).records(RecordsQuery(source="0/games.jsonl"))
 
 
-def test_files_of_records_that_have_not_changed_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_files_of_records_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games = tmp_path / "arena" / "games"
     games.mkdir(parents=True)
     (tmp_path / "arena" / "arena.json").write_text("{}")

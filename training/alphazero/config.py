@@ -253,8 +253,13 @@ class AlphaZeroConfig(RunConfig):
 
     @model_validator(mode="after")
     def _check_values(self) -> AlphaZeroConfig:
+        """Check values that depend on each other or on the game."""
         game, search = load_game(self.game), self.search
-        self._check_games(game)
+        games = [load_game(name) for name in self.games]
+        names, shares = list(map(str, games)), self.games.values()
+        of_game = Architecture.of_game(game, self.network)
+        fits = all(type(one) is type(game) and Architecture.of_game(one, self.network) == of_game for one in games)
+        is_played = all(any(value_at(share, at) for share in shares) for at in progress_points(*shares))
         if not network_entry(self.network.kind).win_draw_loss:
             kinds = ", ".join(entry.name for entry in NETWORKS.loadable() if entry.win_draw_loss)
             raise ValueError(f"network.kind must be one of {kinds}, got {self.network.kind!r}")
@@ -262,34 +267,20 @@ class AlphaZeroConfig(RunConfig):
         is_faster = all(value_at(fast, at) <= value_at(most, at) for at in progress_points(most, fast))
         evaluated, weight = has_evaluation(game), self.learner.final_board_weight
         guides = ("playouts", "none", *(["evaluation"] if evaluated else []))
-        no_planes = f"0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
+        no_planes = f"be 0: {game} has no planes {' and '.join(FINAL_BOARD_PLANES)}"
         no_evaluation = f": {game} has no evaluation"
-        # Values that depend on each other or on the game.
         for key, value, is_valid, allowed in (
-            ("search.fast_simulations", fast, is_faster, f"at most search.simulations, {most}"),
-            ("processes", self.processes, not self.cluster or self.processes != 0, "-1 or >= 1 with a cluster"),
+            ("games", names, fits, f"be {game.name} with the planes of {game}"),
+            ("games", names, not names or str(game) in names, f"contain game, {game}"),
+            ("games", names, len(set(names)) == len(names), "be different"),
+            ("games", self.games, not names or is_played, "have a share above 0 at any time"),
+            ("search.fast_simulations", fast, is_faster, f"be at most search.simulations, {most}"),
+            ("processes", self.processes, not self.cluster or self.processes != 0, "be -1 or >= 1 with a cluster"),
             ("learner.final_board_weight", weight, weight == 0 or has_final_board(game), no_planes),
-            ("search.guide", search.guide, search.guide in guides, f"playouts or none{no_evaluation}"),
-            ("play.guide", self.play.guide, self.play.guide in guides, f"playouts or none{no_evaluation}"),
-            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"0{no_evaluation}"),
+            ("search.guide", search.guide, search.guide in guides, f"be playouts or none{no_evaluation}"),
+            ("play.guide", self.play.guide, self.play.guide in guides, f"be playouts or none{no_evaluation}"),
+            ("search.teacher_share", teacher, teacher == 0 or evaluated, f"be 0{no_evaluation}"),
         ):
             if not is_valid:
-                raise ValueError(f"{key} must be {allowed}, got {value!r}")
+                raise ValueError(f"{key} must {allowed}, got {value!r}")
         return self
-
-    def _check_games(self, game: Game) -> None:
-        """Raise ``ValueError`` if ``games`` cannot be played by one network or lack ``game``."""
-        architecture = Architecture.of_game(game, self.network)
-        names = []
-        for name in self.games:
-            other = load_game(name)
-            if type(other) is not type(game) or Architecture.of_game(other, self.network) != architecture:
-                raise ValueError(f"games must be {game.name} with the planes of {game}, got {name!r}")
-            names.append(str(other))
-        if names and str(game) not in names:
-            raise ValueError(f"games must contain game, {game}, got {', '.join(names)}")
-        if len(set(names)) < len(names):
-            raise ValueError(f"games must be different, got {', '.join(self.games)}")
-        for at in progress_points(*self.games.values()):
-            if names and not any(value_at(share, at) for share in self.games.values()):
-                raise ValueError(f"games must have a share above 0 at any time, got none at progress {at:g}")

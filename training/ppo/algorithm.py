@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from stoneworks.checks import check_integer
 from stoneworks.envs.vector import SavedGames, VectorEnv
 from stoneworks.extras import require_extra
 from stoneworks.integrations.sb3 import SB3VecEnv
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import Checkpoint, CheckpointError
+from stoneworks.models.checkpoint import Checkpoint
 from stoneworks.models.description import PlaySettings
 from stoneworks.models.network import BoardNetwork
 from stoneworks.text import percent
@@ -152,10 +153,7 @@ class PPO(Algorithm[PPOConfig]):
 
     def load(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
         """See :meth:`Algorithm.load`."""
-        updates = checkpoint.training["updates"]
-        if type(updates) is not int or updates < 0:
-            raise CheckpointError(f"{checkpoint.folder}: training: updates must be an integer >= 0, got {updates!r}")
-        self.updates = updates
+        self.updates = check_integer("training.updates", checkpoint.training["updates"], 0)
         self.model.num_timesteps = self.done
         self.network.load_state_dict(checkpoint.network.state_dict())
         self.pool.load_state(_part(tensors, "opponents"), self.games)

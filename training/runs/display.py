@@ -16,7 +16,7 @@ from rich.text import Text
 from stoneworks.training.runs.algorithms import RunConfig
 from stoneworks.training.runs.config_files import load_config
 from stoneworks.training.runs.report import write_report
-from stoneworks.training.runs.run import TrainingResult, TrainingStatus, train_run
+from stoneworks.training.runs.run import Report, TrainingResult, TrainingStatus, train_run
 
 #: The remaining time is estimated from the speed over this number of seconds.
 _SPEED_SECONDS = 600.0
@@ -34,45 +34,38 @@ class _ProgressWithLines(Progress):
             yield Text(line)
 
 
-class TrainingBar:
-    """Progress bar of a run. It appears with the first update and ends with the context."""
+@contextmanager
+def training_bar(total: int, unit: str, console: Console | None = None) -> Iterator[Report]:
+    """Yield a function that shows the status of a run in a progress bar, which appears with the first status.
 
-    def __init__(self, total: int, unit: str, console: Console | None = None) -> None:
-        """Initialize the display.
+    Args:
+        total: total amount of training.
+        unit: unit of this amount.
+        console: console to print to; standard output by default.
+    """
+    amount = f"{{task.completed:,.0f}}/{{task.total:,.0f}} {unit}, {{task.fields[speed]:,.0f}}/s"
+    columns = (
+        BarColumn(bar_width=8),
+        TextColumn(amount, markup=False),
+        TextColumn("{task.fields[beside]}", markup=False),
+    )
+    progress = _ProgressWithLines(
+        *columns, TimeRemainingColumn(), console=console, speed_estimate_period=_SPEED_SECONDS
+    )
+    task = progress.add_task("", total=total, speed=0.0, beside="")
 
-        Args:
-            total: total amount of training.
-            unit: unit of this amount.
-            console: console to print to; standard output by default.
-        """
-        self._total = total
-        self._progress = _ProgressWithLines(
-            BarColumn(bar_width=8),
-            TextColumn(
-                f"{{task.completed:,.0f}}/{{task.total:,.0f}} {unit}, {{task.fields[speed]:,.0f}}/s", markup=False
-            ),
-            TextColumn("{task.fields[beside]}", markup=False),
-            TimeRemainingColumn(),
-            console=console,
-            speed_estimate_period=_SPEED_SECONDS,
-        )
-        self._task = self._progress.add_task("", total=total, speed=0.0, beside="")
-
-    def __enter__(self) -> TrainingBar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._progress.live.is_started:  # else stop() writes an empty line
-            self._progress.stop()
-
-    def show(self, status: TrainingStatus) -> None:
-        """Update the display."""
-        self._progress.start()
-        self._progress.lines = status.below
-        done = min(status.done, self._total)
-        self._progress.update(self._task, completed=done, speed=status.per_second, beside=status.beside)
+    def show(status: TrainingStatus) -> None:
+        progress.start()
+        progress.lines = status.below
+        progress.update(task, completed=min(status.done, total), speed=status.per_second, beside=status.beside)
         if status.message:
-            self._progress.console.print(status.message, highlight=False, markup=False)
+            progress.console.print(status.message, highlight=False, markup=False)
+
+    try:
+        yield show
+    finally:
+        if progress.live.is_started:  # else stop() writes an empty line
+            progress.stop()
 
 
 @contextmanager
@@ -125,7 +118,7 @@ def train(
         CheckpointError, InUseError, ValueError: see :func:`stoneworks.training.runs.run.train_run`.
     """
     loaded = load_config(config, overrides) if isinstance(config, str) else config.replace(**overrides)
-    with TrainingBar(loaded.total, loaded.unit, console) as bar, stop_on_signals() as stop:
-        result = train_run(loaded, folder, resume=resume, report=bar.show, stop=stop)
+    with training_bar(loaded.total, loaded.unit, console) as show, stop_on_signals() as stop:
+        result = train_run(loaded, folder, resume=resume, report=show, stop=stop)
     write_report(folder)
     return result

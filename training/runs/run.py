@@ -34,6 +34,7 @@ from stoneworks.models.checkpoint import (
 )
 from stoneworks.models.machine import keep_freed_memory
 from stoneworks.models.network import BoardNetwork, make_network
+from stoneworks.models.shipped import find
 from stoneworks.training.runs.algorithms import ALGORITHMS, Algorithm, Pairing, RunConfig
 from stoneworks.training.runs.config_files import check_unchanged, dump_config
 from stoneworks.training.runs.hardware import describe_hardware, torch_threads
@@ -44,7 +45,6 @@ from stoneworks.training.runs.run_folder import (
     METRICS_FILE,
     TENSORBOARD_FOLDER,
     check_training,
-    load_initial_checkpoint,
     runs_before,
     truncate_events,
     truncate_metrics,
@@ -174,7 +174,7 @@ class Run:
         self._seconds_before: float = training.get("seconds", 0.0)
         initial = None
         if earlier is None and config.init_from:
-            initial = load_initial_checkpoint(config.init_from, load_game(config.game))
+            initial = load_checkpoint(find(config.init_from) or config.init_from, load_game(config.game))
         self.algorithm = algorithm_class(config, self._network(initial), folder)
         self.algorithm.show_message = self._show_message
         if earlier is None:

@@ -17,11 +17,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, Strict
 
 from stoneworks.documents import Document, Tuple, shown
-from stoneworks.envs.rules import Game
 from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
-from stoneworks.models.shipped import find
 from stoneworks.reading import read_json_lines
 from stoneworks.training.runs.algorithms import ALGORITHMS, AlgorithmEntry, algorithm_names
 
@@ -147,15 +145,6 @@ def runs_before(training: Mapping[str, Any], source: str | os.PathLike[str]) -> 
         check_training(training, unit, source)
         runs.append({"algorithm": name, "amount": training[unit], "unit": unit, "seconds": training["seconds"]})
     return runs
-
-
-def load_initial_checkpoint(init_from: str, game: Game | None = None) -> Checkpoint:
-    """Return the checkpoint ``init_from``, the path of a folder or the name of a shipped one, to play ``game``.
-
-    Raises:
-        CheckpointError: the checkpoint is damaged, or is for another game than ``game``.
-    """
-    return load_checkpoint(find(init_from) or init_from, game)
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,15 @@ def test_every_field_is_checked_and_named(game: Game) -> None:
         game.check_records(scalar)
 
 
+def test_a_field_is_refused_just_beyond_its_range() -> None:
+    game = load_game("taigo(radius=3,tiles=5)")
+    record = game.new_initial_state().record.reshape(1).copy()
+    assert record["tiles_left"] == 4, "the first tile lies on the board"
+    record["tiles_left"] = 5
+    with pytest.raises(RecordError, match="tiles_left = 5"):
+        game.check_records(record)
+
+
 @pytest.mark.parametrize(
     ("of", "given_to"),
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evaluating import evaluation
+from game_play import played, random_game, turn_of, uniform_game
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.evaluation.match import play_match
@@ -77,13 +78,7 @@ class Minimax:
 def random_positions(game: Game, generator: np.random.Generator) -> Iterator[State]:
     """Yield positions of random games, the later the likelier."""
     while True:
-        state = game.new_initial_state()
-        states = []
-        while not state.is_terminal():
-            states.append(state.clone())
-            legal = state.legal_actions()
-            last = legal[-1]  # where the game has a pass, it comes late in the order
-            state.apply_action(last if generator.random() < 0.2 else int(generator.choice(legal)))
+        states = [state.clone() for state in random_game(game, int(generator.integers(2**32)), 0.2)][:-1]
         yield states[int(len(states) * generator.random() ** 0.5)]
 
 
@@ -118,6 +113,10 @@ def test_the_wide_search_finds_the_values_of_a_plain_minimax(name: str) -> None:
             break
 
 
+def wins_in_a_turn(state: State) -> bool:
+    return bool(AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=WIDE).action_values(state).max() >= PROVEN)
+
+
 @pytest.mark.parametrize(
     "name", ["vadus(size=3)", "laido(size=3)", "taugo(size=4)", "taigo(radius=3)", "trugo(radius=3,tiles=6)"]
 )
@@ -126,13 +125,9 @@ def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> 
     bot = AlphaBetaBot(game, 0, turns=2, num_candidates=WIDE)
     num_won = 0
     for state in random_positions(game, np.random.default_rng(2)):
-        if AlphaBetaBot(game, turns=1, num_candidates=WIDE).action_values(state).max() < PROVEN:
+        if not wins_in_a_turn(state):
             continue
-        player = state.current_player()
-        while not state.is_terminal():
-            assert state.current_player() == player
-            state.apply_action(bot.step(state))
-        assert state.player_return(player) == 1
+        assert turn_of(bot, state).player_return(state.current_player()) == 1
         num_won += 1
         if num_won == 10:
             break
@@ -141,7 +136,7 @@ def test_a_win_in_the_turn_at_hand_is_found_and_played_to_its_end(name: str) -> 
 def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
     """After Black's first stone, White has two (V2): a search of one turn evaluates the positions after both."""
     game = load_game("vadus(size=3)")
-    state = game.deserialize_state("c3")
+    state = played(game, "c3")
     best = -np.inf
     for first in state.legal_actions():
         middle = state.child(first)
@@ -153,7 +148,7 @@ def test_a_turn_of_two_stones_is_one_turn_of_depth() -> None:
 
 
 def test_actions_rated_infinite_come_on_top_of_the_candidates() -> None:
-    state = load_game("vadus(size=3)").deserialize_state("c3")
+    state = played("vadus(size=3)", "c3")
     values = AlphaBetaBot(state.get_game(), 0, turns=1, num_candidates=1).action_values(state)
     looked_at = [state.action_to_string(int(action)) for action in np.flatnonzero(values > -np.inf)]
     assert len(looked_at) == 2
@@ -174,13 +169,9 @@ def test_equally_good_actions_are_chosen_about_equally_often() -> None:
 
 def test_the_search_ends_early_where_a_win_is_proven() -> None:
     game = load_game("vadus(size=3)")
-    won = next(state for state in random_positions(game, np.random.default_rng(0)) if _wins_in_a_turn(state))
+    won = next(state for state in random_positions(game, np.random.default_rng(0)) if wins_in_a_turn(state))
     visited = {depth: AlphaBetaBot(game, 0, turns=depth).num_positions(won) for depth in (1, 6)}
     assert visited[1] == visited[6]
-
-
-def _wins_in_a_turn(state: State) -> bool:
-    return bool(AlphaBetaBot(state.get_game(), 0, turns=1).action_values(state).max() >= PROVEN)
 
 
 @pytest.mark.slow
@@ -240,19 +231,6 @@ def test_the_best_actions_are_kept_in_order_and_the_first_of_equals_first(limit:
     assert best[:number].tolist() == sorted(range(30), key=lambda action: -ratings[action])[:limit]
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
-def test_contents_that_differ_in_one_bit_have_different_hashes(size: int) -> None:
-    content = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
-    hashes = {int(hash_bytes(content))}
-    for place in range(size):
-        for bit in range(8):
-            other = content.copy()
-            other[place] ^= 1 << bit
-            hashes.add(int(hash_bytes(other)))
-    assert len(hashes) == 1 + 8 * size
-    assert 0 not in hashes
-
-
 def test_values_of_won_games_are_relative_to_the_current_position() -> None:
     assert relative_to(WIN_VALUE - 7, 3) == WIN_VALUE - 4
     assert relative_to(-(WIN_VALUE - 7), 3) == -(WIN_VALUE - 4)
@@ -272,9 +250,7 @@ def test_the_hash_mixes_words_of_eight_bytes_in_their_order(size: int) -> None:
 
 def test_a_search_finds_the_transposition_table_empty() -> None:
     game = load_game("trugo(radius=4,tiles=18)")
-    states = [game.new_initial_state()]
-    for _ in range(8):
-        states.append(states[-1].child(states[-1].legal_actions()[0]))
+    states = uniform_game(game, np.random.default_rng(0))[:9]
     bot = AlphaBetaBot(game, 0, turns=2)
     used = [bot.action_values(state).tolist() for state in states]
     fresh = [AlphaBetaBot(game, 0, turns=2).action_values(state).tolist() for state in states]

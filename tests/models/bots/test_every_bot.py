@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from game_play import played
+from game_play import played, read_test_data
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models import Bot, UnknownBotError, load_bot
@@ -23,6 +23,7 @@ from stoneworks.models.bots.external_bot import ExternalBot
 from stoneworks.models.bots.greedy_bot import GreedyBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
 
+BOT_NAMES = read_test_data("bot_names.yaml")
 PARALLEL, EVALUATED = "mcts:30,parallel=root,threads=2", "mcts:30,leaf=evaluation"
 NETWORKS = [pytest.param(name, marks=pytest.mark.needs("torch")) for name in ("checkpoint", "checkpoint@12")]
 NAMES = ("random", "greedy", "mcts:30", PARALLEL, EVALUATED, "alphabeta:2", *NETWORKS)
@@ -38,18 +39,9 @@ def make_bot(tmp_path: Path) -> Callable[..., Bot]:
 
     def make(name: str, game: str | Game, seed: int | None = None) -> Bot:
         if name.startswith("checkpoint"):
-            import torch
+            from random_networks import random_network, save_network
 
-            from stoneworks.models.checkpoint import save_checkpoint
-            from stoneworks.models.network import Architecture, make_network
-
-            loaded = load_game(game) if isinstance(game, str) else game
-            torch.manual_seed(2)
-            network = make_network(Architecture.of_game(loaded, channels=8, blocks=1))
-            with torch.no_grad():
-                for parameter in network.parameters():
-                    parameter.add_(0.12 * torch.randn_like(parameter))
-            save_checkpoint(tmp_path / "checkpoint", game=loaded, network=network, training={})
+            save_network(tmp_path / "checkpoint", game, random_network(game, 0.12, seed=2))
             name = f"{tmp_path}/{name}"
         return load_bot(name, game, seed)
 
@@ -182,88 +174,16 @@ def test_the_bots_need_no_torch() -> None:
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize(
-    ("name", "canonical"),
-    [
-        ("mcts:400", "mcts:400"),
-        ("mcts:2s", "mcts:2s"),
-        ("mcts:0.50s,c=0.7", "mcts:0.5s,c=0.7"),
-        ("mcts:10,threads=3,parallel=root", "mcts:10,parallel=root,threads=3"),
-        ("mcts:10,parallel=none", "mcts:10"),
-        ("mcts:10,parallel=root,threads=1", "mcts:10"),
-        ("mcts:10,leaf=playout", "mcts:10"),
-        ("mcts:10,leaf=evaluation", "mcts:10,leaf=evaluation"),
-        ("mcts:10,leaf=evaluation,c=0.25", "mcts:10,leaf=evaluation"),
-        ("mcts:10,leaf=evaluation,c=1", "mcts:10,c=1,leaf=evaluation"),
-        ("alphabeta:2", "alphabeta:2"),
-        ("alphabeta:3,candidates=5", "alphabeta:3,candidates=5"),
-        ("alphabeta:1,candidates=12", "alphabeta:1"),
-        ("alphabeta:0.50s,candidates=5", "alphabeta:0.5s,candidates=5"),
-    ],
-)
-def test_a_bot_is_called_by_a_name_that_makes_it(name: str, canonical: str) -> None:
-    assert load_bot(name, "vadus(size=2)").name == canonical
-    assert load_bot(canonical, "vadus(size=2)").name == canonical
+@pytest.mark.parametrize("name", BOT_NAMES["canonical"])
+def test_a_bot_is_called_by_a_name_that_makes_it(name: str) -> None:
+    canonical = BOT_NAMES["canonical"][name]
+    assert load_bot(name, "vadus(size=2)").name == load_bot(canonical, "vadus(size=2)").name == canonical
 
 
-LONG = "9" * 5000
-ALPHABETA = "alphabeta integer 1 32 turns seconds "
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("Greedy", "'Greedy' 'random' 'greedy' checkpoint"),
-        ("", "'' 'random' 'greedy' checkpoint"),
-        ("/no/such/folder", "'/no/such/folder' 'random' 'greedy' checkpoint"),
-        (None, "None 'random' 'greedy' checkpoint"),
-        ("x" * 10_000, "unknown bot"),
-        ("mcts", "mcts ''"),
-        ("mcts:", "mcts nothing follows colon"),
-        ("mcts:0", "mcts '0'"),
-        ("mcts:0s", "mcts '0s'"),
-        ("mcts:-5", "mcts '-5'"),
-        ("mcts:1.5", "mcts '1.5'"),
-        ("mcts:2m", "mcts '2m'"),
-        ("mcts:c=2", "mcts 'c=2'"),
-        ("mcts:400,c=-1", "mcts c number 0 '-1'"),
-        ("mcts:400,c=nan", "mcts c number 0 'nan'"),
-        ("mcts:400,d=1", "mcts unknown 'd=1' c= parallel= threads= leaf="),
-        ("mcts:400,", "mcts unknown ''"),
-        ("mcts:400,parallel=tree", "mcts parallel none root 'tree'"),
-        ("mcts:400,parallel=root,threads=0", "mcts threads integer 1 '0'"),
-        ("mcts:400,leaf=network", "mcts leaf playout evaluation 'network'"),
-        ("mcts:400,threads=2", "mcts threads=2 parallel=root"),
-        ("mcts:" + LONG, "mcts"),
-        (f"mcts:{LONG}s", "mcts"),
-        ("mcts:10,threads=" + LONG, "mcts"),
-        ("alphabeta", ALPHABETA),
-        ("alphabeta:", "alphabeta nothing follows colon"),
-        ("alphabeta:0", ALPHABETA + "'0'"),
-        ("alphabeta:33", ALPHABETA + "'33'"),
-        ("alphabeta:0000000002", ALPHABETA + "'0000000002'"),
-        ("alphabeta:-1", ALPHABETA + "'-1'"),
-        ("alphabeta:2.0", ALPHABETA + "'2.0'"),
-        ("alphabeta:²", ALPHABETA + "'²'"),
-        ("alphabeta:0s", "alphabeta '0s'"),
-        ("alphabeta:s", "alphabeta 's'"),
-        ("alphabeta:-1s", "alphabeta '-1s'"),
-        ("alphabeta:2,candidates=0", "alphabeta candidates integer 1 '0'"),
-        ("alphabeta:2,width=3", "alphabeta unknown 'width=3' candidates="),
-        ("alphabeta:2,", "alphabeta ''"),
-        ("alphabeta:" + LONG, "alphabeta"),
-        ("exec:", "exec nothing follows colon"),
-        ("exec:no-such-program --now", "exec 'no-such-program --now'"),
-        ("exec:seconds=2,", "exec executable program"),
-        (f"exec:{sys.executable} 'unclosed", "exec quotes"),
-        (f"exec:seconds=0,{sys.executable}", "seconds number 0 0.0"),
-        (f"exec:seconds=fast,{sys.executable}", "exec seconds number 0 'fast'"),
-        (f"exec:second=1,{sys.executable}", "exec unknown 'second=1' seconds= start="),
-        (f"exec:start=1,start=1,{sys.executable}", "exec duplicate 'start=1'"),
-    ],
-    ids=lambda text: repr(text)[:40],
-)
-def test_a_wrong_name_is_an_error_that_names_the_bot_the_part_and_what_is_allowed(name: str, words: str) -> None:
+@pytest.mark.parametrize(("name", "words"), BOT_NAMES["wrong"])
+def test_a_wrong_name_is_an_error_that_names_the_bot_the_part_and_what_is_allowed(name: Any, words: str) -> None:
+    if name is not None:
+        name = name.replace("LONG", "9" * 5000).replace("PYTHON", sys.executable)
     with pytest.raises(UnknownBotError) as error:
         load_bot(name, "vadus(size=2)")
     message = str(error.value)

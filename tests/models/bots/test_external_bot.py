@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
 import shlex
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from game_play import played
+from game_play import played, through_pickle
+from processes import is_alive, needs_proc, wait_until
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.evaluation.records import GameRecord, RecordError
@@ -70,15 +69,7 @@ def make_bot(tmp_path: Path) -> MakeBot:
 
 def has_ended(pid: int) -> bool:
     """Return whether a process ends within ten seconds."""
-    for _ in range(1000):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
-            return True
-        time.sleep(0.01)
-    return False
+    return wait_until(lambda: not is_alive(pid), 10)
 
 
 def test_a_program_receives_all_commands_and_answers(make_bot: MakeBot, tmp_path: Path) -> None:
@@ -162,27 +153,16 @@ def test_no_answer_in_time_forfeits_the_game_and_ends_the_program(
 
 
 def test_a_crash_is_reported_with_its_status_and_the_end_of_standard_error(make_bot: MakeBot) -> None:
-    bot = make_bot(
-        """
-        def on_go(rest):
-            for number in range(1000):
-                print("line", number, file=sys.stderr)
-            sys.exit(3)
-        """
-    )
+    changes = "def on_go(rest):\n    for number in range(1000): print('line', number, file=sys.stderr)\n    sys.exit(3)"
     with pytest.raises(BotForfeit) as error:
-        bot.step(played(GAME))
+        make_bot(changes).step(played(GAME))
     assert error.value.reason == "crashed"
     assert error.value.details.splitlines() == [
         "it ended with status 3; the end of its standard error:",
         *(f"line {number}" for number in range(990, 1000)),
     ]
-
-
-def test_closing_standard_output_counts_as_a_crash(make_bot: MakeBot) -> None:
-    bot = make_bot("def on_go(rest): os.close(1); time.sleep(60)")
     with pytest.raises(BotForfeit, match="closed its standard output"):
-        bot.step(played(GAME))
+        make_bot("def on_go(rest): os.close(1); time.sleep(60)").step(played(GAME))
 
 
 @pytest.mark.parametrize(
@@ -207,8 +187,7 @@ def test_a_program_that_is_never_ready_is_an_error_and_not_a_forfeit(
 
 def test_output_on_standard_error_and_comments_are_not_answers(make_bot: MakeBot) -> None:
     bot = make_bot("def on_go(rest):\n    os.write(2, b'hm\\n' * 100000)\n    say('# hm')\n    say('action c1')")
-    state = played(GAME)
-    assert state.action_to_string(bot.step(state)) == "c1"
+    assert bot.step(played(GAME)) == load_game(GAME).string_to_action("c1")
 
 
 def test_a_program_that_crashed_is_restarted_for_the_next_game_only(make_bot: MakeBot, tmp_path: Path) -> None:
@@ -247,25 +226,24 @@ def test_the_program_ends_with_close_and_with_the_bot(make_bot: MakeBot, tmp_pat
             assert has_ended(pid)
 
 
-def test_the_program_ends_when_an_interrupt_ends_ours(tmp_path: Path) -> None:
+def test_the_program_ends_when_an_interrupt_ends_ours(make_bot: MakeBot, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    program = tmp_path / "program.py"
-    program.write_text(
-        PROGRAM.format(
-            changes=f"def on_go(rest): open({str(pid_file)!r} + '~', 'w').write(str(os.getpid())); "
-            f"os.replace({str(pid_file)!r} + '~', {str(pid_file)!r}); time.sleep(60)"
-        )
-    )
-    name = f"exec:seconds=50,{shlex.quote(sys.executable)} {shlex.quote(str(program))}"
+    name = make_bot(
+        f"""
+        def on_go(rest):
+            open({str(pid_file)!r} + "~", "w").write(str(os.getpid()))
+            os.replace({str(pid_file)!r} + "~", {str(pid_file)!r})
+            time.sleep(60)
+        """,
+        "seconds=50,",
+    ).name
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from stoneworks.models import load_bot; from stoneworks.envs.rules import load_game\n"
         f"load_bot({name!r}, {GAME!r}).step(load_game({GAME!r}).new_initial_state())"
     )
     referee = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
-    while not pid_file.exists():
-        assert referee.poll() is None
-        time.sleep(0.01)
+    assert wait_until(lambda: pid_file.exists() or referee.poll() is not None)
     referee.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in referee.communicate(timeout=50)[1]
     assert has_ended(int(pid_file.read_text()))
@@ -370,18 +348,8 @@ def test_a_state_without_its_history_is_an_error(make_bot: MakeBot) -> None:
         make_bot().step_batch(batch, np.array([1]))
 
 
-def test_games_that_are_over_and_other_games_are_refused(make_bot: MakeBot) -> None:
-    bot = make_bot()
-    with pytest.raises(ValueError, match="the game is over"):
-        bot.step(load_game(GAME).deserialize_state("b2\npass\npass"))
-    with pytest.raises(ValueError, match="the position is one of vadus"):
-        bot.step(load_game("vadus(size=3)").new_initial_state())
-
-
 def test_a_forfeit_survives_pickling() -> None:
-    import pickle
-
-    forfeit = pickle.loads(pickle.dumps(BotForfeit("exec:x", "late", "no answer")))
+    forfeit = through_pickle(BotForfeit("exec:x", "late", "no answer"))
     assert (forfeit.name, forfeit.reason, forfeit.details) == ("exec:x", "late", "no answer")
 
 
@@ -397,34 +365,18 @@ def test_our_program_reports_an_unknown_bot_as_what_kept_it_from_starting() -> N
         bot.step(played(GAME))
 
 
-POLITE_WITH_CHILD = """
-import subprocess, sys
+@needs_proc
+def test_the_children_of_a_program_that_ends_politely_end_with_it(make_bot: MakeBot, tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    bot = make_bot(
+        FIRST_EMPTY
+        + f"""
+import subprocess
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], stdin=subprocess.DEVNULL)
-open(sys.argv[1], "w").write(str(child.pid))
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "stoneworks":
-        print("stoneworks 1", flush=True)
-    elif words[0] == "ready":
-        print("ready", flush=True)
-    elif words[0] == "go":
-        print("action b2", flush=True)
-    elif words[0] == "quit":
-        break
+open({str(child)!r}, "w").write(str(child.pid))
 """
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks for processes where Linux lists them")
-def test_the_children_of_a_program_that_ends_politely_end_with_it(tmp_path: Path) -> None:
-    script, child_file = tmp_path / "program.py", tmp_path / "child"
-    script.write_text(POLITE_WITH_CHILD, encoding="utf-8")
-    game = load_game("vadus(size=2)")
-    bot = load_bot(f"exec:{shlex.join([sys.executable, str(script), str(child_file)])}", game)
-    assert game.action_to_string(bot.step(game.new_initial_state())) == "b2"
-    status = Path("/proc", child_file.read_text(encoding="utf-8"), "status")
-    assert status.exists()
+    )
+    bot.step(played(GAME))
+    assert is_alive(int(child.read_text()))
     bot.close()
-    deadline = time.monotonic() + 10
-    while status.exists() and "zombie" not in status.read_text(encoding="utf-8") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not status.exists() or "zombie" in status.read_text(encoding="utf-8")
+    assert has_ended(int(child.read_text()))

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
+from game_play import played, turn_of, uniform_game, with_mover
+from side_by_side import trugo_position
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models import load_bot
@@ -90,16 +92,6 @@ def test_passing_is_always_looked_at(name: str) -> None:
             assert np.isfinite(bot.action_values(state)[game.string_to_action("pass")])
 
 
-def late_states(game: Game, num_games: int, seed: int) -> Iterator[State]:
-    """Yield the last positions of random games."""
-    generator = np.random.default_rng(seed)
-    for _ in range(num_games):
-        states = [game.new_initial_state()]
-        while not states[-1].is_terminal():
-            states.append(states[-1].child(int(generator.choice(states[-1].legal_actions()))))
-        yield from states[-5:-1]
-
-
 @pytest.mark.parametrize(
     "name",
     [*SMALL_GAMES, "taugo(size=4)", "taigo(cones=2,radius=3)", "trugo(radius=3,tiles=8)", "trugo(radius=4,tiles=5)"],
@@ -108,20 +100,16 @@ def test_a_win_in_this_turn_is_played_and_a_loss_in_it_avoided(name: str) -> Non
     """Against all ways to play the turn: passes, cones that complete five, captures and removals of last pieces."""
     game = load_game(name)
     num_won = num_saved = 0
-    for number, state in enumerate(late_states(game, 60, seed=4)):
+    rng = np.random.default_rng(4)
+    for number, state in enumerate(state for _ in range(60) for state in uniform_game(game, rng)[-5:-1]):
         player = state.current_player()
         possible = {end.returns()[player] for _, end in ends_of_turn(state)}
         if possible <= {0, -1} and len(possible) < 2:
             continue
-        bot = load_bot("greedy", game, seed=number)
-        while state.current_player() == player:
-            state = state.child(bot.step(state))
-        if 1 in possible:
-            assert state.returns()[player] == 1
-            num_won += 1
-        else:
-            assert state.returns()[player] == 0
-            num_saved += 1
+        result = turn_of(load_bot("greedy", game, seed=number), state).returns()[player]
+        assert result == (1 if 1 in possible else 0)
+        num_won += result == 1
+        num_saved += result == 0
     assert num_won >= 10
     assert num_saved >= 3 or name.startswith("laido")
 
@@ -144,18 +132,15 @@ def test_no_pass_lets_the_opponent_pass_and_win_while_anything_else_is_legal(nam
 
 def test_the_leader_passes_once_the_opponent_has_passed() -> None:
     """Black's wall of three is worth 3, White's stones are worth -1 each."""
-    state = load_game("vadus(size=2)").deserialize_state("a2\nb1\nc2\nb2\nc1\npass")
+    state = played("vadus(size=2)", "a2 b1 c2 b2 c1 pass")
     assert state.score()[0][0] > state.score()[1][0]
     assert state.action_to_string(load_bot("greedy", state.get_game(), seed=0).step(state)) == "pass"
 
 
 def test_a_long_wall_is_finished_and_not_a_short_one() -> None:
     """Black lacks both ends of the straight wall across the board, worth 5; edge stones elsewhere would make it shorter."""
-    state = load_game("vadus(size=3)").deserialize_state("b3\na5\nc5\nc3\nd3\nc1\ne1")
-    bot = load_bot("greedy", state.get_game(), seed=0)
-    for _ in range(2):
-        state.apply_action(bot.step(state))
-    assert state.score()[0] == [5]
+    state = played("vadus(size=3)", "b3 a5 c5 c3 d3 c1 e1")
+    assert turn_of(load_bot("greedy", state.get_game(), seed=0), state).score()[0] == [5]
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -208,3 +193,113 @@ def test_ties_are_broken_at_random_among_all_equally_good_actions() -> None:
 def test_greedy_beats_random(name: str, least: float) -> None:
     result = play_match(name, load_bot("greedy", name, seed=1), load_bot("random", name, seed=2), num_pairs=20, seed=3)
     assert result.score >= least
+
+
+# -- Taugo ---------------------------------------------------------------------------------------------------------------
+
+
+def greedy_turn(state: State, seed: int = 0) -> tuple[State, list[str]]:
+    """Return the position after the turn that the bot plays, and the texts of its actions."""
+    end = turn_of(load_bot("greedy", state.get_game(), seed=seed), state)
+    return end, [state.action_to_string(action) for action in end.history()[len(state.history()) :]]
+
+
+@pytest.mark.parametrize(
+    ("moves", "cut"),
+    [
+        ("b3 b4 d3 e3 b2 c2 d2 e2 c3 c4 d4 d5 c5 b5 e4 e5 end", "Sc1"),
+        ("d3 b5 b3 e2 c5 d5 b2 c2 d2 c3 e4", "Wa2"),
+        ("d3 b5 b3 e2 c5 d5 b2 c2 d2 c3 e4 c4 d4 e3 Wa2 Sb1 e5", "Sd1"),
+        ("e4 e2 b5 b2 b4 b3 e5 d2 d5 d4 d3 c4 e3", "Nd6"),
+    ],
+)
+def test_it_takes_the_cut_that_alone_puts_it_ahead(moves: str, cut: str) -> None:
+    state = played("taugo(size=4)", moves)
+    player = state.current_player()
+
+    def leads(position: State) -> bool:
+        return position.score()[player] > position.score()[1 - player]
+
+    assert not leads(state)
+    assert [state.action_to_string(action) for action in state.legal_actions() if leads(state.child(action))] == [cut]
+    assert greedy_turn(state)[1] == [cut]
+
+
+@pytest.mark.parametrize(
+    ("moves", "passes"),
+    [
+        # It leads, and the opponent has passed; in b2 d4 c2 d2 e2 f2 Black holds a whole side, 15 points.
+        ("b2 end", True),
+        ("b2 d4 c2 d2 e2 f2 end", True),
+        # It is behind.
+        ("c3 end", False),
+        ("b2 d4 c2 d2 e2 f2 c4 end end", False),
+        # The opponent could then end the game and win.
+        ("b2 d4 c2 d2 e2 f2", False),
+        ("b2", False),
+    ],
+)
+def test_it_passes_when_that_wins_and_not_when_it_loses(moves: str, passes: bool) -> None:
+    assert (greedy_turn(played("taugo(size=5)", moves))[1] == ["end"]) == passes
+
+
+def test_it_extends_its_string_along_the_perimeter() -> None:
+    assert greedy_turn(played("taugo(size=6)", "b2 e5"))[0].score()[0] >= 10  # four stones or more
+
+
+# -- Taigo ---------------------------------------------------------------------------------------------------------------
+
+# Four dark hexes in a row, j10 to g10, and four light ones, k10 to n10; a fifth fits at the far end alone.
+FOUR_DARK, FOUR_LIGHT = "i10-i11 h10-h9 g10-g11", "l9-l10 m11-m10 n9-n10"
+
+
+def taigo_position(tiles: str, mover: int) -> State:
+    """Return the position after ``tiles``, laid by anyone, with ``mover`` to move."""
+    return with_mover(played("taigo(radius=9)", tiles), mover)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fives_are_blocked_and_not_given(seed: int) -> None:
+    for tiles, owner, end in ((FOUR_DARK, 0, "f10"), (FOUR_LIGHT, 1, "o10")):
+        after, _ = greedy_turn(taigo_position(tiles, 1 - owner), seed)
+        own_hexes = after.observation_tensor(1 - owner)[after.game.observation_planes.index("own_hexes")].ravel()
+        assert own_hexes[after.game.grid.cell_index(end)]
+    # Dark lacks f10. Light has f11, f12, f13 and f14 and lacks f10 or f15; its half of the tile may not go to f15.
+    assert greedy_turn(taigo_position(f"{FOUR_DARK} g12-f12 e11-f11 g13-f13 e14-f14", 0), seed)[0].outcome() == (
+        0,
+        "five",
+    )
+    # The designer's example: j12-k11 makes a hole of j11, and a light cone there makes five.
+    after, texts = greedy_turn(taigo_position("i12-i11 h12-h11 l10-l11 j12-k11", 0), seed)
+    assert (after.outcome(), texts[-1]) == (None, "j11+D")
+    assert greedy_turn(taigo_position("i12-i11 h12-h11 l10-l11", 1), seed)[0].outcome() == (1, "five")
+
+
+# -- Trugo ---------------------------------------------------------------------------------------------------------------
+
+#: Blue's piece on e5v has one open corner left, f3^, to which White's piece on e3^ can slide.
+ENDANGERED = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "d6^": "O"}
+
+
+def waxing_position(pieces: dict[str, str], to_move: int) -> State:
+    return trugo_position("trugo", "DISC", pieces, to_move, pool=1).state
+
+
+def fewest_blue_pieces_after_a_move(state: State) -> int:
+    """Return how few pieces of Blue any move of a piece, by the player to move, leaves."""
+    ends = [end for _, end in ends_of_turn(state) if end.record["pool"]]
+    return min(int(end.record["num_pieces"][1]) for end in [state, *ends])
+
+
+def test_a_capture_is_found_and_played() -> None:
+    """R7. Of two, that of the stack of two on e6v, which lacks f5^; a move there leaves the single piece alone."""
+    assert greedy_turn(waxing_position(ENDANGERED, 0))[0].record["num_pieces"].tolist() == [3, 1]
+    pieces = {"e5v": "O", "e4^": "X", "f4^": "X", "e3^": "X", "e6v": "OO", "e5^": "X", "d5^": "O"}
+    state = waxing_position(pieces, 0)
+    fewest = fewest_blue_pieces_after_a_move(state)
+    assert greedy_turn(state)[0].record["num_pieces"][1] == fewest < state.record["num_pieces"][1]
+
+
+def test_a_group_in_danger_is_saved() -> None:
+    assert fewest_blue_pieces_after_a_move(waxing_position(ENDANGERED, 0)) == 1
+    assert fewest_blue_pieces_after_a_move(greedy_turn(waxing_position(ENDANGERED, 1))[0]) == 2

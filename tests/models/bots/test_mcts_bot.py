@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from game_play import played, random_state
+from game_play import played, random_state, turn_of, with_mover
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.games import small_games
 from stoneworks.models import load_bot
@@ -113,14 +113,6 @@ def test_values_are_those_of_playouts_for_the_player_to_move_also_twice_in_a_row
     assert abs(mean - expected) < 5 * math.sqrt(2 / len(batch))
 
 
-def taigo_position(tiles: str, mover: int) -> State:
-    game = load_game("taigo(radius=9)")
-    record = game.deserialize_state(tiles.replace(" ", "\n")).record
-    record["current_player"] = mover
-    record["cones_left"] = 5
-    return State.from_record(game, record, trusted=True)
-
-
 @pytest.mark.parametrize(
     "position",
     [
@@ -128,8 +120,8 @@ def taigo_position(tiles: str, mover: int) -> State:
         lambda: played("vadus(size=3)", "c3 c1 d1 pass"),
         lambda: played("laido(pie_rule=False,size=3)", "c3 c1 d3 d1 pass"),
         # The fifth of a row of light hexes, and a hole whose cone, the same player's second action, completes one.
-        lambda: taigo_position("l9-l10 m11-m10 n9-n10", mover=1),
-        lambda: taigo_position("i12-i11 h12-h11 l10-l11", mover=1),
+        lambda: with_mover(played("taigo(radius=9)", "l9-l10 m11-m10 n9-n10"), 1, cones_left=5),
+        lambda: with_mover(played("taigo(radius=9)", "i12-i11 h12-h11 l10-l11"), 1, cones_left=5),
     ],
 )
 def test_it_proves_and_plays_a_forced_win(position: Callable[[], State]) -> None:
@@ -140,11 +132,7 @@ def test_it_proves_and_plays_a_forced_win(position: Callable[[], State]) -> None
     found = known(bot.root_statistics)
     assert found.result == 1
     assert policy == [(action, 1.0)]
-    while state.current_player() == player:
-        state.apply_action(bot.step(state))
-    outcome = state.outcome()
-    assert outcome is not None
-    assert outcome.winner == player
+    assert turn_of(bot, state).outcome().winner == player
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ pytest.importorskip("torch")
 
 import torch
 
+from random_networks import random_network, save_network
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.models import load_bot
 from stoneworks.models.bots.policy_bot import PolicyBot
-from stoneworks.models.checkpoint import save_checkpoint
-from stoneworks.models.network import Architecture, BoardNetwork, make_network
+from stoneworks.models.network import BoardNetwork
 
 
 @pytest.fixture
@@ -26,12 +26,7 @@ def game() -> Game:
 @pytest.fixture
 def network(game: Game) -> BoardNetwork:
     """A network with a policy that is far from uniform."""
-    torch.manual_seed(2)
-    network = make_network(Architecture.of_game(game, channels=8, blocks=1))
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.add_(0.12 * torch.randn_like(parameter))
-    return network
+    return random_network(game, 0.12, seed=2)
 
 
 def a_position(game: Game, num_actions: int = 4) -> State:
@@ -82,7 +77,7 @@ def test_a_deterministic_bot_plays_the_most_probable_action(game: Game, network:
 
 
 def test_load_bot_plays_a_checkpoint_also_on_another_size(game: Game, network: BoardNetwork, tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
+    save_network(tmp_path / "agent", game, network)
     state = a_position(game)
     loaded = load_bot(str(tmp_path / "agent"), game, seed=4)
     assert loaded.name == str(tmp_path / "agent")

@@ -140,6 +140,9 @@ def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:
     assert len(numbers) == 4
     assert numbers == sorted(set(numbers))  # type: ignore[type-var]
     assert found[-1].line[0] == found[-1].action
+    assert len(found[-1].line) > 2
+    for action in found[-1].line:
+        state.apply_action(action)  # legal, also deep in the tree
     assert found[-1].visits is not None
     assert found[-1].visits.sum() == numbers[-1]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Annotated, TypeAlias
 
 import numba
@@ -11,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import simple_taigo
+from game_play import positions_of_random_games
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.kernels import BoardArray, StateArray
 from stoneworks.models.evaluations.taigo import survey_windows
@@ -30,15 +30,11 @@ def survey_all(board: BoardArray, states: StateArray, totals: Totals, completion
     "options",
     [{"radius": 4, "tiles": 18}, {"radius": 5, "tiles": 30, "cones": 9}, pytest.param({}, marks=pytest.mark.slow)],
 )
-def test_windows_are_found_from_their_first_occupied_hex(
-    simple_version: Callable[[str], ModuleType],
-    positions_of_random_games: Callable[..., npt.NDArray[np.void]],
-    options: dict[str, int],
-) -> None:
+def test_windows_are_found_from_their_first_occupied_hex(options: dict[str, int]) -> None:
     game = load_game("taigo", **options)
     states = positions_of_random_games(game, 32, 20, 3)
     results = []
-    for kernel in (survey_windows, simple_version("simple_taigo").survey_windows):
+    for kernel in (survey_windows, simple_taigo.survey_windows):
         totals = np.zeros((len(states), 2))
         completions = np.zeros((len(states), 2, 2), np.int64)
         values = np.zeros((len(states), 2, game.grid.num_cells))

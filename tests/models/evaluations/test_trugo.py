@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Annotated, TypeAlias
 
 import numba
@@ -11,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import simple_trugo
+from game_play import positions_of_random_games
 from stoneworks.envs.rules import load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int8Table, StateArray
 from stoneworks.envs.rules.templates import legal_actions
@@ -44,15 +44,11 @@ def trugo_rate_actions(board: object, state: object, mask: object, ratings: obje
     "options",
     [{"tiles": 18, "radius": 4}, {"tiles": 8, "radius": 4}, pytest.param({"tiles": 36}, marks=pytest.mark.slow)],
 )
-def test_values_and_ratings_are_those_of_the_simple_evaluation(
-    simple_version: Callable[[str], ModuleType],
-    positions_of_random_games: Callable[..., npt.NDArray[np.void]],
-    options: dict[str, int],
-) -> None:
+def test_values_and_ratings_are_those_of_the_simple_evaluation(options: dict[str, int]) -> None:
     game = load_game("trugo", **options)
     states = positions_of_random_games(game, 32, 40, 3)
     results = []
-    for module in (trugo, simple_version("simple_trugo")):
+    for module in (trugo, simple_trugo):
         values = np.zeros((len(states), 2))
         masks = np.zeros((len(states), game.num_actions), np.int8)
         ratings = np.zeros((len(states), game.num_actions), np.float32)

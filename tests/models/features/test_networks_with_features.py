@@ -11,11 +11,10 @@ from game_play import random_state
 
 pytest.importorskip("torch")
 
+from random_networks import random_network, save_network
 from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.models import load_bot
-from stoneworks.models.architecture import Architecture
-from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from stoneworks.models.network import make_network
+from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.network_inputs import NetworkInputs
 from stoneworks.training.alphazero.positions import BatchMaker, make_positions
 from stoneworks.training.runs import algorithms
@@ -26,13 +25,10 @@ GAMES = ("vadus(size=4)", "laido(size=4)", "taugo(size=5)", "taigo(radius=4,tile
 
 
 def save(folder: Path, name: str) -> Game:
-    game = load_game(name)
-    network = make_network(
-        Architecture.of_game(game, kind="win_draw_loss_network", channels=4, blocks=1, features=True)
-    )
+    network = random_network(name, kind="win_draw_loss_network", channels=4, features=True)
     assert network.features
-    save_checkpoint(folder, game=game, network=network, training={"algorithm": "alphazero"})
-    return game
+    save_network(folder, name, network)
+    return load_game(name)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -11,28 +11,24 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from game_play import random_game, random_state
 from made_up_network import MadeUpNetwork
-from stoneworks.envs.rules import Game, State, load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
 from stoneworks.models.search.puct import PUCT
+from stoneworks.models.solver import Solver
 
 Planes = npt.NDArray[np.float32]
 POLICIES = {"gumbel": Gumbel(gumbel_scale=0), "noisy gumbel": Gumbel(max_considered=9), "puct": PUCT(noise_fraction=0)}
 
+ALL = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+
 
 def positions(game: Game, number: int, actions: int = 4) -> npt.NDArray[np.void]:
-    rng = np.random.default_rng(2)
-    found: list[State] = []
-    while len(found) < number:
-        state = game.new_initial_state()
-        for _ in range(actions):
-            if not state.is_terminal():
-                state.apply_action(int(rng.choice(state.legal_actions())))
-        if not state.is_terminal():
-            found.append(state)
-    return np.array([state.record for state in found], game.state_dtype)
+    states = [random_state(game, actions, seed) for seed in range(number)]
+    return np.array([state.record for state in states], game.state_dtype)
 
 
 def make_search(game: Game, policy: Any, games: int = 1, simulations: int = 2000, **settings: Any) -> NetworkSearch:
@@ -67,7 +63,7 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
 
 
 @pytest.mark.parametrize("game_name", ["vadus(size=2)", "vadus(size=4)", "taugo(size=3)", "laido(size=3)"])
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@ALL
 @pytest.mark.parametrize("guide", ["none", "playouts"])
 def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, policy: Any, guide: str) -> None:
     game = load_game(game_name)
@@ -92,7 +88,7 @@ def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, 
     assert sizes[1] > sizes[0] or isinstance(policy, PUCT)
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@ALL
 @pytest.mark.parametrize("solve", [False, True])
 @pytest.mark.parametrize("batch", [2, 8, 50])
 def test_virtual_losses_are_taken_back(policy: Any, solve: bool, batch: int) -> None:
@@ -107,39 +103,23 @@ def test_virtual_losses_are_taken_back(policy: Any, solve: bool, batch: int) -> 
     assert result.policies.sum(1) == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@ALL
 @pytest.mark.parametrize("batch", [1, None, 8, 64])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_proven_results_are_right(policy: Any, batch: int | None, threads: int) -> None:
-    """Exhaustive searches of small positions against plain minimax."""
+    """Exhaustive searches of small positions against the solver."""
     game = load_game("taugo(size=3)")
-    memory: dict[bytes, float] = {}
-
-    def value(state: State) -> float:
-        if state.is_terminal():
-            return state.returns()[0]
-        key = state.record.tobytes()
-        if key not in memory:
-            values = [value(state.child(action)) for action in state.legal_actions()]
-            memory[key] = max(values) if state.current_player() == 0 else min(values)
-        return memory[key]
-
-    rng = np.random.default_rng(5)
+    solver, rng = Solver(game, memory_mib=1), np.random.default_rng(5)
     search = make_search(game, policy, batch=batch, threads=threads, solve=True)
     num_solved = 0
-    for _ in range(12):
-        state = game.new_initial_state()
-        for _ in range(11):
-            if not state.is_terminal():
-                state.apply_action(int(rng.choice(state.legal_actions())))
-        if state.is_terminal():
-            continue
+    for seed in range(12):
+        state = random_state(game, 11, seed)
         result = search.run(state.record.reshape(1), 600, rng)
         check_tree(search)
         num_solved += int(result.solved[0])
         if result.solved[0]:
-            assert (1 - 2 * state.current_player()) * result.values[0] == value(state)
-            assert value(state.child(int(result.actions[0]))) == value(state)
+            assert (1 - 2 * state.current_player()) * result.values[0] == solver.value(state)
+            assert solver.value(state.child(int(result.actions[0]))) == solver.value(state)
     assert num_solved > 3
 
 
@@ -215,7 +195,7 @@ def timed(game: Game, policy: Any = POLICIES["gumbel"], **settings: Any) -> tupl
     return make_search(game, policy, network=clock.evaluate, **{"batch": 8, **settings}), clock
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@ALL
 @pytest.mark.parametrize("seconds", [0.001, 0.1, 1.0])
 @pytest.mark.parametrize("batch", [1, 8, None])
 def test_a_limit_is_nearly_spent_and_not_overspent(policy: Any, seconds: float, batch: int | None) -> None:
@@ -245,27 +225,30 @@ def test_each_phase_of_sequential_halving_gets_the_same_time() -> None:
 def test_a_subtree_is_kept_as_it_is(policy: Any) -> None:
     game = load_game("vadus(size=4)")
     search, clock = timed(game, policy, solve=False)
-    root = positions(game, 1)
     generator = np.random.default_rng(0)
-    first = search.run_in_time(root, 1.0, generator, clock=clock)
+    first = search.run_in_time(positions(game, 1), 1.0, generator, clock=clock)
+
+    def children(node: int) -> dict[int, tuple[int, float]]:
+        """By action, the visits and the total value of a node's children."""
+        nodes, start = search._nodes[0], search._nodes[0, node]["first_edge"]
+        block = search._edges[0, start : start + nodes[node]["num_edges"]]
+        found = {int(edge["action"]): nodes[edge["child"]] for edge in block if edge["child"] >= 0}
+        return {action: (int(child["visits"]), float(child["total_value"])) for action, child in found.items()}
+
     action = int(first.actions[0])
     child = int(search._edges["child"][0, np.flatnonzero(search._edges["action"][0, : game.num_actions] == action)[0]])
-    nodes, edges = search._nodes[0].copy(), search._edges[0].copy()
-    block = edges[nodes[child]["first_edge"] :][: nodes[child]["num_edges"]]
-    visits = {int(one["action"]): int(nodes[one["child"]]["visits"]) for one in block if one["child"] >= 0}
-    totals = {int(one["action"]): float(nodes[one["child"]]["total_value"]) for one in block if one["child"] >= 0}
+    expected, visits = children(child), search._nodes[0, child]["visits"]
     record = search._states[0, child].copy()
     assert search._keep(record)
     check_tree(search)
-    assert search._nodes[0, 0]["visits"] == nodes[child]["visits"]
+    assert search._nodes[0, 0]["visits"] == visits
+    assert children(0) == expected
     actions, kept_visits, _, priors = search.root_edges()
     assert priors.sum() == pytest.approx(1, abs=1e-4)
-    assert {a: v for a, v in zip(actions.tolist(), kept_visits.tolist(), strict=True) if v} == visits
-    for edge in search._edges[0, : search._nodes[0, 0]["num_edges"]]:
-        if edge["child"] >= 0:
-            assert float(search._nodes[0, edge["child"]]["total_value"]) == totals[int(edge["action"])]
+    of_root = {a: v for a, v in zip(actions.tolist(), kept_visits.tolist(), strict=True) if v}
+    assert of_root == {action: number for action, (number, _) in expected.items()}
     found = search.run_in_time(record.reshape(1), 0.2, generator, clock=clock)
-    assert found.visits.sum() >= nodes[child]["visits"] - 1 + 150
+    assert found.visits.sum() >= visits - 1 + 150
     check_tree(search)
 
 
@@ -315,7 +298,7 @@ def test_what_is_left_of_the_time_is_for_the_same_turn() -> None:
     assert clock.now - before == pytest.approx(0.5, abs=0.02)
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@ALL
 @pytest.mark.parametrize(
     "game_name", ["taugo(size=3)", "vadus(size=2)", "trugo(tiles=4,pieces=2,max_turns=8,radius=2)"]
 )
@@ -345,13 +328,10 @@ def test_a_full_tree_is_not_searched_further() -> None:
 def test_a_forced_action_takes_no_time() -> None:
     game = load_game("taugo(size=3)")
     rng = np.random.default_rng(0)
+    forced = (state for seed in range(100) for state in random_game(game, seed) if len(state.legal_actions()) == 1)
     for policy in POLICIES.values():
         search, clock = timed(game, policy)
-        state = game.new_initial_state()
-        while len(state.legal_actions()) > 1:
-            state.apply_action(int(rng.choice(state.legal_actions())))
-            if state.is_terminal():
-                state = game.new_initial_state()
+        state = next(forced)
         result = search.run_in_time(state.record.reshape(1), 10.0, rng, clock=clock)
         assert result.actions[0] == state.legal_actions()[0]
         assert result.policies[0].sum() == pytest.approx(1)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from evaluating import evaluation
-from game_play import played, random_states
+from game_play import played, random_states, uniform_game
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.envs.rules.games import small_games
@@ -191,7 +191,9 @@ def test_puct_takes_the_greatest_upper_bound_by_hand(first_stone: TableNetwork) 
 
 # -- Who acts ----------------------------------------------------------------------------------------------------------
 
-BOTH = pytest.mark.parametrize("policy", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"])
+IDS = ["gumbel", "puct"]
+BOTH = pytest.mark.parametrize("policy", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=IDS)
+NOISY = pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=IDS)
 
 
 @BOTH
@@ -462,7 +464,7 @@ def test_the_schedule_of_the_paper() -> None:
 # -- Many games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@NOISY
 def test_each_game_of_a_search_is_searched_as_if_alone(settings: Any) -> None:
     game = load_game("vadus(size=3)")
     network = MadeUpNetwork(game)
@@ -476,7 +478,7 @@ def test_each_game_of_a_search_is_searched_as_if_alone(settings: Any) -> None:
         np.testing.assert_array_equal(together.policies[row], alone.policies[0])
 
 
-@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@NOISY
 @pytest.mark.parametrize("guide", ["none", "playouts", "evaluation"])
 def test_equal_seeds_give_equal_searches_and_other_seeds_others(settings: Any, guide: str) -> None:
     game = load_game("vadus(size=3)")
@@ -532,10 +534,8 @@ def test_a_search_beyond_the_maximum_size_is_rejected(games: int, simulations: i
 def test_playouts_are_mixed_with_the_network_by_their_weight(weight: float) -> None:
     """On a full board both can but pass: each playout is the result."""
     root = full_board()
-    result_of_game = root.child(root.legal_actions()[0])
-    while not result_of_game.is_terminal():
-        result_of_game.apply_action(result_of_game.legal_actions()[0])
-    outcome = result_of_game.player_return(root.current_player())
+    *_, end = uniform_game(root, np.random.default_rng(0))
+    outcome = end.player_return(root.current_player())
     assert outcome != 0
     network = TableNetwork(root)
     network.values = {(): 0.5, (root.legal_actions()[0],): 0.5}
@@ -637,7 +637,7 @@ def decisive_positions(game: Game, solver: Solver, earliest: int, number: int) -
         pytest.param("trugo(tiles=4,pieces=2,max_turns=8,radius=2)", 2, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("settings", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
+@NOISY
 @pytest.mark.parametrize("discount", [1.0, 0.9])
 def test_solved_values_are_correct(game_name: str, earliest: int, settings: Any, discount: float) -> None:
     """The network is untrained but confident; proven results do not depend on its output."""
@@ -662,16 +662,16 @@ def test_solved_values_are_correct(game_name: str, earliest: int, settings: Any,
     assert num_solved[2] >= len(positions) // 2
 
 
-@pytest.mark.parametrize("settings", [Gumbel(gumbel_scale=0), PUCT(noise_fraction=0)], ids=["gumbel", "puct"])
-def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(settings: Any) -> None:
+@BOTH
+def test_a_move_that_is_proven_to_lose_is_not_played_where_another_is_left(policy: SearchPolicy) -> None:
     """The network prefers the pass that ends and loses the game."""
     root = next(root for winner in (0, 1) if (root := last_pass(winner)).current_player() != winner)
     passing = root.string_to_action("pass")
     network = TableNetwork(root, depth=3)
     network.logits[()] = {passing: 30.0}
     for simulations in (1, 2, 10):
-        result = search(root, network, settings, simulations, solve=True)
-        if settings == Gumbel(gumbel_scale=0) or simulations > 2:
+        result = search(root, network, policy, simulations, solve=True)
+        if policy == Gumbel(gumbel_scale=0) or simulations > 2:
             assert result.actions[0] != passing
 
 
@@ -700,10 +700,7 @@ def test_a_win_within_the_turn_is_never_missed(game_name: str, least: int) -> No
     rng = np.random.default_rng(6)
     num_won = longest = 0
     for _ in range(400):
-        states = [game.new_initial_state()]
-        while not states[-1].is_terminal():
-            states.append(states[-1].child(int(rng.choice(states[-1].legal_actions()))))
-        for state in states[-6:-1]:
+        for state in uniform_game(game, rng)[-6:-1]:
             player = state.current_player()
             if not winning_turns(state, player):
                 continue
@@ -758,18 +755,18 @@ def test_priors_of_0_do_not_hide_actions_from_the_search(settings: Any) -> None:
         assert result.actions[0] == passing
 
 
-@pytest.mark.parametrize("policy", [Gumbel(), PUCT()], ids=["gumbel", "puct"])
-@pytest.mark.parametrize("which", ["logits", "values"])
-def test_a_network_with_non_finite_output_is_an_error(policy: SearchPolicy, which: str) -> None:
+@NOISY
+@pytest.mark.parametrize(("which", "output"), [("logits", np.nan), ("values", np.nan), ("values", -np.inf)])
+def test_a_network_with_non_finite_output_is_an_error(settings: SearchPolicy, which: str, output: float) -> None:
     game = load_game("vadus(size=2)")
 
     def evaluate(planes: npt.NDArray[np.float32]) -> Answers:
         logits, values = no_network(game)(planes)
-        {"logits": logits, "values": values}[which][-1] = np.nan
+        {"logits": logits, "values": values}[which][-1] = output
         return logits, values
 
     with pytest.raises(ValueError, match="network's output must be finite"):
-        search(game.new_initial_state(), evaluate, policy, 30)
+        search(game.new_initial_state(), evaluate, settings, 30)
 
 
 def test_a_network_of_another_game_is_an_error() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +10,14 @@ pytest.importorskip("torch")
 
 import torch
 
+from game_play import read_test_data
 from stoneworks.envs.rules import load_game
 from stoneworks.models import shipped
 from stoneworks.models.bots.search_bot import SearchBot, playing_settings
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator, make_evaluator
 
-GAMES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "testdata" / "search_games.jsonl").read_text().splitlines()
-]
+GAMES = read_test_data("search_games.jsonl")
 
 
 @pytest.mark.parametrize("stored", [one for one in GAMES if one["dtype"] == "float32"], ids=lambda one: one["game"])

@@ -84,9 +84,7 @@ def test_a_run_learns_from_all_its_positions_and_reports_them(tmp_path: Path, mo
 # -- Stopping and going on ---------------------------------------------------------------------------------------------
 
 
-def test_two_runs_stopped_at_the_same_place_continue_identically_and_other_seeds_play_other_games(
-    tmp_path: Path,
-) -> None:
+def test_two_runs_stopped_alike_continue_identically_and_other_seeds_play_other_games(tmp_path: Path) -> None:
     checkpoints = []
     for folder in (tmp_path / "one", tmp_path / "other"):
         part, seen = stopped(alphazero(), folder, 2)
@@ -145,9 +143,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_while_it_writes_positions_loses_only_what_came_after_the_last_checkpoint(
-    tmp_path: Path,
-) -> None:
+def test_a_run_killed_while_writing_positions_loses_only_those_after_the_checkpoint(tmp_path: Path) -> None:
     config = alphazero(checkpoint_seconds=1e-9)
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(config), encoding="utf-8")
@@ -253,7 +249,7 @@ def test_a_failed_self_play_process_is_an_error_with_its_message(start_processes
     assert "Traceback" in raised.value.__notes__[0]
 
 
-def test_a_signal_that_ends_the_self_play_processes_first_stops_the_run(
+def test_a_signal_that_ends_self_play_first_stops_the_run(
     start_processes: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stoneworks.training.alphazero.sources._SECONDS_TO_STOP", 600.0)
@@ -293,9 +289,9 @@ def test_one_network_learns_several_sizes_in_the_given_shares(tmp_path: Path) ->
     ("games", "named"),
     [
         ({"vadus(size=3)": 1}, r"games must contain game, vadus\(size=2\)"),
-        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got 'laido\(size=3\)'"),
+        ({"vadus(size=2)": 1, "laido(size=3)": 1}, r"games must be vadus .* got .*'laido\(size=3\)'"),
         ({"vadus(size=2)": 1, "vadus(size=1000)": 1}, r"games\..*1000"),
-        ({"vadus(size=2)": 0}, "games must have a share above 0 at any time, got none at progress 0"),
+        ({"vadus(size=2)": 0}, r"games must have a share above 0 at any time, got {'vadus\(size=2\)': 0"),
         ({"vadus(size=2)": -1}, r"games\.vadus\(size=2\) must be >= 0, got -1"),
         ({"vadus(size=2)": "much"}, "must be a valid number, got 'much'"),
         ({"vadus(size=2)": 1, "vadus( size=2 )": 1}, "games"),

@@ -82,7 +82,7 @@ def test_the_status_names_nodes_queues_and_staleness(cluster: LocalCluster, tiny
     assert [event.value for event in events.Scalars("cluster/actors")] == [2.0] * len(seen)
 
 
-def test_a_run_continues_when_a_node_is_killed_and_uses_one_that_joins(
+def test_a_run_survives_a_killed_node_and_uses_one_that_joins(
     cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
 ) -> None:
     node = cluster.add()
@@ -169,9 +169,7 @@ train_run(load_config(sys.argv[1], trust_names=True), sys.argv[2], report=report
 """
 
 
-def test_a_killed_learner_leaves_nothing_behind_and_resumes(
-    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
-) -> None:
+def test_a_killed_learner_leaves_nothing_and_resumes(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
     config = tiny(checkpoint_seconds=1e-9)
     file = tmp_path / "config.yaml"
     file.write_text(dump_config(config), encoding="utf-8")
@@ -183,9 +181,7 @@ def test_a_killed_learner_leaves_nothing_behind_and_resumes(
     assert seen[0].metrics["iterations"] == 3
 
 
-def test_ctrl_c_saves_a_checkpoint_and_stops_the_actors(
-    cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path
-) -> None:
+def test_ctrl_c_saves_a_checkpoint_and_stops_actors(cluster: LocalCluster, tiny: MakeConfig, tmp_path: Path) -> None:
     file, folder = tmp_path / "config.yaml", tmp_path / "run"
     file.write_text(dump_config(tiny(positions=10**7).replace(cluster="")), encoding="utf-8")
     words = ["train", str(file), "--folder", str(folder), "--cluster", cluster.address]

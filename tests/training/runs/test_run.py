@@ -31,7 +31,7 @@ from stoneworks.models import UnknownBotError
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stoneworks.training.runs.algorithms import ALGORITHMS, ConfigError
 from stoneworks.training.runs.config_files import dump_config
-from stoneworks.training.runs.display import TrainingBar, stop_on_signals
+from stoneworks.training.runs.display import stop_on_signals, training_bar
 from stoneworks.training.runs.run import TrainingStatus, train_run
 from stoneworks.training.runs.run_folder import read_metrics, truncate_metrics
 from tiny_runs import assert_equal_tensors, change_checkpoint, saved, stopped
@@ -114,7 +114,7 @@ def test_equal_seeds_give_equal_agents_and_other_seeds_others(tmp_path: Path) ->
     assert not torch.equal(*(weights(tmp_path / name)["stem.weight"] for name in ("0", "2")))
 
 
-def test_iterations_without_metrics_are_not_recorded_and_one_that_is_stopped_changes_nothing(
+def test_iterations_without_metrics_and_stopped_ones_are_not_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[TrainingStatus] = []
@@ -364,9 +364,9 @@ def test_training_runs_in_a_thread_that_receives_no_signals(tmp_path: Path) -> N
 def test_messages_are_printed_above_the_progress_bar() -> None:
     output = io.StringIO()
     status = TrainingStatus(5, 10, 1.0, 2.5, message="news [with brackets]")
-    with TrainingBar(10, "frames", Console(file=output, width=100)) as bar:
-        bar.show(status)
-        bar.show(dataclasses.replace(status, done=12, message=""))
+    with training_bar(10, "frames", Console(file=output, width=100)) as show:
+        show(status)
+        show(dataclasses.replace(status, done=12, message=""))
     assert output.getvalue().startswith("news [with brackets]\n")
     assert "10/10 frames, 2/s" in output.getvalue()
 

@@ -39,9 +39,7 @@ def play(page: Page, lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_a_newcomer_plays_the_lessons_of_a_game_and_reads_its_illustrated_rules(
-    visit_on_screens: OpenPage, name: str
-) -> None:
+def test_a_newcomer_plays_the_lessons_and_reads_the_illustrated_rules(visit_on_screens: OpenPage, name: str) -> None:
     page = visit_on_screens(f"/learn/{name}")
     guide = load_game(name).guide
     for number, lesson in enumerate(guide.lessons, start=1):

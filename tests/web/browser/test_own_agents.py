@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from damage import damage
 from pages import OpenPage, assert_accessible, button
 from stoneworks.locks import lock_folder
 
@@ -21,11 +22,9 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
         for n in (1, 2, 3)
     ]
     (runs / "first" / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    file = runs / "first" / "checkpoint" / "checkpoint.json"
-    fields = json.loads(file.read_text(encoding="utf-8"))
     match = {"player": "search", "opponent": "greedy", "positions": 300, "score": 0.7, "interval": [0.6, 0.8]}
-    fields["training"]["match_results"] = [match]
-    file.write_text(json.dumps(fields), encoding="utf-8")
+    file = runs / "first" / "checkpoint" / "checkpoint.json"
+    damage(file, lambda fields: fields["training"].update(match_results=[match]))
     server = start_server("--agents", str(runs))
     page = open_page(f"{server.url}/watch", **screen)
     row = page.locator(".sources li", has_text="first")
@@ -47,9 +46,7 @@ def test_the_agent_of_a_run_plays_and_analyzes_by_one_click(
     expect(page.locator(".agent h2").first).to_have_text(f"{runs}/first/checkpoint@64")
 
 
-def test_a_hint_names_its_player_who_answers_in_two_seconds(
-    visit_on_screens: OpenPage, post: Callable[..., Any]
-) -> None:
+def test_a_hint_names_its_player(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     game = post("games", game="taugo(size=3)", players=[None, None])
     page = visit_on_screens(f"/play/{game['id']}")
     button(page, "hint").click()
@@ -58,9 +55,7 @@ def test_a_hint_names_its_player_who_answers_in_two_seconds(
     expect(page.locator(".hit.hinted")).to_have_count(1)
 
 
-def test_the_heat_map_shows_visits_unless_another_is_chosen(
-    visit_on_screens: OpenPage, post: Callable[..., Any]
-) -> None:
+def test_the_heat_map_shows_visits_by_default(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     page = visit_on_screens("/analyze?game=vadus(size=5)&moves=e5,e2,e4,d3,e3,f5,f4")
     search = page.get_by_role("region", name="vadus@64")
     expect(search.locator("tbody tr").first).to_be_visible()

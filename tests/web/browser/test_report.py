@@ -13,9 +13,7 @@ from pages import OpenPage, assert_accessible, assert_fits
 ACTIONS = ["c3", "swap", "a3", "b3", "a4", "d3", "a5", "pass", "pass"]
 
 
-def test_turning_points_are_on_the_curve_and_in_the_list_of_moves(
-    visit_on_screens: OpenPage, post: Callable[..., Any]
-) -> None:
+def test_turning_points_are_on_the_curve_and_among_moves(visit_on_screens: OpenPage, post: Callable[..., Any]) -> None:
     page = visit_on_screens(f"/analyze?game=laido(size=3)&moves={','.join(ACTIONS)}")
     agent = page.get_by_label("Agent of the value curve")
     agent.select_option("mcts:1000")

@@ -32,9 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_fits_the_window_and_loads_all_that_it_shows(
-    site: Path, open_page: OpenPage, screen: dict[str, Any]
-) -> None:
+def test_every_page_fits_and_loads_all_that_it_shows(site: Path, open_page: OpenPage, screen: dict[str, Any]) -> None:
     pages = sorted(path for path in site.rglob("*.html") if path.name != "404.html")  # its links are absolute
     assert {"index.html", "vadus.html", "first_game.html", "rules.html"} <= {path.name for path in pages}
     page = open_page(pages[0].as_uri(), expects_errors=True, **screen)

@@ -263,7 +263,7 @@ def test_a_notebook_shows_a_replay_in_a_frame(open_page: OpenPage, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "light"), (360, "dark")])
-def test_every_view_is_accessible_and_fits_the_screen(
+def test_every_view_is_accessible_and_fits(
     open_page: OpenPage, start_server: Any, watched: Path, width: int, scheme: str
 ) -> None:
     server = start_server(str(watched))

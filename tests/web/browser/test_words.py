@@ -82,9 +82,7 @@ def test_an_ending_is_explained_to_the_loser_and_its_stones_are_marked(open_game
         ("trugo(radius=3,tiles=7)", "d4/0", "d4/0", "R3: d4 has a tile; R4: no tile is removed while there are tiles"),
     ],
 )
-def test_an_illegal_click_names_the_ruling(
-    open_game: OpenPage, game: str, actions: str, click: str, reason: str
-) -> None:
+def test_illegal_clicks_name_the_ruling(open_game: OpenPage, game: str, actions: str, click: str, reason: str) -> None:
     page = open_game(game, actions)
     page.locator(".hit").first.wait_for()
     click_at(page, game, click)
