@@ -535,7 +535,9 @@ def test_a_ladder_of_another_game_or_version_is_refused(ladder: Ladder, tmp_path
     with pytest.raises(LadderError, match=r"json must be a ladder of vadus\(size=4\), got one of vadus\(size=3\)"):
         load_ladder("vadus(size=4)", file)
     damage(file, lambda fields: fields["settings"].update(game_version=99))
-    with pytest.raises(LadderError, match=r"settings.game_version: must be 0, the present version of vadus\(size=3\), got 99"):
+    with pytest.raises(
+        LadderError, match=r"settings.game_version: must be 0, the present version of vadus\(size=3\), got 99"
+    ):
         load_ladder(GAME, file)
 
 
