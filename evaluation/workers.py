@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.evaluation.folder import records_of_chunk
@@ -17,13 +15,11 @@ from stoneworks.evaluation.records import GameRecord
 from stoneworks.evaluation.settings import ArenaSettings, Chunk
 from stoneworks.models import Bot, load_bot
 from stoneworks.models.bots.external_bot import kill_programs
-from stoneworks.processes import exit_with_parent, interrupts_blocked
+from stoneworks.processes import exit_with_parent, process_pool
 from stoneworks.registry import Entry, add_entries, added_entries
 
 #: A player: a bot name, a bot, or a function of a game and a seed that returns one.
 Player = str | Bot | Callable[[Game, int], Bot]
-
-_SECONDS_TO_END = 5.0
 
 #: Settings and players of the arena that this worker process plays.
 _arena: tuple[ArenaSettings, dict[str, Player]]
@@ -98,25 +94,13 @@ def play_chunks(
         for chunk in chunks:
             yield chunk, play_chunk(settings, players, chunk)
         return
-    executor = ProcessPoolExecutor(
-        min(workers, len(chunks)), get_context("spawn"), _start_worker, (added_entries(), settings, dict(players))
-    )
-    processes: list[BaseProcess] = []
-    try:
-        with interrupts_blocked():
-            futures = {executor.submit(_play_in_worker, chunk): chunk for chunk in chunks}
-        processes += executor._processes.values()  # Python 3.14 has executor.terminate_workers()
-        for future in as_completed(futures):
-            yield futures.pop(future), future.result()
-    except BrokenProcessPool:
-        raise ArenaPlayError("a worker process of the arena died, perhaps for lack of memory") from None
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join(_SECONDS_TO_END)
-            process.kill()
-        executor.shutdown(cancel_futures=True)
+    with process_pool(min(workers, len(chunks)), _start_worker, added_entries(), settings, dict(players)) as pool:
+        try:
+            futures = {pool.submit(_play_in_worker, chunk): chunk for chunk in chunks}
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        except BrokenProcessPool:
+            raise ArenaPlayError("a worker process of the arena died, perhaps for lack of memory") from None
 
 
 def _start_worker(entries: tuple[Entry, ...], settings: ArenaSettings, players: dict[str, Player]) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from stoneworks.models.machine import num_processors
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import NetworkSearch, SearchPolicy, SearchSettings
 from stoneworks.models.search.puct import PUCT
-from stoneworks.processes import exit_with_parent, interrupts_blocked
+from stoneworks.processes import exit_with_parent, process_pool
 
 
 @dataclass(frozen=True)
@@ -111,19 +110,8 @@ def compile_games(
     num_processes = num_processors() if num_processes is None else check_integer("num_processes", num_processes, 1)
     jobs = [(game, part) for game in games for part in reversed(PARTS)]  # the longest first
     done: list[Compiled] = []
-    # Spawned, because a forked child of a multi-threaded process may deadlock.
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(num_processes, context, initializer=exit_with_parent) as pool:
-        try:
-            with interrupts_blocked():
-                futures = [pool.submit(compile_part, *job) for job in jobs]
-            for future in as_completed(futures):
-                done.append(future.result())
-                progress(done[-1], len(done), len(jobs))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()  # a job may take half a minute
-            raise
+    with process_pool(num_processes, exit_with_parent) as pool:
+        for future in as_completed([pool.submit(compile_part, *job) for job in jobs]):
+            done.append(future.result())
+            progress(done[-1], len(done), len(jobs))
     return done

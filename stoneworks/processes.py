@@ -9,6 +9,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+_SECONDS_TO_END = 5.0
 
 
 @contextlib.contextmanager
@@ -25,6 +29,27 @@ def interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def process_pool(number: int, initializer: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of worker processes, which are terminated at the end of the context, even if they are busy.
+
+    They are spawned, because a forked child of a multi-threaded process may deadlock.
+    """
+    pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), initializer, arguments)
+    with interrupts_blocked():
+        pool.submit(int)  # starts all processes
+    processes = list(pool._processes.values())  # Python 3.14 has pool.terminate_workers()
+    try:
+        yield pool
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(_SECONDS_TO_END)
+            process.kill()
+        pool.shutdown(cancel_futures=True)
 
 
 def exit_with_parent(clean_up: Callable[[], None] | None = None) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import importlib.util
 import io
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 from game_play import read_test_data
@@ -52,21 +48,6 @@ def facts_of_games() -> dict[str, dict[str, Any]]:
     return read_test_data("games.yaml")
 
 
-@pytest.fixture(scope="session")
-def load_module() -> Callable[[str, Path], ModuleType]:
-    """Load a Python file that is in no package, as a module of the given name."""
-
-    def load(name: str, file: Path) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
-
-
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
     """Take interrupts as a terminal sends them, also where the tests run as a background job, which ignores them."""
@@ -80,46 +61,6 @@ def registrations_forgotten() -> Iterator[None]:
     yield
     for registry in _REGISTRIES.values():
         registry._added = before.get(registry, {})
-
-
-def _arrays_in(value: Any) -> Iterator[np.ndarray]:
-    if isinstance(value, np.ndarray):
-        if value.dtype == object:
-            for item in value.tolist():
-                yield from _arrays_in(item)
-        else:
-            yield value
-    elif hasattr(value, "__array__"):  # torch.Tensor: an array over the same memory
-        yield np.asarray(value)
-    elif hasattr(value, "values"):  # dict, TensorDict
-        for item in value.values():
-            yield from _arrays_in(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _arrays_in(item)
-    elif hasattr(value, "__dataclass_fields__"):
-        for name in value.__dataclass_fields__:
-            yield from _arrays_in(getattr(value, name))
-
-
-@pytest.fixture
-def arrays_in() -> Callable[[Any], Iterator[np.ndarray]]:
-    """Return a function that yields every array of numbers in what an environment handed out."""
-    return _arrays_in
-
-
-@pytest.fixture
-def assert_nothing_changes() -> Callable[[Iterable[Any]], None]:
-    """Return a function that plays to the end and asserts that no array handed out on the way changed afterwards."""
-
-    def check(played: Iterable[Any]) -> None:
-        kept = [(handed_out, copy.deepcopy(list(_arrays_in(handed_out)))) for handed_out in played]
-        assert sum(len(arrays) for _, arrays in kept) > 10
-        for handed_out, before in kept:
-            for array, as_it_was in zip(_arrays_in(handed_out), before, strict=True):
-                np.testing.assert_array_equal(array, as_it_was)
-
-    return check
 
 
 @pytest.fixture

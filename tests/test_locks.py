@@ -37,15 +37,10 @@ def test_a_folder_in_use_is_refused_and_the_process_named_until_it_is_killed(tmp
         assert folder.is_dir()
 
 
-def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
+def test_a_folder_is_locked_within_a_process_too_and_free_again_after_an_error(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(KeyError), lock_folder(tmp_path):
-            raise KeyError
-
-
-def test_a_folder_is_locked_within_a_process_too(tmp_path: Path) -> None:
-    with lock_folder(tmp_path), pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path):
-        pass
+        with pytest.raises(InUseError, match=f"process {os.getpid()}"), lock_folder(tmp_path), lock_folder(tmp_path):
+            pass
     with lock_folder(tmp_path):
         pass
 

@@ -23,7 +23,6 @@ from stoneworks.extras import require_extra
 from stoneworks.models.network import Architecture, make_network
 from stoneworks.training.alphazero.cluster.source import ClusterSelfPlay
 from stoneworks.training.alphazero.config import AlphaZeroConfig
-from stoneworks.training.alphazero.mixed_self_play import Clocks
 from stoneworks.training.alphazero.sources import GameSource, SelfPlayProcesses
 from stoneworks.training.runs.config_files import load_config
 
@@ -86,18 +85,20 @@ def measure(config: AlphaZeroConfig, rounds: int, seconds: float) -> tuple[_Side
 
 
 def _measure_round(side: _Side, counted: Iterable[int], seconds: float) -> None:
-    side.source.clocks = Clocks()
     counted = [os.getpid(), *counted]
     _resume(side.workers)
     begin, cpu, of_workers, positions = time.perf_counter(), _cpu_seconds(counted), _cpu_seconds(side.workers), 0
+    simulations = 0
     while time.perf_counter() - begin < seconds:
-        positions += sum(len(game.positions) for game in side.source.collect(1, threading.Event()))
+        played, clocks = side.source.collect(1, threading.Event())
+        positions += sum(len(game.positions) for game in played)
+        simulations += clocks.num_simulations
     elapsed, used = time.perf_counter() - begin, _cpu_seconds(counted) - cpu
     by_workers = _cpu_seconds(side.workers) - of_workers
     _suspend(side.workers)
     side.positions_per_second.append(positions / elapsed)
     side.positions_per_worker_second.append(positions / by_workers)
-    side.simulations_per_worker_second.append(side.source.clocks.num_simulations / by_workers)
+    side.simulations_per_worker_second.append(simulations / by_workers)
     side.other_cores.append((used - by_workers) / elapsed)
 
 

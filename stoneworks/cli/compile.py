@@ -26,15 +26,15 @@ def compile_command(
     from stoneworks.cli.console import console, progress_bar
     from stoneworks.envs.rules import game_names, load_game
     from stoneworks.envs.rules.kernels.kernel_cache import cache_folder
-    from stoneworks.models.compiling import Compiled, compile_games
+    from stoneworks.models.compiling import compile_games
 
     loaded = [load_game(game) for game in games or game_names()]
     with progress_bar() as show:
-
-        def tell(compiled: Compiled, done: int, total: int) -> None:
-            show(f"{compiled.game}: {compiled.part}", done, total)
-
-        results = compile_games(loaded, num_processes=processes, progress=tell)
+        results = compile_games(
+            loaded,
+            num_processes=processes,
+            progress=lambda one, done, total: show(f"{one.game}: {one.part}", done, total),
+        )
     table = Table("game", "kernels for", "CPU seconds")
     for result in sorted(results, key=lambda result: (result.game, -result.seconds)):
         table.add_row(result.game, result.part, f"{result.seconds:.1f}")

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from game_play import COPIES
-from stoneworks.envs.rules import IllegalActionError, RecordError, State
+from stoneworks.envs.rules import NO_ACTION, IllegalActionError, RecordError, State
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 
@@ -68,26 +68,18 @@ class FailingOnce:
 
 
 def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
-    env = SingleAgentEnv("vadus(size=3)", opponent=FailingOnce(), seat=0)
-    env.reset(seed=1)
-    with pytest.raises(RuntimeError, match="out of order"):
-        env.step(9)
-    assert not env.action_masks().any()
-    with pytest.raises(ResetNeeded):
-        env.step(10)
-    env.reset()
-    env.step(9)
-
-
-def test_after_an_opponents_error_the_learner_cannot_act_in_a_vector() -> None:
-    env = VectorEnv(2, "vadus(size=3)", opponent=FailingOnce(), seat=0)
-    env.reset(seed=1)
-    with pytest.raises(RuntimeError, match="out of order"):
-        env.step([9, 9])
-    with pytest.raises(ResetNeeded):
-        env.step([10, 10])
-    env.reset()
-    env.step([9, 9])
+    opponents = {"opponent": FailingOnce(), "seat": 0}
+    for env, action in (
+        (SingleAgentEnv("vadus(size=3)", **opponents), 9),
+        (VectorEnv(2, "vadus(size=3)", **{**opponents, "opponent": FailingOnce()}), [9, 9]),
+    ):
+        env.reset(seed=1)
+        with pytest.raises(RuntimeError, match="out of order"):
+            env.step(action)
+        with pytest.raises(ResetNeeded):
+            env.step(action)
+        env.reset()
+        env.step(action)
 
 
 class Answering:
@@ -105,17 +97,18 @@ class Answering:
         pass
 
 
-@pytest.mark.parametrize("answer", [1.5, 12.0, True, "a1", None])
+@pytest.mark.parametrize("answer", [0, NO_ACTION, 1000, 1.5, 12.0, True, "a1", None])
 @pytest.mark.parametrize("function", [False, True])
-def test_a_non_integer_answer_of_an_opponent_is_never_converted(answer: Any, function: bool) -> None:
+def test_an_illegal_answer_of_an_opponent_is_an_error_that_names_it(answer: Any, function: bool) -> None:
+    """A non-integer answer is never converted."""
     opponent = (lambda state: answer) if function else Answering(answer)
     single = SingleAgentEnv("vadus(size=3)", opponent=opponent, seat=1)
-    with pytest.raises((IllegalActionError, TypeError)):
+    with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
         single.reset(seed=1)
     with pytest.raises(ResetNeeded):
         single.step(1)
     for num_envs in (1, 3):
-        with pytest.raises((IllegalActionError, TypeError)):
+        with pytest.raises((IllegalActionError, TypeError), match="opponent" if type(answer) is int else None):
             VectorEnv(num_envs, "vadus(size=3)", opponent=opponent, seat=1).reset(seed=1)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from handed_out import arrays_in, assert_nothing_changes
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.observation_format import FLOATING_DTYPES, INTEGER_DTYPES, LAYOUTS
 from stoneworks.envs.rules import load_game
@@ -18,7 +19,6 @@ from stoneworks.envs.vector import VectorEnv
 
 GAME = "vadus(size=2)"
 Play = Callable[..., Iterator[Any]]
-Arrays = Callable[[Any], Iterator[np.ndarray]]
 
 
 def play_aec(**arguments: Any) -> Iterator[Any]:
@@ -153,9 +153,7 @@ PLAYS = [
     ("layout", "dtype"),
     [*((layout, "float32") for layout in LAYOUTS), *(("CHW", dtype) for dtype in FLOATING_DTYPES[:1] + INTEGER_DTYPES)],
 )
-def test_nothing_handed_out_changes_later(
-    play: Play, layout: str, dtype: str, arrays_in: Arrays, assert_nothing_changes: Callable[..., None]
-) -> None:
+def test_nothing_handed_out_changes_later(play: Play, layout: str, dtype: str) -> None:
     form = {"layout": layout, "dtype": dtype}
     for illegal_action in ("lose", "raise"):
         handed_out = list(play(observation=form, illegal_action=illegal_action))
@@ -165,7 +163,7 @@ def test_nothing_handed_out_changes_later(
 
 @pytest.mark.parametrize("play", PLAYS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_writing_to_returned_arrays_changes_no_game(play: Play, layout: str, arrays_in: Arrays) -> None:
+def test_writing_to_returned_arrays_changes_no_game(play: Play, layout: str) -> None:
     trace = [copy.deepcopy(handed_out) for handed_out in play(observation={"layout": layout})]
     for expected, handed_out in zip(trace, play(observation={"layout": layout}), strict=True):
         for as_it_was, array in zip(arrays_in(expected), arrays_in(handed_out), strict=True):

@@ -1,4 +1,4 @@
-"""The mask as a part of the observation, under the keys and with the dtype that a library wants."""
+"""The mask as a part of the observation, under the keys and with the dtype that a library wants; and bad arguments."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from stoneworks.envs import vadus_v0
 from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.envs.observation_format import MASK_DTYPES, MASK_KEYS, OBSERVATION_KEYS, ObservationFormat
+from stoneworks.envs.rules import load_game
 from stoneworks.envs.self_play import SelfPlayVectorEnv
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
@@ -71,29 +72,43 @@ def test_gymnasiums_check_passes_with_the_mask_in_the_observation() -> None:
     check_env(env.unwrapped, skip_render_check=True)
 
 
-@pytest.mark.parametrize("kind", [SingleAgentEnv, VectorEnv, SelfPlayVectorEnv, BoardGameEnv])
+EVERY = (SingleAgentEnv, VectorEnv, SelfPlayVectorEnv, BoardGameEnv)
+LEARNERS = EVERY[:2]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kinds", "arguments", "message"),
     [
-        ({"observation": {"layout": "WHC"}}, "layout must be one of CHW, HWC, flat, got 'WHC'"),
-        ({"observation": {"layout": None}}, "layout must be one of CHW, HWC, flat, got None"),
-        ({"observation": {"dtype": "float8"}}, "dtype must be one of float16, .*, got 'float8'"),
-        ({"observation": {"dtype": None}}, "dtype must be one of float16, .*, got None"),
-        ({"observation": {"key": "board"}}, "key must be one of observation, observations, obs, got 'board'"),
-        ({"observation": {"mask_key": 1}}, "mask_key must be one of action_mask, mask, got 1"),
-        ({"observation": {"mask_dtype": "int64"}}, "mask_dtype must be one of int8, bool, float32, got 'int64'"),
-        ({"observation": {"with_mask": 1}}, "with_mask must be one of False, True, got 1"),
-        (
-            {"observation": {"format": 1}},
-            "observation must be an ObservationFormat or a mapping of some of layout, .*format",
-        ),
-        ({"observation": "flat"}, "observation must be an ObservationFormat or a mapping .* got 'flat'"),
-        ({"frameskip": 4}, "frameskip must be 1, got 4"),
-        ({"illegal_action": "ignore"}, "illegal_action must be one of lose, raise, got 'ignore'"),
+        (EVERY, {"observation": {"layout": "WHC"}}, "layout must be one of CHW, HWC, flat, got 'WHC'"),
+        (EVERY, {"observation": {"layout": None}}, "layout must be one of CHW, HWC, flat, got None"),
+        (EVERY, {"observation": {"dtype": "float8"}}, "dtype must be one of float16, .*, got 'float8'"),
+        (EVERY, {"observation": {"dtype": None}}, "dtype must be one of float16, .*, got None"),
+        (EVERY, {"observation": {"key": "board"}}, "key must be one of observation, observations, obs, got 'board'"),
+        (EVERY, {"observation": {"mask_key": 1}}, "mask_key must be one of action_mask, mask, got 1"),
+        (EVERY, {"observation": {"mask_dtype": "int64"}}, "mask_dtype must be one of int8, bool, float32, got 'int64'"),
+        (EVERY, {"observation": {"with_mask": 1}}, "with_mask must be one of False, True, got 1"),
+        (EVERY, {"observation": {"format": 1}}, "observation must be .* a mapping of some of layout, .*format"),
+        (EVERY, {"observation": "flat"}, "observation must be an ObservationFormat or a mapping .* got 'flat'"),
+        (EVERY, {"illegal_action": "ignore"}, "illegal_action must be one of lose, raise, got 'ignore'"),
+        (EVERY, {"game": "go"}, "unknown game 'go'"),
+        (EVERY, {"game": "vadus", "size": 1}, "size"),
+        (EVERY, {"game": "vadus", "sise": 5}, "sise"),
+        (EVERY[1:3], {"game": load_game("vadus"), "size": 3}, "options must be empty"),
+        (EVERY[:3], {"frameskip": 4}, "frameskip must be 1, got 4"),
+        ((BoardGameEnv, SingleAgentEnv), {"render_mode": "video"}, "video"),
+        (EVERY[1:3], {"num_envs": 0}, "num_envs must be .* got 0"),
+        (LEARNERS, {"seat": 2}, "seat must be one of .*, got 2"),
+        (LEARNERS, {"seat": True}, "seat"),
+        (LEARNERS, {"opponent": None}, "opponent"),
+        (LEARNERS, {"opponent": "nobody"}, "unknown bot 'nobody'"),
+        (LEARNERS, {"opponent": 7}, "opponent must be .* got 7"),
+        ([VectorEnv], {"opponent": {}}, "shares"),
+        ([VectorEnv], {"opponent": {"random": -1.0}}, "shares"),
+        ([VectorEnv], {"opponent": {"random": float("nan")}}, "shares"),
+        ([VectorEnv], {"opponent": {"random": 0, "greedy": 0}}, "not all of them 0"),
     ],
 )
-def test_a_bad_argument_is_named_with_what_is_allowed(kind: type, arguments: dict[str, Any], message: str) -> None:
-    if kind is BoardGameEnv and not arguments.keys().isdisjoint({"frameskip"}):
-        pytest.skip("PettingZoo's environment has no such argument")
-    with pytest.raises(ValueError, match=message):
-        kind(game=GAME, **arguments)
+def test_a_bad_argument_is_named_with_what_is_allowed(kinds: Any, arguments: dict[str, Any], message: str) -> None:
+    for kind in kinds:
+        with pytest.raises(ValueError, match=message):
+            kind(**{"game": GAME, **arguments})

@@ -12,7 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from game_play import random_legal, scattered_action
-from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State, load_game
+from stoneworks.envs.rules import NO_ACTION, Batch, IllegalActionError, State
 from stoneworks.envs.single_agent import SingleAgentEnv
 from stoneworks.envs.vector import VectorEnv
 
@@ -141,37 +141,6 @@ def test_actions_of_another_shape_or_type_are_refused(actions: Any) -> None:
     env.reset(seed=1)
     with pytest.raises(ValueError, match="actions must be 2 integers"):
         env.step(actions)
-
-
-@pytest.mark.parametrize("answer", [0, NO_ACTION, 1000])
-def test_an_illegal_action_of_an_opponent_is_an_error_that_names_it(answer: int) -> None:
-    env = VectorEnv(2, "vadus", size=3, seat=0, opponent=lambda state: answer)
-    env.reset(seed=1)
-    with pytest.raises(IllegalActionError, match="opponent"):
-        env.step([9, 9])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_envs": 0}, "num_envs must be .* got 0"),
-        ({"game": "go"}, "unknown game 'go'"),
-        ({"size": 1}, "size"),
-        ({"seat": 2}, "seat must be one of .*, got 2"),
-        ({"illegal_action": "ignore"}, "illegal_action must be one of lose, raise, got 'ignore'"),
-        ({"opponent": "nobody"}, "unknown bot 'nobody'"),
-        ({"opponent": 7}, "opponent must be .* got 7"),
-        ({"opponent": {}}, "shares"),
-        ({"opponent": {"random": -1.0}}, "shares"),
-        ({"opponent": {"random": float("nan")}}, "shares"),
-        ({"opponent": {"random": 0, "greedy": 0}}, "not all of them 0"),
-        ({"observation": {"layout": "WHC"}}, "layout"),
-        ({"game": load_game("vadus"), "size": 3}, "options must be empty"),
-    ],
-)
-def test_a_bad_argument_is_named(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        VectorEnv(**{"num_envs": 1, "game": "vadus", **arguments})
 
 
 def test_an_opponent_is_called_once_per_round_for_all_of_its_games() -> None:

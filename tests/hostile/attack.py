@@ -70,22 +70,23 @@ class Counts:
     silent: int = 0
     crashed: int = 0
 
+    def note(self, outcome: str, problem: str = "") -> None:
+        """Count an attempt by its outcome, and print what is wrong."""
+        self.tried += 1
+        setattr(self, outcome, getattr(self, outcome) + 1)
+        if problem:
+            print(problem, file=sys.stderr)
+
     def attempt(self, act: Callable[[], bool | None], typed: tuple[type[BaseException], ...]) -> None:
         """Count one attempt: ``act`` raises a typed error, or returns whether what was accepted is valid."""
-        self.tried += 1
         try:
             accepted = act()
         except typed:
-            self.refused += 1
+            self.note("refused")
         except Exception:
-            self.crashed += 1
-            if self.crashed <= 20:
-                print(f"crash: {traceback.format_exc(limit=-1)}", file=sys.stderr)
+            self.note("crashed", f"crash: {traceback.format_exc(limit=-1)}" if self.crashed < 20 else "")
         else:
-            if accepted is False:
-                self.silent += 1
-            else:
-                self.valid += 1
+            self.note("silent" if accepted is False else "valid")
 
 
 GAMES = (
@@ -497,26 +498,22 @@ def attack_kills(number: int, seed: int) -> Counts:
             return training(folder / "run", which, *(["--resume"] if resume else []))
 
         for attempt in range(number):
-            counts.tried += 1
             how = (signal.SIGKILL, signal.SIGTERM)[attempt % 4 == 3]
             status, errors = run(words((folder / "run").exists()), 2.0 + 20.0 * random.random(), how)
             # CPython ends by SIGINT instead of with 130 if the interrupt came while exec() ran a text, as imports do.
             ends = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
             if "Traceback" in errors or status not in ends:
-                counts.crashed += 1
-                print(f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}", file=sys.stderr)
+                counts.note("crashed", f"{which}, attempt {attempt}: exit status {status}: {errors[-2000:]}")
             else:
-                counts.valid += 1
-        counts.tried += 1
+                counts.note("valid")
         status, errors = run(words((folder / "run").exists()))
         try:
             assert status == 0, f"exit status {status}: {errors[-2000:]}"
             if which != "arena":
                 check_run(folder / "run", {"ppo": "frames", "alphazero": "positions"}[which])
-            counts.valid += 1
+            counts.note("valid")
         except AssertionError as error:
-            counts.crashed += 1
-            print(f"{which}: {error}", file=sys.stderr)
+            counts.note("crashed", f"{which}: {error}")
         shutil.rmtree(folder)
     return counts
 
@@ -531,15 +528,13 @@ def attack_two_starts(number: int, seed: int) -> Counts:
         first = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not (folder / ".lock-owner").exists() and first.poll() is None:
             time.sleep(0.05)
-        counts.tried += 1
         status, errors = run(words if which == "arena" else training(folder, which, "--resume"))
         if status == 2 and f"in use by process {first.pid}" in errors and "Traceback" not in errors:
-            counts.refused += 1
+            counts.note("refused")
         elif status == 0 and first.poll() is not None:
-            counts.valid += 1  # the first had ended
+            counts.note("valid")  # the first had ended
         else:
-            counts.silent += 1
-            print(errors[-2000:], file=sys.stderr)
+            counts.note("silent", errors[-2000:])
         if which == "arena":
             first.terminate()
         if first.wait(3000) != (130 if which == "arena" else 0) and first.returncode != 0:
@@ -593,15 +588,13 @@ def attack_full_disk(number: int, seed: int) -> Counts:
                 "arena": arena_of(folder / "arena", 200),
                 "play": command_line("play", "vadus(size=3)", "--save", str(folder / "games.jsonl")),
             }.get(which) or training(folder / "run", which)
-            counts.tried += 1
             status, errors = run(words)
             if status == 0:
-                counts.valid += 1
+                counts.note("valid")
             elif status == 2 and "Traceback" not in errors and "No space left on device" in errors:
-                counts.refused += 1
+                counts.note("refused")
             else:
-                counts.crashed += 1
-                print(f"{which}: {status} {errors[-2000:]}", file=sys.stderr)
+                counts.note("crashed", f"{which}: {status} {errors[-2000:]}")
     return counts
 
 
@@ -635,14 +628,12 @@ def attack_memory(number: int, seed: int) -> Counts:
 
         steps(50_000)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        counts.tried += 1
         steps(number * 1000)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         if grown > 20 * 1024:
-            counts.silent += 1
-            print(f"{name}: the memory has grown by {grown // 1024} MiB", file=sys.stderr)
+            counts.note("silent", f"{name}: the memory has grown by {grown // 1024} MiB")
         else:
-            counts.valid += 1
+            counts.note("valid")
     return counts
 
 

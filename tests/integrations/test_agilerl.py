@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("agilerl")
 
 from agilerl.algorithms import PPO
 
 
-def test_every_game_is_played_by_its_ppo(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_is_played_by_its_ppo(game: str) -> None:
     env = example("agilerl_ppo").make_env(game)
     agent = PPO(env.single_observation_space, env.single_action_space, num_envs=env.num_envs)
     observations, info = env.reset(seed=1)

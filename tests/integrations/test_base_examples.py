@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import numpy as np
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("sb3_contrib")
 
 
-def test_every_game_steps_in_self_play(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_in_self_play(game: str) -> None:
     env = example("cleanrl_ppo").make_env(game)
     env.reset(seed=1)
     for _ in range(30):
@@ -19,7 +18,7 @@ def test_every_game_steps_in_self_play(game: str, example: Callable[[str], Modul
         assert env.observation_space.contains(observations)
 
 
-def test_every_game_steps_as_one_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_one_environment(game: str) -> None:
     env = example("sb3_single").make_env(game)
     _, info = env.reset(seed=1)
     over = False
@@ -29,7 +28,7 @@ def test_every_game_steps_as_one_environment(game: str, example: Callable[[str],
         over = terminated or truncated
 
 
-def test_every_game_steps_as_a_vec_env(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_a_vec_env(game: str) -> None:
     env = example("sb3_vector").make_env(game)
     env.seed(1)
     env.reset()
@@ -37,7 +36,7 @@ def test_every_game_steps_as_a_vec_env(game: str, example: Callable[[str], Modul
         env.step(np.array(env.env_method("action_masks")).argmax(1))
 
 
-def test_every_game_is_played_by_the_aec_loop(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_is_played_by_the_aec_loop(game: str) -> None:
     import torch
 
     module = example("pettingzoo_aec")

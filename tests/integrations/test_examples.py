@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from example_modules import EXAMPLES, example
 from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot
 
@@ -39,8 +38,6 @@ def test_a_short_training_saves_a_policy_that_plays(
     library: str,
     name: str,
     arguments: tuple[str, ...],
-    example: Callable[[str], ModuleType],
-    repository: Path,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -50,7 +47,7 @@ def test_a_short_training_saves_a_policy_that_plays(
         example(name).main(arguments)
     else:  # other libraries leave processes and settings behind
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        script = repository / "examples" / f"{name}.py"
+        script = EXAMPLES / f"{name}.py"
         subprocess.run([sys.executable, script, *arguments], cwd=tmp_path, env=environment, check=True)
     assert "against random" in capfd.readouterr().out
     bot, state = load_bot(f"policy:{output}", game, seed=1), game.new_initial_state()

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from handed_out import assert_nothing_changes
+
 pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import games, rl_environment  # noqa: E402, F401
@@ -158,7 +160,7 @@ def test_observations_of_the_rl_environment_are_the_planes() -> None:
     assert step.rewards == state.returns()
 
 
-def test_nothing_handed_out_changes_later(assert_nothing_changes: Callable[..., None]) -> None:
+def test_nothing_handed_out_changes_later() -> None:
     env = rl_environment.Environment(load_game("vadus(size=2)"))
 
     def play() -> Iterator[Any]:

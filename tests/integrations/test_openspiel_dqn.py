@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("pyspiel")
 pytest.importorskip("tree")  # OpenSpiel's DQN needs dm-tree
 
 
-def test_every_game_steps_in_its_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_in_its_environment(game: str) -> None:
     env = example("openspiel_dqn").make_env(game)
     step = env.reset()
     while not step.last():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 import numpy as np
 import pytest
+
+from example_modules import example
 
 pytest.importorskip("pufferlib")
 
@@ -17,7 +16,7 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.integrations.pufferlib import PufferVectorEnv, split
 
 
-def test_every_game_steps_as_the_vector_environment_does(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_the_vector_environment_does(game: str) -> None:
     env = example("pufferlib_ppo").make_env(game)
     expected = VectorEnv(env.num_agents, game, opponent="random", observation={"layout": "flat"})
     num_actions = env.single_action_space.n

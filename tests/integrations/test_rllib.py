@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+
+from example_modules import example
+from handed_out import assert_nothing_changes
 
 pytest.importorskip("ray.rllib")
 
@@ -17,7 +19,7 @@ from ray.rllib.core.columns import Columns
 from stoneworks.integrations.rllib import MaskedModule, make_single_env
 
 
-def test_every_game_steps_as_a_multi_agent_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_a_multi_agent_environment(game: str) -> None:
     env = example("rllib_ppo").make_env(game)
     observations, _ = env.reset(seed=1)
     over = {"__all__": False}
@@ -42,9 +44,7 @@ def test_the_module_gives_illegal_actions_probability_0(game: str, keys: dict[st
     assert module.compute_values(batch).shape == (1,)
 
 
-def test_nothing_handed_out_changes_later(
-    example: Callable[[str], ModuleType], assert_nothing_changes: Callable[..., None]
-) -> None:
+def test_nothing_handed_out_changes_later() -> None:
     env = example("rllib_ppo").make_env("vadus(size=3)")
 
     def play() -> Iterator[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+
+from example_modules import example
+from handed_out import assert_nothing_changes
 
 pytest.importorskip("tianshou")
 
@@ -18,7 +20,7 @@ from stoneworks.envs.aec import BoardGameEnv
 from stoneworks.integrations.tianshou import Critic, MaskedActor
 
 
-def test_every_game_steps_in_its_vector_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_in_its_vector_environment(game: str) -> None:
     make_env = example("tianshou_ppo").make_env
     envs = DummyVectorEnv([lambda: make_env(game) for _ in range(2)])
     observations, _ = envs.reset(seed=1)
@@ -40,7 +42,7 @@ def test_every_game_steps_in_its_wrapper_of_pettingzoo(game: str) -> None:
     assert sum(rewards) == 0
 
 
-def test_illegal_actions_have_probability_0(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_illegal_actions_have_probability_0(game: str) -> None:
     env = example("tianshou_ppo").make_env(game)
     observation, _ = env.reset(seed=1)
     batch = {key: value[None] for key, value in observation.items()}
@@ -50,9 +52,7 @@ def test_illegal_actions_have_probability_0(game: str, example: Callable[[str], 
     assert Critic(torch.nn.Linear(num_inputs, 1))(batch).shape == (1, 1)
 
 
-def test_nothing_handed_out_changes_later(
-    example: Callable[[str], ModuleType], assert_nothing_changes: Callable[..., None]
-) -> None:
+def test_nothing_handed_out_changes_later() -> None:
     make_env = example("tianshou_ppo").make_env
 
     def play() -> Iterator[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+
+from example_modules import example
+from handed_out import assert_nothing_changes
 
 pytest.importorskip("torchrl")
 
@@ -29,7 +31,7 @@ def choose(mask_key: str) -> TensorDictModule:
     return TensorDictModule(draw, in_keys=[mask_key], out_keys=["action"])
 
 
-def test_every_game_steps_as_a_vector_environment(game: str, example: Callable[[str], ModuleType]) -> None:
+def test_every_game_steps_as_a_vector_environment(game: str) -> None:
     env = example("torchrl_ppo").make_env(game)
     rollout = env.rollout(40, choose("action_mask"), break_when_any_done=False)
     assert rollout.shape == (64, 40)
@@ -74,9 +76,7 @@ def test_every_game_is_wrapped_as_pettingzoos(game: str) -> None:
         assert torch.isfinite(step["next", "player_0", "reward"]).all()
 
 
-def test_nothing_handed_out_changes_later(
-    example: Callable[[str], ModuleType], assert_nothing_changes: Callable[..., None]
-) -> None:
+def test_nothing_handed_out_changes_later() -> None:
     env, policy = example("torchrl_ppo").make_env("vadus(size=3)"), choose("action_mask")
 
     def play() -> Iterator[Any]:

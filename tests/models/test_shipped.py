@@ -8,14 +8,16 @@ import pytest
 
 pytest.importorskip("torch")
 
+from game_play import read_test_data
 from random_networks import save_network
-from stoneworks.envs.rules import game_names, load_game
+from stoneworks.envs.rules import load_game
 from stoneworks.models import UnknownBotError, load_bot, shipped
 from stoneworks.models.bots.policy_bot import PolicyBot
 from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import CheckpointError, load_checkpoint
 from stoneworks.models.description import PlaySettings
 
+FACTS = read_test_data("games.yaml")
 GAME = load_game("vadus(size=2)")
 DETERMINISTIC = PlaySettings(deterministic_policy=True)
 
@@ -99,44 +101,17 @@ def test_a_shipped_checkpoint_of_another_game_is_refused(place: Path) -> None:
             load_bot(name, "laido(size=2)")
 
 
-SCALES = {
-    "vadus(size=2)": ["vadus(size=3)"],
-    "laido(size=2)": ["laido(size=3)"],
-    "taugo(size=3)": ["taugo(size=4)"],
-    "taigo(radius=3)": ["taigo(radius=4)", "taigo(radius=3,tiles=9)"],
-    "trugo(radius=3,tiles=6)": [
-        "trugo(radius=4,tiles=6)",
-        "trugo(radius=3,tiles=18)",
-        "trugo(radius=3,tiles=6,pieces=4)",
-        "trugo(radius=3,tiles=6,max_turns=9)",
-    ],
-}
-OTHER_RULES = {
-    "laido(size=2)": ["laido(size=2,pie_rule=False)"],
-    "taigo(radius=3)": ["taigo(radius=3,cones=6)", "taigo(radius=3,handicap=(1, 0))"],
-    "trugo(radius=3,tiles=6)": ["trugo(radius=3,tiles=6,stacking=False)"],
-}
-
-
-@pytest.mark.parametrize("trained_on", SCALES)
-def test_a_network_plays_every_scale_of_its_game_and_no_other_rules(trained_on: str, tmp_path: Path) -> None:
-    folder = save_network(tmp_path / "agent", trained_on)
-    for other in SCALES[trained_on]:
-        assert load_checkpoint(folder, load_game(other)).game == load_game(trained_on)
-    for other in OTHER_RULES.get(trained_on, []):
+@pytest.mark.parametrize("name", FACTS)
+def test_a_network_plays_every_scale_of_its_game_and_no_other_rules(name: str, tmp_path: Path) -> None:
+    facts, game = FACTS[name], load_game(FACTS[name]["trained_on"])
+    folder = save_network(tmp_path / "agent", game)
+    for other in facts["plays"]:
+        assert load_checkpoint(folder, load_game(other)).game == game
+    for other in facts["does_not_play"]:
         with pytest.raises(CheckpointError, match="as in training"):
             load_checkpoint(folder, load_game(other))
-
-
-@pytest.mark.parametrize("name", game_names())
-def test_scale_options_are_options_and_the_others_were_tried(name: str) -> None:
-    game = load_game(name)
     assert set(game.scale_options) <= set(game.options)
-    (trained_on,) = [text for text in SCALES if load_game(text).name == name]
-    before = load_game(trained_on).options
-    for tried, options in (
-        (SCALES[trained_on], set(game.scale_options)),
-        (OTHER_RULES.get(trained_on, []), set(game.options) - set(game.scale_options)),
-    ):
-        changed = {key for text in tried for key, value in load_game(text).options.items() if value != before[key]}
-        assert changed == options
+    rules = set(game.options) - set(game.scale_options)
+    for tried, options in ((facts["plays"], set(game.scale_options)), (facts["does_not_play"], rules)):
+        others = [load_game(text).options.items() for text in tried]
+        assert {key for items in others for key, value in items if value != game.options[key]} == options

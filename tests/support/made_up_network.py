@@ -1,13 +1,17 @@
-"""A network for searches that are tested without torch."""
+"""A network and given noise for searches that are tested without torch."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stoneworks.envs.rules import Game
+from stoneworks.models.search.network_search import SearchPolicy
 
 
 class MadeUpNetwork:
@@ -27,3 +31,26 @@ class MadeUpNetwork:
         logits = [self._spread * np.sin(position @ self._of_logits) for position in positions]
         values = [np.sin(position @ self._of_value) for position in positions]
         return np.array(logits, np.float32), np.array(values, np.float32)
+
+
+@dataclass(frozen=True)
+class WithNoise:
+    """A search policy whose noise at the root is given."""
+
+    policy: SearchPolicy
+    given: npt.NDArray[np.float32]
+
+    @property
+    def kernels(self) -> Mapping[str, Callable[..., Any]]:
+        return self.policy.kernels
+
+    @property
+    def parameters(self) -> npt.NDArray[np.float64]:
+        return self.policy.parameters
+
+    def schedule(self, num_simulations: int) -> npt.NDArray[np.int32]:
+        return self.policy.schedule(num_simulations)
+
+    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[np.float32]:
+        assert self.given.shape == shape
+        return self.given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +61,32 @@ def start(client: httpx.Client) -> Callable[..., Play]:
 Start = Callable[..., Play]
 
 
-@pytest.mark.parametrize("game", SMALL_GAMES)
-def test_two_people_play_a_game_to_its_end(start: Start, game: str) -> None:
-    generator = random.Random(1)
-    play = start(game, [None, None])
-    played = []
-    while play.view["result"] is None:
-        played.append(choose(play.view, generator))
-        play.act(played[-1])
-    record = GameRecord.from_json(play.get("record").text)
-    assert list(record.actions) == played
-    assert record.replay().outcome() is not None
-    assert play.view["result"] == {"winner": record.winner, "reason": record.reason}
+@pytest.mark.parametrize(
+    ("game", "bot", "number"),
+    [*((game, None, 1) for game in SMALL_GAMES), ("laido(size=2)", None, 20), ("vadus(size=2)", "greedy", 8)],
+)
+def test_games_are_played_to_their_end_and_concurrent_ones_do_not_mix(
+    shared_server: Any, game: str, bot: str | None, number: int
+) -> None:
+    def play_one(seed: int) -> None:
+        generator = random.Random(seed)
+        with shared_server.client() as client:
+            play = Play(client, game, [None, bot])
+            played: list[str] = []
+            while play.view["result"] is None:
+                if play.view["bot_to_move"]:
+                    played += play.send("bot")["turns"][-1][1]
+                else:
+                    played.append(choose(play.view, generator))
+                    play.act(played[-1])
+                assert play.view["position"]["actions"] == played
+            record = GameRecord.from_json(play.get("record").text)
+        assert list(record.actions) == played
+        assert record.replay().outcome() is not None
+        assert play.view["result"] == {"winner": record.winner, "reason": record.reason}
+
+    with ThreadPoolExecutor(number) as pool:
+        list(pool.map(play_one, range(number)))
 
 
 @pytest.mark.parametrize("game", SMALL_GAMES)

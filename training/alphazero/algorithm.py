@@ -144,8 +144,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self._source = self._open_source()
         source = self._source
         begin = time.perf_counter()
-        source.clocks = clocks = Clocks()
-        played = source.collect(self.config.positions_per_iteration, stop)
+        played, clocks = source.collect(self.config.positions_per_iteration, stop)
         if stop.is_set():
             return None
         self.buffers.add(played)

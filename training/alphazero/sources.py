@@ -46,24 +46,18 @@ class SelfPlayError(RuntimeError):
 
 
 class GameSource(ABC):
-    """Source of the self-play games of a run.
+    """Source of the self-play games of a run."""
 
-    Attributes:
-        clocks: time and counts of the games that were collected, since the owner replaced it.
-    """
-
-    clocks: Clocks
-
-    def collect(self, num_positions: int, stop: threading.Event) -> list[PlayedGame]:
-        """Return finished games with at least ``num_positions`` positions, or fewer if ``stop`` is set."""
+    def collect(self, num_positions: int, stop: threading.Event) -> tuple[list[PlayedGame], Clocks]:
+        """Return finished games with their time and counts: at least ``num_positions``, or fewer if ``stop`` is set."""
         played: list[PlayedGame] = []
-        missing = num_positions
+        clocks, missing = Clocks(), num_positions
         while missing > 0 and not stop.is_set():
-            over, clocks = self._next_games(stop)
-            self.clocks.add(clocks)
+            over, of_games = self._next_games(stop)
+            clocks.add(of_games)
             played += over
             missing -= sum(len(game.positions) for game in over)
-        return played
+        return played, clocks
 
     @abstractmethod
     def _next_games(self, stop: threading.Event) -> tuple[Sequence[PlayedGame], Clocks]:
@@ -119,7 +113,6 @@ class OwnSelfPlay(GameSource):
     def __init__(
         self, network: BoardNetwork, config: AlphaZeroConfig, seed: np.random.SeedSequence, progress: float
     ) -> None:
-        self.clocks = Clocks()
         self._worker = SelfPlayWorker(network, config, seed)
         self.update(network.playing_state_dict(), progress)
 
@@ -149,7 +142,6 @@ class SelfPlayProcesses(GameSource):
         num_processes: int,
         progress: float,
     ) -> None:
-        self.clocks = Clocks()
         context = multiprocessing.get_context("spawn")
         self._games: Any = context.Queue(maxsize=64)
         self._weights = [context.Queue() for _ in range(num_processes)]

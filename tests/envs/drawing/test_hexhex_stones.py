@@ -9,12 +9,13 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from game_play import played
+from game_play import after, played, random_game, read_test_data
 from stoneworks.envs.drawing import draw, lettering, pieces, theme
 from stoneworks.envs.rules import State, game_names, load_game
 from stoneworks.envs.rules.games import game_entry
@@ -71,11 +72,10 @@ def test_pixels_in_the_middle_of_cells_have_the_colors_of_stones_and_board(state
     assert pixel(drawing, x + 8, y + 4.2) == rgb(theme.BOARD)
 
 
-def test_a_picture_of_a_full_board_of_vadus_stays_small() -> None:
-    state = load_game("vadus(size=9)").new_initial_state()
-    while not state.is_terminal():
-        state.apply_action(state.legal_actions()[0])
-    assert len(draw(state).svg) < 20_000
+@pytest.mark.parametrize(("game", "most"), [("vadus", 20_000), ("taugo", 60_000)])
+def test_a_picture_of_a_full_board_stays_small(game: str, most: int) -> None:
+    *_, state = random_game(load_game(game), 0, None)
+    assert len(draw(state).svg) < most
 
 
 def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> None:
@@ -93,43 +93,27 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
 # -- The last move -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("state", "cells"),
-    [
-        pytest.param(played("vadus(size=4)"), "", id="start"),
-        pytest.param(played("vadus(size=4)", "d4"), "d4", id="first turn of Vadus"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3"), "e4 e3", id="both stones of a turn"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 c4"), "c4", id="first stone of a turn"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass"), "e4 e3", id="after a pass"),
-        pytest.param(played("vadus(size=4)", "d4 e4 e3 pass c4 c5"), "c4 c5", id="same color before a pass"),
-        pytest.param(played("laido(size=4)", "d4 swap"), "d4", id="after the swap"),
-        pytest.param(played("laido(size=4)", "d4 swap e4"), "e4", id="the swapped player's stone"),
-        pytest.param(played("laido(size=4)", "d4 swap e4 pass pass"), "e4", id="after the end"),
-        pytest.param(State.from_record(VADUS.game, VADUS.record), "", id="without history"),
-    ],
-)
-def test_the_last_turn_that_placed_stones_is_marked(state: State, cells: str) -> None:
-    assert set(centers(draw(state), "last-move")) == {place(state, cell) for cell in cells.split()}
-
-
-def test_a_position_without_its_beginning_shows_the_stones_that_are_known_to_be_of_the_last_turn() -> None:
-    state = State.from_record(VADUS.game, played("vadus(size=4)", "d4 e4").record)
-    state.apply_action(state.string_to_action("e3"))
-    assert centers(draw(state), "last-move") == [place(state, "e3")]
+@pytest.mark.parametrize("marked", read_test_data("drawings.yaml"), ids=lambda marked: marked["name"])
+def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked: dict[str, Any]) -> None:
+    """Without the whole history, as far as that is certain."""
+    texts = marked["play"].split()
+    known_from = marked.get("known_from", 0)
+    state = played(marked["game"], " ".join(texts[:known_from]))
+    if known_from:
+        state = State.from_record(state.get_game(), state.record)
+    state = after(state, " ".join(texts[known_from:]))
+    drawing = draw(state)
+    for name in {"last-move", "flipped"} & set(marked):
+        found = centers(drawing, name)
+        assert len(set(found)) == len(found)
+        assert set(found) == {place(state, cell) for cell in marked[name].split()}
+    assert len(group(drawing, "cuts")) == bool(marked.get("flipped"))
 
 
 def test_given_last_actions_are_marked_and_a_pass_is_not_shown() -> None:
     actions = [VADUS.string_to_action(text) for text in ("d4", "b5", "pass")]
     assert set(centers(draw(VADUS, last_actions=actions), "last-move")) == {place(VADUS, "d4"), place(VADUS, "b5")}
     assert centers(draw(VADUS, last_actions=[]), "last-move") == []
-
-
-@pytest.mark.parametrize(("action", "named"), [(0, "a1"), (-1, "-1"), (50, "50"), ("d4", "d4"), (True, "True")])
-def test_last_actions_outside_the_board_are_rejected(action: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"last_actions.*{named}"):
-        draw(VADUS, last_actions=[action])
-    with pytest.raises(ValueError, match=r"last_actions must be .*, got 3"):
-        draw(VADUS, last_actions=3)
 
 
 # -- Fills ---------------------------------------------------------------------------------------------------------------
@@ -170,36 +154,6 @@ def test_the_heat_map_begins_at_the_board_and_darkens_all_the_way() -> None:
     assert all(later < earlier for earlier, later in pairwise(luminances))
 
 
-@pytest.mark.parametrize(
-    ("fill", "named"),
-    [
-        ({"z9": "gold"}, "z9"),
-        ({"D4": "gold"}, "D4"),
-        ({"a1": "gold"}, "a1"),
-        ({0: "gold"}, "a1"),
-        ({49: "gold"}, "49"),
-        ({-1: "gold"}, "-1"),
-        ({True: "gold"}, "True"),
-        ({"d4": "no color"}, r"\[d4\] must be .*got 'no color'"),
-        ({"d4": 0.5}, r"\[d4\] must be .*got 0.5"),
-        ({"d4": "rgb(300, 0, 0)"}, r"\[d4\]"),
-        ({"d4": "rgba(3, 0, 0, 1)"}, r"\[d4\]"),
-        ({"d4": '"/><script>'}, r"\[d4\]"),
-        ({"d4": "gold", 24: "red"}, "d4 twice"),
-        ("gold", "gold"),
-        (np.zeros(48), r"\(48,\)"),
-        (np.zeros((50, 1)), r"\(50, 1\)"),
-        (np.full(49, 0.5), "a1, b1, c1"),
-        (np.eye(1, 49, 24).ravel() * 1.5, r"\[d4\] must be .*got 1.5"),
-        (np.eye(1, 49, 24).ravel() * -0.5, r"\[d4\] must be .*got -0.5"),
-        (np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
-    ],
-)
-def test_bad_fills_are_refused_by_name(fill: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"fill.*{named}"):
-        draw(VADUS, fill=fill)
-
-
 # -- Marks and coordinates -----------------------------------------------------------------------------------------------
 
 
@@ -216,20 +170,30 @@ def test_marks_are_written_on_their_cells_in_a_contrasting_color(state: State) -
 
 
 @pytest.mark.parametrize(
-    ("marks", "named"),
+    ("argument", "value", "named"),
     [
-        ({"z9": "x"}, "z9"),
-        ({"a1": "x"}, "a1"),
-        ({"d4": ""}, r"\[d4\] must be .*got ''"),
-        ({"d4": "sixsix"}, r"\[d4\] must be .*got 'sixsix'"),
-        ({"d4": "ä"}, r"\[d4\] must be .*got 'ä'"),
-        ({"d4": 3}, r"\[d4\] must be .*got 3"),
-        (["d4"], "d4"),
+        *(("last_actions", [action], str(action)) for action in (-1, 50, "d4", True)),
+        ("last_actions", [0], "a1"),
+        ("last_actions", 3, "must be .*, got 3"),
+        *((argument, {key: "x"}, key) for argument in ("fill", "marks") for key in ("z9", "D4", "a1")),
+        ("fill", {0: "gold"}, "a1"),
+        *(("fill", {key: "gold"}, str(key)) for key in (49, -1, True)),
+        *(("fill", {"d4": color}, rf"\[d4\] must be .*got {color!r}") for color in ("no color", 0.5)),
+        *(("fill", {"d4": color}, r"\[d4\]") for color in ("rgb(300, 0, 0)", "rgba(3, 0, 0, 1)", '"/><script>')),
+        ("fill", {"d4": "gold", 24: "red"}, "d4 twice"),
+        ("fill", "gold", "gold"),
+        ("fill", np.zeros(48), r"\(48,\)"),
+        ("fill", np.zeros((50, 1)), r"\(50, 1\)"),
+        ("fill", np.full(49, 0.5), "a1, b1, c1"),
+        *(("fill", np.eye(1, 49, 24).ravel() * value, rf"\[d4\] must be .*got {value}") for value in (1.5, -0.5)),
+        ("fill", np.where(np.arange(49) == 24, np.inf, 0), r"\[d4\] must be .*got inf"),
+        *(("marks", {"d4": text}, rf"\[d4\] must be .*got {text!r}") for text in ("", "sixsix", "ä", 3)),
+        ("marks", ["d4"], "d4"),
     ],
 )
-def test_bad_marks_are_refused_by_name(marks: object, named: str) -> None:
-    with pytest.raises(ValueError, match=rf"marks.*{named}"):
-        draw(VADUS, marks=marks)
+def test_bad_arguments_are_refused_by_name(argument: str, value: object, named: str) -> None:
+    with pytest.raises(ValueError, match=rf"{argument}.*{named}"):
+        draw(VADUS, **{argument: value})
 
 
 @BOTH
@@ -292,20 +256,16 @@ def test_bad_widths_are_refused(width_pixels: object) -> None:
         draw(VADUS).rgb_array(width_pixels)
 
 
-def test_save_writes_svg_and_png_by_suffix(tmp_path: Path) -> None:
+def test_save_writes_svg_and_png_by_suffix_and_no_others(tmp_path: Path) -> None:
     drawing = draw(VADUS)
     drawing.save(tmp_path / "board.svg")
     drawing.save(str(tmp_path / "board.PNG"), width_pixels=100)
     assert (tmp_path / "board.svg").read_text(encoding="utf-8") == drawing.svg
     assert (tmp_path / "board.PNG").read_bytes() == drawing.png(100)
+    for name in ("board.gif", "board", "svg"):
+        with pytest.raises(ValueError, match=rf"\.svg or \.png, got .*{name}"):
+            drawing.save(tmp_path / name)
     assert sorted(os.listdir(tmp_path)) == ["board.PNG", "board.svg"]
-
-
-@pytest.mark.parametrize("name", ["board.gif", "board", "svg"])
-def test_save_refuses_other_suffixes(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=rf"\.svg or \.png, got .*{name}"):
-        draw(VADUS).save(tmp_path / name)
-    assert os.listdir(tmp_path) == []
 
 
 def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,8 +296,9 @@ def test_importing_the_drawing_imports_neither_a_window_nor_a_rasterizer_nor_tor
 
 
 def test_the_pictures_of_the_documentation_are_what_their_script_draws(repository: Path) -> None:
-    games = runpy.run_path(str(repository / "docs" / "make_images.py"))["GAMES"]
-    assert {load_game(game).name for game in games} == set(game_names())
-    for game, moves in games.items():
-        path = repository / "docs" / "images" / f"{load_game(game).name}.svg"
-        assert path.read_text(encoding="utf-8") == draw(played(game, moves)).svg
+    script = runpy.run_path(str(repository / "docs" / "make_images.py"))
+    expected = {load_game(game).name: draw(played(game, moves)) for game, moves in script["GAMES"].items()}
+    assert set(expected) == set(game_names())
+    for name, drawing in {**expected, "trugo-geometry": script["trugo_geometry"]()}.items():
+        path = repository / "docs" / "images" / f"{name}.svg"
+        assert path.read_text(encoding="utf-8") == drawing.svg

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import svg_reading
-from game_play import played
+from game_play import after, played
 from stoneworks.envs.drawing import draw, theme
 from stoneworks.envs.drawing.picture import Drawing
 from stoneworks.envs.rules import State, load_game
@@ -54,47 +54,12 @@ def test_lines_run_out_to_the_edge_of_the_board_which_has_no_line_itself(size: i
         assert pixel(drawing, x, y) == rgb(theme.BOARD)
 
 
-@pytest.mark.parametrize(
-    ("moves", "last", "flipped"),
-    [
-        pytest.param("", "", "", id="start"),
-        pytest.param("b3", "b3", "", id="a stone alone"),
-        pytest.param(f"{LINE} Sc2", "c2", "c3 c4", id="a cut"),
-        pytest.param(CUT, "d3", "c3", id="a stone flipped back by the next turn"),
-        pytest.param(f"{CUT} d5 b2", "b2", "", id="a stone of a line that goes on"),
-        pytest.param(f"{CUT} d5 b2 end", "b2", "", id="a line that was stopped"),
-        pytest.param(EDGE, "d1", "d2", id="a cut to an edge point"),
-        pytest.param(f"{EDGE} end end", "d1", "d2", id="after passes"),
-        pytest.param("b2 end b3 b4 b5", "b3 b4 b5", "", id="a line of three"),
-    ],
-)
-def test_the_last_turn_is_marked_with_what_it_flipped(moves: str, last: str, flipped: str) -> None:
-    state = played(GAME, moves)
-    drawing = draw(state)
-    assert cells(state, drawing, "last-move") == set(last.split())
-    assert cells(state, drawing, "flipped") == set(flipped.split())
-    assert len(group(drawing, "cuts")) == bool(flipped)
-
-
 def test_a_thread_runs_from_the_stone_that_a_cut_starts_from_to_its_point() -> None:
     (thread,) = group(draw(played(GAME, CUT)), "cuts")
     assert thread.attrib["d"] == "M40 -80L120 -80"  # b3 to d3
     assert pixel(draw(played(GAME, CUT)), 1.5, 2) == rgb(theme.LAST_MOVE)
-
-
-def test_without_the_history_nothing_is_marked() -> None:
-    state = played(GAME, CUT)
-    drawing = draw(State.from_record(GAME, state.record))
-    assert [group(drawing, name) for name in ("last-move", "flipped", "cuts")] == [[], [], []]
-
-
-def test_where_the_history_does_not_begin_with_the_game_only_what_is_certain_is_marked() -> None:
-    state = State.from_record(GAME, played(GAME, LINE).record)
-    state.apply_action(state.string_to_action("Sc2"))
-    drawing = draw(state)
-    assert cells(state, drawing, "last-move") == {"c2"}
-    assert cells(state, drawing, "flipped") == {"c3"}
-    (thread,) = group(drawing, "cuts")
+    without_history = after(State.from_record(GAME, played(GAME, LINE).record), "Sc2")
+    (thread,) = group(draw(without_history), "cuts")
     assert thread.attrib["d"] == "M80 -80L80 -40"  # c3 to c2
 
 
@@ -121,12 +86,3 @@ def test_marks_are_on_stones_and_empty_points_and_the_corners_of_the_grid_are_re
     assert sorted(spelt(drawing, "labels")) == sorted([*"123456", *"abcdef"])
     with pytest.raises(ValueError, match=r"marks.*a1 is off the board"):
         draw(state, marks={"a1": "x"})
-
-
-def test_a_picture_of_a_full_board_of_the_official_size_stays_small() -> None:
-    state = load_game("taugo").new_initial_state()
-    generator = np.random.default_rng(0)
-    while not state.is_terminal():
-        legal = state.legal_actions()
-        state.apply_action(int(generator.choice(legal[:-1] or legal)))
-    assert len(draw(state).svg) < 60_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -100,9 +98,3 @@ def test_a_policy_is_a_heat_map_and_does_not_enlarge_the_picture() -> None:
     drawing = draw(state, fill=policy)
     assert set(spelt(drawing, "labels")) == set(spelt(draw(state), "labels"))
     assert len(groups(drawing, "fills")) == 1
-
-
-def test_the_picture_of_the_geometry_is_what_its_script_draws(repository: Path) -> None:
-    script = runpy.run_path(str(repository / "docs" / "make_images.py"))
-    path = repository / "docs" / "images" / "trugo-geometry.svg"
-    assert path.read_text(encoding="utf-8") == script["trugo_geometry"]().svg

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -130,24 +130,21 @@ def test_an_illegal_action_in_one_game_changes_no_game(game: Game, auto_reset: b
         assert snapshot(batch) == before
 
 
+#: Of another shape, of another type, and past what 64 bits hold, which is not wrapped around.
+NO_ACTIONS = (3, [3], [3] * 6, [[3] * 5], [], None, [3.0] * 5, ["c3"] * 5, [None] * 5, [True] * 5, [10**30, 3, 3, 3, 3])
+
+
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        *(
-            (wrong, "actions must be 2 integers")
-            for wrong in (3, [3], [3, 3, 3], [[3, 3]], [3.0, 3.0], ["c3", "c3"], [])
-        ),
-        *((wrong, "actions must be 2 integers") for wrong in ([None, None], [True, True], [10**30, 3], None)),
-        (np.array([2**64 - 1, 3], np.uint64), str(2**64 - 1)),  # past what 64 bits hold, and not wrapped around
+        *((actions, "actions must be 5 integers") for actions in NO_ACTIONS),
+        (np.array([2**64 - 1, 3, 3, 3, 3], np.uint64), str(2**64 - 1)),
     ],
     ids=repr,
 )
-def test_actions_of_another_shape_or_type_are_refused(actions: Any, message: str) -> None:
-    batch = Batch(load_game("vadus(size=3)"), 2)
-    before = snapshot(batch)
+def test_actions_of_another_shape_or_type_are_refused(unchanged: Batch, actions: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        batch.step(actions)
-    assert snapshot(batch) == before
+        unchanged.step(actions)
 
 
 def test_actions_of_every_integer_type_are_taken(game: Game) -> None:
@@ -178,7 +175,9 @@ def test_the_arrays_cannot_be_written_to_and_stay_the_same_arrays(name: str) -> 
 # -- Resetting and loading -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [[1, 3], np.array([1, 3]), np.array([False, True, False, True, False]), (3, 1)])
+@pytest.mark.parametrize(
+    "rows", [[1, 3], np.array([1, 3]), np.array([False, True, False, True, False]), (3, 1), [], np.zeros(5, np.bool_)]
+)
 def test_reset_starts_the_given_games_anew_and_no_others(game: Game, rows: Any) -> None:
     batch = Batch(game, 5, seed=3)
     while not batch.terminated.all():
@@ -187,27 +186,14 @@ def test_reset_starts_the_given_games_anew_and_no_others(game: Game, rows: Any) 
     rewards = batch.rewards.copy()
     batch.reset(rows)
     for row in range(5):
-        if row in (1, 3):
-            assert_row_is(batch, row, game.new_initial_state())
-            assert not batch.terminated[row]
-            assert not batch.rewards[row].any()
-        else:
-            assert_row_is(batch, row, ended[row])
-            assert batch.terminated[row]
-            assert np.array_equal(batch.rewards[row], rewards[row])
+        is_reset = row in (1, 3) and np.any(rows)
+        assert_row_is(batch, row, game.new_initial_state() if is_reset else ended[row])
+        assert batch.terminated[row] == (not is_reset)
+        assert np.array_equal(batch.rewards[row], [0, 0] if is_reset else rewards[row])
     batch.reset()
     for row in range(5):
         assert_row_is(batch, row, game.new_initial_state())
     assert not batch.terminated.any()
-
-
-def test_resetting_no_games_changes_nothing() -> None:
-    batch = Batch(load_game("vadus(size=3)"), 2, seed=0)
-    batch.step(batch.random_actions())
-    before = snapshot(batch)
-    batch.reset([])
-    batch.reset(np.zeros(2, np.bool_))
-    assert snapshot(batch) == before
 
 
 def test_loaded_games_continue_from_their_positions(game: Game) -> None:
@@ -233,32 +219,32 @@ def test_loaded_games_continue_from_their_positions(game: Game) -> None:
         assert_row_is(batch, row, state)
 
 
-@pytest.mark.parametrize("rows", [[5], [-1], [0, 9], [0.5], [[0, 1]], 1, "0", [True, False]], ids=repr)
-def test_rows_that_the_batch_does_not_have_are_refused_and_change_nothing(rows: Any) -> None:
+@pytest.fixture
+def unchanged() -> Iterator[Batch]:
+    """A batch that a test leaves as it is."""
     batch = Batch(load_game("vadus(size=3)"), 5, seed=1)
     batch.step(batch.random_actions())
     before = snapshot(batch)
+    yield batch
+    assert snapshot(batch) == before
+
+
+@pytest.mark.parametrize("rows", [[5], [-1], [0, 9], [0.5], [[0, 1]], 1, "0", [True, False]], ids=repr)
+def test_rows_that_the_batch_does_not_have_are_refused_and_change_nothing(unchanged: Batch, rows: Any) -> None:
     for row in (-1, 5, True):
         with pytest.raises(IndexError, match=f"row must be an integer from 0 to 4, got {row}"):
-            batch.state(row)
-    with pytest.raises(IndexError, match="rows must be indices from 0 to 4"):
-        batch.reset(rows)
-    with pytest.raises(IndexError, match="rows must be indices from 0 to 4"):
-        batch.load(rows, batch.states[:1])
-    assert snapshot(batch) == before
+            unchanged.state(row)
+    for call in (lambda: unchanged.reset(rows), lambda: unchanged.load(rows, unchanged.states[:1])):
+        with pytest.raises(IndexError, match="rows must be indices from 0 to 4"):
+            call()
 
 
-def test_records_of_another_layout_or_number_are_refused_and_change_nothing() -> None:
-    batch = Batch(load_game("vadus(size=3)"), 5, seed=1)
-    batch.step(batch.random_actions())
-    before = snapshot(batch)
-    with pytest.raises(ValueError, match="dtype"):
-        batch.load([0], np.zeros(1, load_game("vadus(size=15)").state_dtype))
-    with pytest.raises(ValueError, match="dtype"):
-        batch.load([0], np.zeros(1))
+def test_records_of_another_layout_or_number_are_refused_and_change_nothing(unchanged: Batch) -> None:
+    for records in (np.zeros(1, load_game("vadus(size=15)").state_dtype), np.zeros(1)):
+        with pytest.raises(ValueError, match="dtype"):
+            unchanged.load([0], records)
     with pytest.raises(ValueError, match="shape"):
-        batch.load([0, 1, 2], batch.states[:2])
-    assert snapshot(batch) == before
+        unchanged.load([0, 1, 2], unchanged.states[:2])
 
 
 @pytest.mark.parametrize("option", ["num_games", "num_threads"])
@@ -357,12 +343,7 @@ def test_a_seed_makes_random_play_reproducible_and_none_makes_it_new(game: Game)
     batch = Batch(game, 20, seed=5)
     playouts = [batch.random_playouts()[1].tolist() for _ in range(2)]
     assert playouts[0] != playouts[1], "two calls draw different numbers"
-
-
-def test_games_of_one_batch_are_played_differently() -> None:
-    batch = Batch(load_game("vadus(size=5)"), 64, seed=1)
-    assert len(set(batch.random_actions().tolist())) > 20
-    assert len(set(batch.random_playouts()[1].tolist())) > 10
+    assert len(set(playouts[0])) > 2 or game.max_game_length() < 12, "games of one batch are played differently"
 
 
 def test_random_playouts_leave_the_batch_as_it_is(game: Game) -> None:

@@ -5,6 +5,7 @@
 - ``actions``: indices of action texts; ``no_actions``: texts of none; ``images``: of actions and planes by symmetry
 - ``equal`` and ``different``: a game and two sequences of actions to positions that are equal, or not
 - ``illegal``: a game, actions, an action that is illegal then, and why; ``prints``: a game, actions, and lines printed then
+- ``trained_on``: a game, the games that a network trained on it ``plays``, of other scales, and ``does_not_play``
 """
 
 from __future__ import annotations

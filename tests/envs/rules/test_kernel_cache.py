@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import resource
-import subprocess
-import sys
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 
+from fresh_runs import run_python
 from stoneworks.envs.rules.kernels import kernel_cache
 from stoneworks.envs.rules.kernels.kernel_cache import KernelCache, cache_folder
 
@@ -27,27 +26,21 @@ print(*(len(load_game(game).new_initial_state().legal_actions()) for game in sys
 """
 
 
-def numbers_of_legal_actions(cache: Path, *games: str) -> list[int]:
+def numbers_of_legal_actions(*games: str) -> list[int]:
     """Return the number of legal actions at the start of each game, counted in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", PRINT_NUMBERS_OF_LEGAL_ACTIONS, *games],
-        env={**os.environ, "STONEWORKS_CACHE_DIR": str(cache)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [int(number) for number in done.stdout.split()]
+    return list(map(int, run_python(PRINT_NUMBERS_OF_LEGAL_ACTIONS, *games).splitlines()[0].split()))
 
 
-def test_records_of_two_sizes_compiled_in_two_processes_are_not_mixed_up_in_a_third(tmp_path: Path) -> None:
-    assert numbers_of_legal_actions(tmp_path, "vadus(size=2)") == [7]
-    assert numbers_of_legal_actions(tmp_path, "vadus(size=11)") == [331]
-    assert numbers_of_legal_actions(tmp_path, "vadus(size=2)", "vadus(size=11)") == [7, 331]
+def test_records_of_two_sizes_compiled_in_two_processes_are_not_mixed_up_in_a_third() -> None:
+    assert numbers_of_legal_actions("vadus(size=2)") == [7]
+    assert numbers_of_legal_actions("vadus(size=11)") == [331]
+    assert numbers_of_legal_actions("vadus(size=2)", "vadus(size=11)") == [7, 331]
 
 
 @pytest.fixture(autouse=True)
-def places_forgotten() -> Iterator[None]:
-    """Look for a writable folder anew before and after each test."""
+def places_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Cache in a folder of the test's own, and look for a writable one anew before and after each test."""
+    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
     kernel_cache._cache_folder.cache_clear()
     yield
     kernel_cache._cache_folder.cache_clear()
@@ -67,10 +60,7 @@ def compiled_double() -> tuple[Any, KernelCache]:
     return dispatcher, dispatcher._cache
 
 
-def test_damaged_files_are_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+def test_damaged_files_are_compiled_again(caplog: pytest.LogCaptureFixture) -> None:
     dispatcher, cache = compiled_double()
     assert cache.file is not None
     content = cache.file.read_bytes()
@@ -97,8 +87,7 @@ def test_damaged_files_are_compiled_again(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
 @pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", None)])
-def test_a_path_that_is_not_a_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
-    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+def test_a_path_that_is_not_a_file_is_not_opened(make: Any) -> None:
     _, cache = compiled_double()
     assert cache.file is not None
     cache.file.unlink()
@@ -107,10 +96,7 @@ def test_a_path_that_is_not_a_file_is_not_opened(tmp_path: Path, monkeypatch: py
     assert again(21) == 42
 
 
-def test_with_a_full_disk_kernels_are_compiled_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+def test_with_a_full_disk_kernels_are_compiled_in_memory(caplog: pytest.LogCaptureFixture) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
     try:
@@ -156,8 +142,7 @@ def raise_runtime_error(cls: type[Path]) -> Path:
     raise RuntimeError("Could not determine home directory.")
 
 
-def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STONEWORKS_CACHE_DIR", str(tmp_path))
+def test_old_kernels_are_removed_and_files_of_others_are_not(tmp_path: Path) -> None:
     compiled_double()
     (kernel,) = (tmp_path / "kernels").glob("*.kernel")
     thesis = tmp_path / "kernels" / "thesis.txt"

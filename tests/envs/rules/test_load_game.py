@@ -35,26 +35,17 @@ def test_games_with_other_options_or_names_differ() -> None:
     assert load_game("vadus(size=5)") != "vadus(size=5)"
 
 
-def test_a_game_string_loads_an_equal_game(game: Game) -> None:
+def test_games_of_the_same_string_are_equal_also_made_apart_or_pickled(game: Game) -> None:
     assert load_game(str(game)) == game
     assert repr(game) == f'load_game("{game}")'
     assert eval(repr(game), {"load_game": load_game}) == game
-
-
-def test_games_made_apart_are_equal(game: Game) -> None:
-    twin = type(game)(**game.options)
-    assert twin is not game
-    assert twin == game
-    assert hash(twin) == hash(game)
-    assert {game: 1}[twin] == 1
-    assert twin.new_initial_state() == game.new_initial_state()
-
-
-def test_a_game_survives_pickling(game: Game) -> None:
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        copy = pickle.loads(pickle.dumps(game, protocol))
-        assert copy == game
-        assert copy.new_initial_state() == game.new_initial_state()
+    pickles = [pickle.dumps(game, protocol) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    made_apart = type(game)(**game.options)
+    assert made_apart is not game
+    for twin in (made_apart, *map(pickle.loads, pickles)):
+        assert twin == game
+        assert hash(twin) == hash(game)
+        assert twin.new_initial_state() == game.new_initial_state()
 
 
 @pytest.mark.parametrize(("game", "option", "value"), [("vadus", "size", (3,)), ("laido", "pie_rule", np.bool_(True))])

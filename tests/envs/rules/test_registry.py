@@ -29,50 +29,35 @@ class FirstBot(Bot):
         return [(action, 1.0)], action
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"name": "Vadus"}, "'Vadus'"),
-        ({"name": "for"}, "'for'"),
-        ({"name": "9x"}, "'9x'"),
-        ({"name": ""}, "''"),
-        ({"name": None}, "None"),
-        ({"rules": "module"}, "rules must be 'module:attribute', got 'module'"),
-        ({"rules": "no module:Class"}, "rules"),
-        ({"rules": 5}, "got 5"),
-        ({"version": -1}, "version must be an integer >= 0, got -1"),
-        ({"version": True}, "version must be an integer >= 0, got True"),
-        ({"version": "1"}, "version must be an integer >= 0, got '1'"),
-        ({"drawing": "a:b:c"}, "drawing"),
-        ({"evaluation": 3}, "evaluation"),
-        ({"samples": ["other(size=3)"]}, "samples must be a tuple"),
-        ({"samples": ("vadus(size=3)",)}, "samples must be game strings of other, got 'vadus.size=3.'"),
-        ({"samples": ("other(",)}, "'other.' is not a valid game string"),
-    ],
-)
-def test_a_bad_entry_of_a_game_is_refused(arguments: dict[str, Any], named: str) -> None:
-    names = stoneworks.game_names()
-    with pytest.raises(RegistrationError, match=named):
-        stoneworks.register_game(**{"name": "other", "rules": VADUS, **arguments})
-    assert stoneworks.game_names() == names
+GAME, BOT = {"name": "other", "rules": VADUS}, {"name": "other", "bot": "a:B"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("entry", "arguments", "named"),
     [
-        ({"name": "First"}, "'First'"),
-        ({"bot": "module"}, "bot must be 'module:attribute', got 'module'"),
-        ({"bot": None}, "got None"),
-        ({"usage": 1}, "usage must be a string, got 1"),
-        ({"needs_evaluation": 1}, "needs_evaluation must be True or False, got 1"),
-        ({"name": "vadus"}, "'vadus'.*shipped checkpoint"),
+        *((GAME, {"name": name}, repr(name)) for name in ("Vadus", "for", "9x", "", None)),
+        (GAME, {"rules": "module"}, "rules must be 'module:attribute', got 'module'"),
+        (GAME, {"rules": "no module:Class"}, "rules"),
+        (GAME, {"rules": 5}, "got 5"),
+        *((GAME, {"version": bad}, f"version must be an integer >= 0, got {bad!r}") for bad in (-1, True, "1")),
+        (GAME, {"drawing": "a:b:c"}, "drawing"),
+        (GAME, {"evaluation": 3}, "evaluation"),
+        (GAME, {"samples": ["other(size=3)"]}, "samples must be a tuple"),
+        (GAME, {"samples": ("vadus(size=3)",)}, "samples must be game strings of other, got 'vadus.size=3.'"),
+        (GAME, {"samples": ("other(",)}, "'other.' is not a valid game string"),
+        (BOT, {"name": "First"}, "'First'"),
+        (BOT, {"bot": "module"}, "bot must be 'module:attribute', got 'module'"),
+        (BOT, {"bot": None}, "got None"),
+        (BOT, {"usage": 1}, "usage must be a string, got 1"),
+        (BOT, {"needs_evaluation": 1}, "needs_evaluation must be True or False, got 1"),
+        (BOT, {"name": "vadus"}, "'vadus'.*shipped checkpoint"),
     ],
 )
-def test_a_bad_entry_of_a_bot_is_refused(arguments: dict[str, Any], named: str) -> None:
-    names = stoneworks.bot_names()
+def test_a_bad_entry_is_refused(entry: dict[str, Any], arguments: dict[str, Any], named: str) -> None:
+    names = stoneworks.game_names(), stoneworks.bot_names()
     with pytest.raises(RegistrationError, match=named):
-        stoneworks.register_bot(**{"name": "other", "bot": "a:B", **arguments})
-    assert stoneworks.bot_names() == names
+        (stoneworks.register_game if entry is GAME else stoneworks.register_bot)(**{**entry, **arguments})
+    assert (stoneworks.game_names(), stoneworks.bot_names()) == names
 
 
 def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> None:

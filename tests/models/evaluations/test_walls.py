@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evaluating import evaluation
+from game_play import with_mover
 from stoneworks.envs.rules import Batch, Game, State, load_game
 from stoneworks.envs.rules.kernels import BoardArray, Float32Table, Int16Table, StateArray
 from stoneworks.models.evaluations import walls
@@ -42,15 +43,10 @@ def group_values(state: State, color: int) -> list[int]:
 
 def with_stones(game: Game, black: str, white: str) -> State:
     """Return a position with stones on cells, with White to move at the start of a turn, as after a turn of Black."""
-    record = game.new_initial_state().record
-    record["current_player"] = 1
+    stones = game.new_initial_state().record["stones"]
     for stone, cells in ((1, black), (2, white)):
-        for name in cells.split():
-            cell = game.grid.cell_index(name)
-            assert record["stones"][cell] == 0
-            record["stones"][cell] = stone
-            record["num_stones"] += 1
-    return State.from_record(game, record, trusted=True)
+        stones[[game.grid.cell_index(name) for name in cells.split()]] = stone
+    return with_mover(game.new_initial_state(), 1, stones=stones, num_stones=len([*black.split(), *white.split()]))
 
 
 @pytest.mark.parametrize("name", ["vadus(size=2)", "vadus(size=4)", "vadus(size=6)", "laido(size=5)"])
@@ -74,22 +70,21 @@ def test_evaluations_of_both_players_are_opposite(name: str) -> None:
             assert evaluation(batch.state(int(row)), 0) == -evaluation(batch.state(int(row)), 1)
 
 
-def test_a_longer_wall_is_better_and_a_stone_beside_it_is_worse() -> None:
-    game = load_game("vadus(size=3)")
-    white = "c1 d1"
-    long_wall = evaluation(with_stones(game, "a3 b3 c3 d3 e3", white), 0)
-    short_wall = evaluation(with_stones(game, "a4 b4 c4 d4", white), 0)
-    with_stone_beside = evaluation(with_stones(game, "a3 b3 c3 d3 e3 c4", white), 0)
-    assert long_wall > short_wall
-    assert long_wall > with_stone_beside
-
-
-def test_a_second_edge_stone_next_to_the_first_invalidates_a_wall() -> None:
-    game = load_game("vadus(size=4)")
-    white = "d1 e1"
-    unfinished = evaluation(with_stones(game, "a4 b4 c4 d4 e4", white), 0)
-    spoiled = evaluation(with_stones(game, "a4 b4 c4 d4 e4 a5", white), 0)
-    assert unfinished > spoiled
+@pytest.mark.parametrize(
+    ("size", "better", "worse"),
+    [
+        # A longer wall, and none with a stone beside it.
+        (3, ("a3 b3 c3 d3 e3", "c1 d1"), ("a4 b4 c4 d4", "c1 d1")),
+        (3, ("a3 b3 c3 d3 e3", "c1 d1"), ("a3 b3 c3 d3 e3 c4", "c1 d1")),
+        # A second edge stone next to the first spoils an unfinished wall.
+        (4, ("a4 b4 c4 d4 e4", "d1 e1"), ("a4 b4 c4 d4 e4 a5", "d1 e1")),
+        # An opponent in the way.
+        (4, ("b4 c4 d4 e4", "d7 g1 d1"), ("b4 c4 d4 e4", "e5 f4 f3")),
+    ],
+)
+def test_a_wall_is_better(size: int, better: tuple[str, str], worse: tuple[str, str]) -> None:
+    game = load_game("vadus", size=size)
+    assert evaluation(with_stones(game, *better), 0) > evaluation(with_stones(game, *worse), 0)
 
 
 def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
@@ -100,17 +95,8 @@ def test_the_fewer_stones_a_wall_lacks_the_better() -> None:
     assert len(set(values[2:])) == len(values[2:])
 
 
-def test_an_opponent_in_the_way_is_worse() -> None:
-    game = load_game("vadus(size=4)")
-    black = "b4 c4 d4 e4"
-    assert evaluation(with_stones(game, black, "e5 f4 f3"), 0) < evaluation(with_stones(game, black, "d7 g1 d1"), 0)
-
-
 def test_a_pass_that_the_opponent_can_answer_with_a_winning_pass_is_nearly_lost() -> None:
-    game = load_game("vadus(size=3)")
-    record = with_stones(game, "a3 b3 c3 d3 e3", "c1 d1").record
-    record["consecutive_passes"] = 1
-    record["current_player"] = 0  # White has passed, and Black is ahead
-    assert evaluation(State.from_record(game, record, trusted=True), 0) == walls.CAN_END_AS_WINNER
-    record["current_player"] = 1  # Black has passed, and White is behind
-    assert 0 < evaluation(State.from_record(game, record, trusted=True), 0) < walls.CAN_END_AS_WINNER
+    state = with_stones(load_game("vadus(size=3)"), "a3 b3 c3 d3 e3", "c1 d1")
+    after_white, after_black = (with_mover(state, player, consecutive_passes=1) for player in (0, 1))
+    assert evaluation(after_white, 0) == walls.CAN_END_AS_WINNER, "Black is ahead"
+    assert 0 < evaluation(after_black, 0) < walls.CAN_END_AS_WINNER, "White is behind"

@@ -12,6 +12,7 @@ pytest.importorskip("mctx")
 import jax
 import mctx
 
+from made_up_network import WithNoise
 from stoneworks.envs.rules import Game, State, load_game
 from stoneworks.models.search.gumbel import Gumbel, visits_to_consider
 from stoneworks.models.search.network_search import NetworkSearch, SearchSettings
@@ -116,16 +117,6 @@ class Table:
         )
 
 
-class NoiseOf(Gumbel):
-    """A Gumbel search with the noise that mctx drew."""
-
-    given: np.ndarray
-
-    def noise(self, shape: tuple[int, int], generator: np.random.Generator) -> np.ndarray:
-        assert self.given.shape == shape
-        return self.given
-
-
 @pytest.fixture(scope="module")
 def table() -> Table:
     return Table(load_game("vadus(size=2)"))
@@ -145,12 +136,10 @@ def table() -> Table:
 def test_the_whole_search_is_that_of_mctx(table: Table, settings: Gumbel, num_simulations: int) -> None:
     """In Vadus a player acts twice in a row, and games end in every way within the reach of the search."""
     going_on = np.flatnonzero(table.masks.any(axis=1))
-    roots = np.concatenate([going_on[:20], np.random.default_rng(1).choice(going_on, 44, replace=False)]).astype(
-        np.int32
-    )
+    others = np.random.default_rng(1).choice(going_on, 44, replace=False)
+    roots = np.concatenate([going_on[:20], others]).astype(np.int32)
     theirs = table.search_with_mctx(roots, settings, num_simulations)
-    ours = NoiseOf(settings.max_considered, settings.visit_offset, settings.value_scale, settings.gumbel_scale)
-    object.__setattr__(ours, "given", np.array(theirs.search_tree.extra_data.root_gumbel, np.float32))
+    ours = WithNoise(settings, np.array(theirs.search_tree.extra_data.root_gumbel, np.float32))
     searching = NetworkSearch(
         table.game, table.evaluate, SearchSettings(ours, solve=False), max_games=64, max_simulations=num_simulations
     )

@@ -158,19 +158,6 @@ def test_an_error_in_a_thread_ends_the_search() -> None:
         search.run(positions(game, 1), 200, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(
-    ("settings", "complaint"),
-    [
-        ({"batch": 0}, "batch must be an integer from 1 to 1024, got 0"),
-        ({"threads": 0}, "threads must be an integer from 1 to 256, got 0"),
-        ({"threads": 2.5}, "threads must be an integer from 1 to 256, got 2.5"),
-    ],
-)
-def test_settings_are_checked(settings: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        SearchSettings(Gumbel(), **settings)
-
-
 # -- Time ----------------------------------------------------------------------------------------------------------------
 
 

@@ -258,12 +258,12 @@ def test_a_signal_that_ends_self_play_first_stops_the_run(
     source._processes[0].join()
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
-    assert source.collect(10**9, stop) == []
+    assert source.collect(10**9, stop)[0] == []
 
 
 def test_a_self_play_process_that_is_killed_is_an_error_though_another_one_plays_on(start_processes: Start) -> None:
     source = start_processes(2)
-    assert sum(len(game.positions) for game in source.collect(10, threading.Event())) >= 10
+    assert sum(len(game.positions) for game in source.collect(10, threading.Event())[0]) >= 10
     os.kill(source._processes[0].pid or 0, signal.SIGKILL)
     source._processes[0].join(600)
     with pytest.raises(SelfPlayError, match="a self-play process ended with exit code -9"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,30 +16,20 @@ from stoneworks.models.bots.search_bot import SearchBot
 from stoneworks.models.checkpoint import load_checkpoint
 from stoneworks.models.evaluator import NetworkEvaluator
 from stoneworks.models.network import Architecture, BoardNetwork, make_network
-from stoneworks.training.runs.config_files import parse_config
 from stoneworks.training.runs.run import train_run
+from tiny_runs import alphazero
 
-CONFIG: dict[str, Any] = {
-    "algorithm": "alphazero",
-    "game": "vadus(size=2)",
-    "positions": 10_000,
-    "positions_per_iteration": 256,
-    "processes": 0,
-    "device": "cpu",
-    "precision": "float32",
-    "network": {"channels": 32, "blocks": 2},
-    "search": {"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
-    "self_play": {"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
-    "learner": {
-        "batch_size": 128,
-        "samples_per_position": 10.0,
-        "min_window": 4_000,
-        "learning_rate": [[0, 3e-3], [1, 1e-4]],
-        "ema_decay": 0.98,
-        "search_value_share": 0.5,
+CONFIG = alphazero(
+    positions=10_000,
+    positions_per_iteration=256,
+    network={"channels": 32, "blocks": 2},
+    search={"simulations": 64, "full_share": 1.0, "guide": "none", "value_scale": 0.5},
+    self_play={"num_games": 64, "random_opening_share": 0.9, "random_opening_actions": 6},
+    learner={
+        **{"batch_size": 128, "samples_per_position": 10.0, "min_window": 4_000, "learning_rate": 3e-3},
+        **{"warm_up_steps": 50, "ema_decay": 0.98, "search_value_share": 0.5},
     },
-    "matches": {"positions": 10**9, "opponents": [], "search_opponents": []},
-}
+)
 
 
 def guaranteed(bot: SearchBot, game: Game, player: int) -> float:
@@ -84,9 +73,9 @@ def test_training_reaches_perfect_play_from_the_start(tmp_path: Path) -> None:
 
     The game is a draw. The search alone does not do it: with a new network a player loses to some reply.
     """
-    game = load_game(CONFIG["game"])
+    game = load_game(CONFIG.game)
     torch.manual_seed(0)
-    new = make_network(Architecture.of_game(game, **CONFIG["network"], kind="win_draw_loss_network"))
+    new = make_network(Architecture.of_game(game, CONFIG.network))
     assert sum(guarantees(new, game, simulations=32)) < 0
-    trained = load_checkpoint(train_run(parse_config(CONFIG, "test"), tmp_path).checkpoint).network
+    trained = load_checkpoint(train_run(CONFIG, tmp_path).checkpoint).network
     assert guarantees(trained, game, simulations=32) == (0, 0)

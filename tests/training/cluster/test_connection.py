@@ -80,15 +80,19 @@ def test_an_address_without_a_cluster_is_named(tmp_path: Path, other_server: str
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
 
-@pytest.mark.parametrize("address", ["nowhere", "ray://host:10001", "host:port"])
-def test_an_invalid_address_is_rejected(address: str) -> None:
-    with pytest.raises(ConfigError, match=f"HOST:PORT.*{address}"):
-        load_config("vadus-5", [f"cluster={address}"])
-
-
-def test_a_cluster_needs_actors() -> None:
-    with pytest.raises(ConfigError, match="processes must be -1 or >= 1"):
-        load_config("vadus-5", ["cluster=auto", "processes=0"])
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        *(
+            ([f"cluster={address}"], f"HOST:PORT.*{address}")
+            for address in ("nowhere", "ray://host:10001", "host:port")
+        ),
+        (["cluster=auto", "processes=0"], "processes must be -1 or >= 1"),
+    ],
+)
+def test_an_invalid_address_and_a_cluster_without_actors_are_rejected(overrides: list[str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        load_config("vadus-5", overrides)
 
 
 def test_a_file_does_not_choose_the_cluster(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_killed_actor_is_replaced_on_its_node(source: Source) -> None:
     actor = started._actors._actors[0].handle
     os.kill(ray.get(actor.__ray_call__.remote(lambda self: os.getpid())), signal.SIGKILL)
     # Many more positions than are queued, so the actor must have played again.
-    assert sum(len(game.positions) for game in started.collect(2000, threading.Event())) >= 2000
+    assert sum(len(game.positions) for game in started.collect(2000, threading.Event())[0]) >= 2000
     assert started._actors.restarts == 1
     assert started.status().actors == 1
     (message,) = messages

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -158,21 +157,17 @@ def test_a_run_on_a_gpu_is_resumed_on_the_processor(tmp_path: Path) -> None:
 # -- Opponents ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def make_pool() -> Callable[..., tuple[OpponentPool, BoardNetwork, VectorEnv]]:
-    def make(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
-        game = load_game("vadus", size=2)
-        network = make_network(Architecture.of_game(game, channels=4, blocks=1))
-        return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
-
-    return make
+def make_pool(**arguments: Any) -> tuple[OpponentPool, BoardNetwork, VectorEnv]:
+    game = load_game("vadus", size=2)
+    network = make_network(Architecture.of_game(game, channels=4, blocks=1))
+    return OpponentPool(game, OpponentsConfig(**arguments), network), network, VectorEnv(60, game)
 
 
 def begin(pool: OpponentPool, env: VectorEnv, update: int) -> None:
     pool.begin_update(update, np.random.SeedSequence(update), env)
 
 
-def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., Any]) -> None:
+def test_past_versions_are_spread_over_the_time_so_far() -> None:
     pool, network, env = make_pool(past=1, past_selves=4, updates_between_past_selves=2)
     kept = {}
     for update in range(40):
@@ -192,7 +187,7 @@ def test_past_versions_are_spread_over_the_time_so_far(make_pool: Callable[..., 
             assert f"past-{int(tensor)}/" in name, "a past self has the weights of its time"
 
 
-def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
+def test_opponents_follow_the_shares(ppo_run: Path) -> None:
     pool, _, env = make_pool(latest=0, past=3, random=1, greedy=0, past_selves_at_once=2, updates_between_past_selves=1)
     for update in range(5):
         begin(pool, env, update)
@@ -202,8 +197,18 @@ def test_opponents_follow_the_shares(make_pool: Callable[..., Any]) -> None:
     assert len({name for name in names if name != "random"}) == 2
     assert 5 < names.count("random") < 28
 
+    folder = str(ppo_run / "checkpoint")
+    bots = {"mcts:2": 2.0, folder: 1.0}
+    pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
+    begin(pool, env, 0)
+    env.reset(seed=1)
+    names = env.opponent_names
+    assert set(names) == {"latest", *bots}
+    assert names.count("mcts:2") > names.count(folder)
+    assert [kind_of_opponent(name) for name in bots] == list(bots)
 
-def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_pool: Callable[..., Any]) -> None:
+
+def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not() -> None:
     pool, network, env = make_pool(latest=1, past=1, random=0, greedy=0)
     begin(pool, env, 0)
     past = {name: tensor.clone() for name, tensor in pool.state().items()}
@@ -226,7 +231,7 @@ def test_the_latest_version_uses_the_current_weights_and_past_ones_do_not(make_p
     assert np.mean(lengths["latest"]) > 2 * np.mean(lengths["past"])
 
 
-def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable[..., Any]) -> None:
+def test_a_past_version_that_is_still_playing_is_not_dropped() -> None:
     kept = {"past_selves": 2, "updates_between_past_selves": 1, "past_selves_at_once": 2}
     pool, _, env = make_pool(**{**NO_OPPONENTS, "past": 1}, **kept)
     for update in range(2):
@@ -245,21 +250,7 @@ def test_a_past_version_that_is_still_playing_is_not_dropped(make_pool: Callable
 # -- Other bots as opponents, other checkpoints as a start --------------------------------------------------------------
 
 
-def test_other_bots_play_by_their_shares(ppo_run: Path, make_pool: Callable[..., Any]) -> None:
-    folder = str(ppo_run / "checkpoint")
-    bots = {"mcts:2": 2.0, folder: 1.0}
-    pool, _, env = make_pool(**{**NO_OPPONENTS, "latest": 1}, bots=bots)
-    begin(pool, env, 0)
-    env.reset(seed=1)
-    names = env.opponent_names
-    assert set(names) == {"latest", *bots}
-    assert names.count("mcts:2") > names.count(folder)
-    assert [kind_of_opponent(name) for name in bots] == list(bots)
-
-
-def test_bots_that_cannot_be_opponents(
-    make_pool: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bots_that_cannot_be_opponents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("latest", "past-3", "random", "greedy"):
         with pytest.raises(ConfigError, match=rf"opponents\.bots: .*'{name}'"):
             ppo(opponents={"bots": {name: 1}})

@@ -55,7 +55,6 @@ class ClusterSelfPlay(GameSource):
         Raises:
             ClusterError: the cluster cannot be used: there is none, or no node has a core.
         """
-        self.clocks = Clocks()
         self._report = report
         self._room = config.positions_per_iteration
         self._changed = threading.Condition()
