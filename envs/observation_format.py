@@ -59,7 +59,7 @@ class ObservationFormat:
         Raises:
             ValueError: anything else is given.
         """
-        if isinstance(given, cls):
+        if isinstance(given, ObservationFormat):
             return given
         try:
             return cls(**given)
