@@ -196,7 +196,7 @@ def scene_of_stones(
     below: Sequence[str] = (),
     above: Sequence[str] = (),
 ) -> Scene:
-    """Return the scene of ``stones`` by cell, with elements ``below`` and ``above`` these."""
+    """Return the scene of ``stones[num_cells]``, with elements ``below`` and ``above`` these."""
     centers = board.centers
     ground_of = {cell: annotations.fills.get(cell, theme.BOARD) for cell in annotations.marks}
     elements = [board.ground, fills(annotations.fills, board.cell_shape, centers), board.lines]

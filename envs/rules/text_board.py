@@ -34,7 +34,7 @@ def labeled_lines(
 
     Args:
         grid: a grid of hexes.
-        cells: the cells to show, in ascending order.
+        cells: ``int64[n]``, the cells to show, in ascending order.
         pitch: columns of text from a cell to the next in its row.
         margin: columns of text before the leftmost cell, besides those of the longest number.
         gap: columns of text from the number of a row to its first cell.
