@@ -191,7 +191,6 @@ def _check_chunk(file: Path, settings: ArenaSettings, chunk: Chunk, records: Seq
         score = record.metadata.get("score")
         if record.players != players or record.game != settings.game or score not in (0, 0.5, 1):
             raise ArenaFolderError(
-                f"{file}, line {index + 1} is a game of {record.game} between {record.players[0]!r} and {record.players[1]!r} "
-                f"with score {score!r}; expected a game of {settings.game} between {players[0]!r} and "
-                f"{players[1]!r} with score 0, 0.5 or 1"
+                f"{file}, line {index + 1} is a game of {record.game} between {record.players} with score {score!r}; "
+                f"expected a game of {settings.game} between {players} with score 0, 0.5 or 1"
             )

@@ -18,7 +18,6 @@ from stoneworks.envs.vector import VectorEnv
 from stoneworks.evaluation import ArenaSettings, RateSettings, play_arena, rate
 from stoneworks.models.bots.alphabeta_bot import AlphaBetaBot
 from stoneworks.models.bots.mcts_bot import MCTSBot
-from stoneworks.models.bots.random_bot import RandomBot
 from stoneworks.models.search.gumbel import Gumbel
 from stoneworks.models.search.network_search import SearchSettings
 from stoneworks.models.search.puct import PUCT
@@ -43,8 +42,6 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: STATE.perft(ANY["name"]), "depth 0 'x'"),
         (lambda: Batch(GAME, 2, seed=-1), "seed 0 -1"),
         (lambda: Batch(GAME, 2, seed=ANY["half"]), "seed 0 1.5"),
-        (lambda: RandomBot(GAME, -1), "seed 0 -1"),
-        (lambda: MCTSBot(GAME, -1, simulations=1), "seed 0 -1"),
         (lambda: MCTSBot(GAME, seconds=ANY["name"]), "seconds 0 'x'"),
         (lambda: AlphaBetaBot(GAME, seconds=NAN), "seconds 0 nan"),
         (lambda: SearchSettings(Gumbel(), discount=ANY["name"]), "discount 0 1 'x'"),
@@ -61,7 +58,6 @@ ARENA = ArenaSettings(game="vadus(size=2)", pairings=(("random", "other"),), num
         (lambda: PUCT(noise_concentration=0), "noise_concentration 0 0"),
         (lambda: Batch(GAME, 2, auto_reset=ANY["name"]), "auto_reset True False 'x'"),
         (lambda: ArenaSettings(game="vadus(size=2)", pairings=ANY["half"]), "pairings tuple 1.5"),
-        (lambda: VectorEnv(0, GAME), "num_envs 1 0"),
         (lambda: SelfPlayVectorEnv(ANY["half"], GAME), "num_envs 1 1.5"),
         (lambda: VectorEnv(2, GAME, opponent=ANY), "shares 0"),
         (lambda: draw(ANY["name"]), "state State 'x'"),

@@ -61,7 +61,7 @@ def record_dtype(fields: Sequence[Field], *, align: bool = False) -> np.dtype[An
 
 
 def board_record(num_cells: int, num_actions: int, constants: Sequence[Constant]) -> npt.NDArray[np.void]:
-    """Return ``[1]``, one record: ``num_cells`` and ``num_actions``, which every game has, and ``constants``."""
+    """Return the record ``[1]`` of ``num_cells`` and ``num_actions``, which every game has, and ``constants``."""
     header = Constant("num_cells", "i4", num_cells), Constant("num_actions", "i4", num_actions)
     fields, values = [], {}
     for name, type_, value, by_cell in (*header, *constants):

@@ -76,6 +76,7 @@ def test_after_an_opponents_error_the_learner_cannot_act_for_it() -> None:
         env.reset(seed=1)
         with pytest.raises(RuntimeError, match="out of order"):
             env.step(action)
+        assert not (isinstance(env, SingleAgentEnv) and env.action_masks().any())
         with pytest.raises(ResetNeeded):
             env.step(action)
         env.reset()

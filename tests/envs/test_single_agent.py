@@ -56,12 +56,14 @@ def test_the_checks_of_other_libraries_pass(name, opponent, library):
     checker = pytest.importorskip(f"{library}.env_checker")
     options = load_game(SMALL_GAMES[name]).options
     env = gymnasium.make(f"stoneworks.envs:stoneworks/{name.capitalize()}-v0", **options, opponent=opponent)
+    if library == "gymnasium.utils":
+        checker.check_env(env.unwrapped)
+        return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         checker.check_env(env.unwrapped)
     messages = [str(warning.message) for warning in caught]
-    if library != "gymnasium.utils":
-        assert [message for message in messages if not any(map(message.__contains__, ADVICE_FOR_IMAGES))] == []
+    assert [message for message in messages if not any(map(message.__contains__, ADVICE_FOR_IMAGES))] == []
 
 
 def test_seats_alternate_and_begin_anew_with_a_seed():

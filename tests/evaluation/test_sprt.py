@@ -1,4 +1,4 @@
-"""The sequential test: published figures, the likelihood by brute force, its error rates, and bad input."""
+"""The sequential test: published figures, its error rates, and bad input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from stoneworks.evaluation import Sprt, SprtDecision, pentanomial
-from stoneworks.evaluation.sprt import PAIR_SCORES
 
 #: Tests of Stockfish's fishtest as the pull requests of the patches publish them, from the time when its bounds were in
 #: logistic Elo: the number of the pull request, elo0, elo1, pentanomial counts, and the log-likelihood ratio.
@@ -36,37 +35,6 @@ def test_bounds_are_the_published_ones() -> None:
     assert Sprt().lower_bound == pytest.approx(-2.94444, abs=1e-5)
     assert Sprt(alpha=0.05, beta=0.1).lower_bound == pytest.approx(math.log(0.1 / 0.95))
     assert Sprt(alpha=0.05, beta=0.1).upper_bound == pytest.approx(math.log(0.9 / 0.05))
-
-
-def test_no_distribution_of_the_same_mean_is_more_likely() -> None:
-    counts = np.array([7, 30, 55, 42, 16])
-
-    def likelihood(shares: np.ndarray) -> float:
-        return float(counts @ np.log(shares))
-
-    def best(mean: float) -> float:
-        # Steepest ascent within the distributions of that mean: an independent, slow way to the same top.
-        normal = np.linalg.qr(np.stack([np.ones(5), PAIR_SCORES], axis=1))[0]
-        projection = np.eye(5) - normal @ normal.T
-        shares = np.full(5, 0.2)
-        shares += np.linalg.pinv(np.stack([np.ones(5), PAIR_SCORES])) @ (
-            np.array([1, mean]) - [1, shares @ PAIR_SCORES]
-        )
-        step = 1e-4
-        for _ in range(5000):
-            direction = projection @ (counts / shares)
-            while (shares + step * direction <= 0).any() or likelihood(shares + step * direction) < likelihood(shares):
-                step /= 2
-                if step < 1e-14:
-                    return likelihood(shares)
-            shares = shares + step * direction
-            step *= 1.5
-        return likelihood(shares)
-
-    means = [1 / (1 + 10 ** (-elo / 400)) for elo in (-10, 60)]
-    assert Sprt(elo0=-10, elo1=60).log_likelihood_ratio(counts) == pytest.approx(
-        best(means[1]) - best(means[0]), abs=1e-4
-    )
 
 
 def test_decisions_follow_the_bounds() -> None:

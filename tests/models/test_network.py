@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import torch
 
 from stoneworks.envs.rules import Batch, load_game
 from stoneworks.models.architecture import (
-    NETWORKS,
     NetworkConfig,
     ResidualConfig,
     network_config,
@@ -213,15 +211,8 @@ class LinearNetwork(BoardNetwork):
         return logits, torch.softmax(outcomes, 1) @ torch.tensor([1.0, 0.0, -1.0])
 
 
-@pytest.fixture
-def linear() -> Iterator[None]:
-    register_network("linear", LinearNetwork, LinearConfig)
-    yield
-    NETWORKS.remove("linear")
-
-
-@pytest.mark.usefixtures("linear")
 def test_a_registered_network_is_saved_and_loaded_by_name(tmp_path: Path) -> None:
+    register_network("linear", LinearNetwork, LinearConfig)
     game = load_game("laido(size=3)")
     network = make_network(Architecture.of_game(game, kind="linear", scale=2.0))
     save_checkpoint(tmp_path / "agent", game=game, network=network, training={})
@@ -236,11 +227,8 @@ def test_an_invalid_network_class_is_rejected() -> None:
     with pytest.raises(RegistrationError, match="already registered"):
         register_network("scalar_value_network", LinearNetwork, LinearConfig)
     register_network("wrong", torch.nn.Linear, LinearConfig)
-    try:
-        with pytest.raises(RegistrationError, match="subclass of BoardNetwork"):
-            make_network(Architecture.of_game(load_game("vadus(size=2)"), kind="wrong"))
-    finally:
-        NETWORKS.remove("wrong")
+    with pytest.raises(RegistrationError, match="subclass of BoardNetwork"):
+        make_network(Architecture.of_game(load_game("vadus(size=2)"), kind="wrong"))
 
 
 @pytest.mark.parametrize(

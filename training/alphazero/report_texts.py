@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from stoneworks.text import percent
-from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section
-
-#: Number of latest iterations over which speeds are medians.
-_LATEST_ITERATIONS = 20
+from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section, latest_medians
 
 
 def _facts(training: Row) -> Mapping[str, str]:
     return {"games": f"{training['games']:,}", "gradient steps": f"{training['gradient_steps']:,}"}
 
 
-def _median(rows: Sequence[Mapping[str, Any]], name: str) -> float:
-    return statistics.median(row[name] for row in rows)
-
-
 def _speed(rows: Sequence[Row]) -> str:
-    latest = rows[-_LATEST_ITERATIONS:]
+    speeds = ("games_per_second", "positions_per_second", "simulations_per_second")
+    number, (games, positions, simulations, share) = latest_medians(rows, *speeds, "search_share_of_self_play")
     return (
-        f"{_median(latest, 'games_per_second'):,.1f} games, {_median(latest, 'positions_per_second'):,.0f} positions and "
-        f"{_median(latest, 'simulations_per_second'):,.0f} simulations per second, medians over the latest {len(latest)} "
-        f"iterations. The search's own share of self-play: {percent(_median(latest, 'search_share_of_self_play'))}."
+        f"{games:,.1f} games, {positions:,.0f} positions and {simulations:,.0f} simulations per second, medians over the "
+        f"latest {number} iterations. The search's own share of self-play: {percent(share)}."
     )
 
 

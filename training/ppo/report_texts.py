@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 
-from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section
-
-#: Number of latest updates over which the speed is the median.
-_LATEST_UPDATES = 20
+from stoneworks.training.runs.algorithms import Plot, ReportTexts, Row, Section, latest_medians
 
 
 def _facts(training: Row) -> Mapping[str, str]:
@@ -16,8 +12,8 @@ def _facts(training: Row) -> Mapping[str, str]:
 
 
 def _speed(rows: Sequence[Row]) -> str:
-    latest = [row["frames_per_second"] for row in rows[-_LATEST_UPDATES:]]
-    return f"{statistics.median(latest):,.0f} frames per second, the median over the latest {len(latest)} updates."
+    number, (speed,) = latest_medians(rows, "frames_per_second")
+    return f"{speed:,.0f} frames per second, the median over the latest {number} updates."
 
 
 _SCORES = {"score by opponent": {"score/*": ""}}

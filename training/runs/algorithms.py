@@ -6,6 +6,7 @@ the group ``stoneworks.algorithms`` that refers to an ``AlgorithmEntry``.
 
 from __future__ import annotations
 
+import statistics
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -291,6 +292,12 @@ class Section:
     heading: str
     plots: Sequence[Plot]
     words: Callable[[Sequence[Row]], str] | None = None
+
+
+def latest_medians(rows: Sequence[Row], *names: str) -> tuple[int, list[float]]:
+    """Return the number of the latest rows, at most 20, and the medians of metrics over them."""
+    latest = rows[-20:]
+    return len(latest), [statistics.median(row[name] for row in latest) for name in names]
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,13 @@ def test_ids_of_different_pictures_differ_and_every_reference_has_its_id() -> No
 # -- The last move -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("marked", read_test_data("drawings.yaml"), ids=lambda marked: marked["name"])
+DRAWINGS = read_test_data("drawings.yaml")
+LABELED = [drawing for drawing in DRAWINGS if "labels" in drawing]
+
+
+@pytest.mark.parametrize(
+    "marked", [drawing for drawing in DRAWINGS if "last-move" in drawing], ids=lambda marked: marked["name"]
+)
 def test_the_last_turn_that_placed_stones_is_marked_with_what_it_flipped(marked: dict[str, Any]) -> None:
     """Without the whole history, as far as that is certain."""
     texts = marked["play"].split()
@@ -196,18 +202,19 @@ def test_bad_arguments_are_refused_by_name(argument: str, value: object, named: 
         draw(VADUS, **{argument: value})
 
 
-@BOTH
-def test_rows_and_columns_are_labeled_once_and_apart(state: State) -> None:
-    labels = spelt(draw(state), "labels")
-    assert sorted(labels) == sorted([*"1234567", *"abcdefg"])
+@pytest.mark.parametrize("labeled", LABELED, ids=lambda labeled: labeled["name"])
+def test_rows_and_columns_in_use_are_labeled_once_and_apart(labeled: dict[str, Any]) -> None:
+    state, marks = played(labeled["game"], labeled["play"]), labeled.get("marks", {})
+    drawing = draw(state, marks=marks)
+    assert sorted(spelt(drawing, "labels")) == sorted(labeled["labels"].split())
     places = [
         tuple(map(float, element.attrib["transform"].split(")")[0].removeprefix("translate(").split()))
-        for element in group(draw(state), "labels")
+        for element in group(drawing, "labels")
         if "transform" in element.attrib
     ]
     distances = [np.hypot(x - u, y - v) for i, (x, y) in enumerate(places) for u, v in places[:i]]
     assert min(distances) > 25
-    assert spelt(draw(state, coordinates=False), "labels") == []
+    assert spelt(draw(state, marks=marks, coordinates=False), "labels") == []
 
 
 def test_labels_are_in_the_picture_where_there_is_no_font() -> None:

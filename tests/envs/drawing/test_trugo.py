@@ -72,18 +72,6 @@ def test_a_tile_that_was_laid_or_removed_last_is_outlined() -> None:
     assert theme.LAST_MOVE in ElementTree.tostring(group, encoding="unicode")
 
 
-def test_only_the_part_of_the_plane_in_use_is_shown_with_its_labels() -> None:
-    assert set(spelt(draw(played()), "labels")) == set(spelt(draw(played("e5/0")), "labels")) == set("def456")
-    assert set(spelt(draw(played("e5/0 f5/0")), "labels")) == set("defg456")
-    assert set(spelt(draw(played("e5/0"), marks={"e8": "x"}), "labels")) == set("def45678")
-    assert set(spelt(draw(played("e5/0"), coordinates=False), "labels")) == set()
-
-
-def test_a_picture_does_not_leave_the_window() -> None:
-    drawing = draw(played("b2/0 c2/0 b3/0 a3/0", radius=1, tiles=6))
-    assert set(spelt(drawing, "labels")) == set("abc123")
-
-
 def test_filled_hexes_have_their_color_and_a_tile_keeps_the_rest_of_its_pattern() -> None:
     drawing = draw(played("e5/0"), fill={"e5": "gold", "f5": "gold"}, marks={"f5": "12"})
     assert pixel(drawing, 0, 0) == rgb("#ffd700")

@@ -4,7 +4,7 @@
 - ``refused``: an option, a value that it may not have, and what its error says is allowed
 - ``actions``: indices of action texts; ``no_actions``: texts of none; ``images``: of actions and planes by symmetry
 - ``equal`` and ``different``: a game and two sequences of actions to positions that are equal, or not
-- ``illegal``: a game, actions, an action that is illegal then, and why; ``prints``: a game, actions, and lines printed then
+- ``illegal``: a game, actions, an action that is illegal then, and why; ``prints``: a game, actions, and whole lines printed then
 - ``trained_on``: a game, the games that a network trained on it ``plays``, of other scales, and ``does_not_play``
 """
 
@@ -109,4 +109,4 @@ def test_the_reason_is_in_the_error_and_names_the_ruling(name: str, fact: list[s
 @facts_by_name("prints")
 def test_a_state_shows_the_board_what_the_turn_needs_and_what_is_left(name: str, fact: list[str]) -> None:
     game, actions, lines = fact
-    assert lines.rstrip("\n") in str(played(game, actions))
+    assert "\n" + lines.rstrip("\n") + "\n" in f"\n{played(game, actions)}\n"

@@ -142,6 +142,8 @@ def test_boards_of_one_capacity_share_their_machine_code() -> None:
     assert [capacity(num_cells) for num_cells in (1, 289, 384, 385, 768, 769)] == [384, 384, 384, 768, 768, 1536]
     small, large, larger = (load_game("vadus", size=size) for size in (2, 9, 11))
     assert small.state_dtype == large.state_dtype != larger.state_dtype
+    dtypes = [load_game("taugo", size=size).state_dtype for size in (3, 16, 24)]
+    assert dtypes[0] == dtypes[1] != dtypes[2]
     assert small._try_action is large._try_action
     assert small._try_action is not larger._try_action
     assert small._try_action is not load_game("laido(size=2)")._try_action

@@ -348,6 +348,14 @@ def test_a_state_without_its_history_is_an_error(make_bot: MakeBot) -> None:
         make_bot().step_batch(batch, np.array([1]))
 
 
+def test_games_that_are_over_and_other_games_are_refused(make_bot: MakeBot) -> None:
+    bot = make_bot()
+    with pytest.raises(ValueError, match="the game is over"):
+        bot.step(played(GAME, "b2 pass pass"))
+    with pytest.raises(ValueError, match="the position is one of vadus"):
+        bot.step(played("vadus(size=3)"))
+
+
 def test_a_forfeit_survives_pickling() -> None:
     forfeit = through_pickle(BotForfeit("exec:x", "late", "no answer"))
     assert (forfeit.name, forfeit.reason, forfeit.details) == ("exec:x", "late", "no answer")
