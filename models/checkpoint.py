@@ -9,6 +9,7 @@ atomically: to a temporary folder, which is then renamed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -191,15 +192,11 @@ def _hash(content: bytes) -> str:
 
 def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the installed libraries that training may depend on."""
-    versions = {name: version for name in _LIBRARIES if (version := _version(name))}
-    return {"python": platform.python_version()} | versions
-
-
-def _version(library: str) -> str | None:
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return None
+    versions = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def _file_mode_mask() -> int:

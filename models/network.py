@@ -10,23 +10,13 @@ from collections.abc import Mapping
 from typing import cast
 
 from stoneworks.extras import require_extra
-from stoneworks.models.architecture import Architecture, NetworkConfig, ResidualConfig, network_entry
+from stoneworks.models.architecture import Architecture as Architecture, ResidualConfig, network_entry
 from stoneworks.registry import RegistrationError
 
 with require_extra("train", "networks"):
     import torch
     from torch import Tensor, nn
     from torch.nn import functional
-
-__all__ = [
-    "Architecture",
-    "BoardNetwork",
-    "NetworkConfig",
-    "ResidualNetwork",
-    "ScalarValueNetwork",
-    "WinDrawLossNetwork",
-    "make_network",
-]
 
 #: Name prefix of the weights of auxiliary heads, which are used in training only.
 AUXILIARY_PREFIX = "auxiliary."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +104,8 @@ class Solver:
         self._keys = proof_search.hash_keys(game)
         self._history = np.full((2, game.num_actions), 0.5, np.float32)
         self._progress = np.zeros(NUM_PROGRESS, np.int64)
-        rate = (
-            evaluation_kernels(game)["rate_actions"]
-            if order_by_evaluation and has_evaluation(game)
-            else proof_search.rate_equally
-        )
+        by_evaluation = order_by_evaluation and has_evaluation(game)
+        rate = evaluation_kernels(game)["rate_actions"] if by_evaluation else proof_search.rate_equally
         self._search = game.compiled(proof_search.search_proof, {"rate_actions": rate})
 
     def solve(
@@ -151,7 +148,7 @@ class Solver:
         """Return the result of a position for player 0; also of terminal positions."""
         if state.is_terminal():
             return state.returns()[0]
-        result = self._result(state, _Budget(state, None, None, None))
+        result = self._result(state, _Budget(state))
         return float(result if state.current_player() == 0 else -result)
 
     def _result(self, state: State, budget: _Budget) -> int:
@@ -181,16 +178,8 @@ class Solver:
         while work[PLY] >= 0:
             begin, visited = time.perf_counter(), int(work[POSITIONS])
             work[LIMIT] = visited + budget.check(chunk)
-            self._search(
-                self.game.board,
-                self._path,
-                self._frames,
-                self._candidates,
-                self._table,
-                self._keys,
-                self._history,
-                work,
-            )
+            stack = self._path, self._frames, self._candidates
+            self._search(self.game.board, *stack, self._table, self._keys, self._history, work)
             budget.visited += int(work[POSITIONS]) - visited
             elapsed = time.perf_counter() - begin
             chunk = min(2 * chunk, max(_FIRST_CHUNK, int(chunk * SECONDS_PER_CALL / max(elapsed, 1e-9))))
@@ -240,24 +229,21 @@ class Solver:
             temporary.unlink(missing_ok=True)
 
 
+@dataclass
 class _Budget:
-    """What is left of the limits of one call of ``solve``."""
+    """What is left of the limits of one call of ``solve``, and what it has found so far."""
 
-    def __init__(
-        self,
-        state: State,
-        max_positions: int | None,
-        seconds: float | None,
-        progress: Callable[[int, str], None] | None,
-    ) -> None:
-        self._state, self._max_positions, self._max_seconds, self._progress = state, max_positions, seconds, progress
-        self._begin = time.perf_counter()
-        self.visited = 0
-        self.known = "nothing"
+    state: State
+    max_positions: int | None = None
+    max_seconds: float | None = None
+    progress: Callable[[int, str], None] | None = None
+    begin: float = field(default_factory=time.perf_counter)
+    visited: int = 0
+    known: str = "nothing"
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self._begin
+        return time.perf_counter() - self.begin
 
     def check(self, chunk: int) -> int:
         """Report the progress, and return how many positions to visit next.
@@ -265,12 +251,12 @@ class _Budget:
         Raises:
             UnsolvedError: none are left.
         """
-        if self._progress is not None:
-            self._progress(self.visited, self.known)
-        left = chunk if self._max_positions is None else min(chunk, self._max_positions - self.visited)
-        if left <= 0 or (self._max_seconds is not None and self.seconds >= self._max_seconds):
+        if self.progress is not None:
+            self.progress(self.visited, self.known)
+        left = chunk if self.max_positions is None else min(chunk, self.max_positions - self.visited)
+        if left <= 0 or (self.max_seconds is not None and self.seconds >= self.max_seconds):
             raise UnsolvedError(
-                f"the position of {self._state.game} is not solved after {self.visited} positions and {self.seconds:.1f} s; known: "
+                f"the position of {self.state.game} is not solved after {self.visited} positions and {self.seconds:.1f} s; known: "
                 f"{self.known}"
             )
         return left

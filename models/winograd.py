@@ -10,9 +10,9 @@ other positions of its batch: each position has the same output in any batch.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from stoneworks.envs.rules.kernels import (
-    Float32s,
-    Float32Table,
-    Float32Tables,
-    Int64s,
-    compiled_function,
-    kernel,
-)
+from stoneworks.envs.rules.kernels import Float32s, Float32Table, Float32Tables, Int64s, compiled_function, kernel
 from stoneworks.models.architecture import Architecture, ResidualConfig
 
 #: Number of floats of a vector: channels are padded to a multiple of it.
@@ -48,13 +41,31 @@ _Vectors: TypeAlias = list[Any]
 # -- Vector operations, which numba has none for -----------------------------------------------------------------------
 
 
-def _data(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
-    """Return a pointer to an element of an array."""
-    pointer = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(pointer, [offset], inbounds=True)
+@intrinsic
+def _pointer(typing: Any, array: Any, index: Any) -> Any:
+    """Return a pointer to an entry of an array, which must be an argument of the caller: pointers do not keep arrays alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.gep(data, [arguments[1]], inbounds=True)
+
+    return types.CPointer(types.float32)(array, types.int64), generate
 
 
-def _load(builder: Any, pointer: Any, lanes: int) -> Any:
+_at: Any = _pointer  # mypy counts numba's argument
+
+
+def _every(builder: Any, pointer: Any, step: Any, number: int) -> list[Any]:
+    """Return pointers to ``number`` elements, ``step`` from each other."""
+    return [builder.gep(pointer, [builder.mul(step, ir.Constant(_INT, at))], inbounds=True) for at in range(number)]
+
+
+def _grid(builder: Any, pointer: Any, size: int, row_step: Any, column_step: Any) -> list[list[Any]]:
+    """Return pointers to the elements of a square grid."""
+    return [_every(builder, row, column_step, size) for row in _every(builder, pointer, row_step, size)]
+
+
+def _load(builder: Any, pointer: Any, lanes: int = LANES) -> Any:
     kind = ir.VectorType(_FLOAT, lanes)
     return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
 
@@ -63,7 +74,7 @@ def _store(builder: Any, vector: Any, pointer: Any) -> None:
     builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer()), align=4)
 
 
-def _repeated(builder: Any, value: Any, lanes: int) -> Any:
+def _repeated(builder: Any, value: Any, lanes: int = LANES) -> Any:
     kind = ir.VectorType(_FLOAT, lanes)
     vector = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(
@@ -85,33 +96,25 @@ def _scaled(builder: Any, factor: float, vector: Any, addend: Any) -> Any:
 
 def _product(lanes: int) -> Any:
     @intrinsic
-    def product(
-        typing: Any, a: Any, a_first: Any, b: Any, b_first: Any, c: Any, c_first: Any, depth: Any, columns: Any
-    ) -> Any:
+    def product(typing: Any, a: Any, b: Any, c: Any, depth: Any, columns: Any) -> Any:
         """Write ``_ROWS`` rows and ``lanes`` columns of a matrix product: c = a b, with ``depth`` columns of a."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            a_type, _, b_type, _, c_type, *_ = signature.args
-            a, a_first, b, b_first, c, c_first, depth, columns = arguments
-            kind = ir.VectorType(_FLOAT, lanes)
-            sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(_ROWS)]
-            rows = [
-                _data(context, builder, a_type, a, builder.add(a_first, builder.mul(depth, ir.Constant(_INT, row))))
-                for row in range(_ROWS)
-            ]
-            b = _data(context, builder, b_type, b, b_first)
+            a, b, c, depth, columns = arguments
+            zero = ir.Constant(ir.VectorType(_FLOAT, lanes), None)
+            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(_ROWS)]
+            rows = _every(builder, a, depth, _ROWS)
             with cgutils.for_range(builder, depth) as loop:
                 weights = _load(builder, builder.gep(b, [builder.mul(loop.index, columns)], inbounds=True), lanes)
                 for row, total in zip(rows, sums, strict=True):
                     factor = builder.load(builder.gep(row, [loop.index], inbounds=True))
                     factors = _repeated(builder, factor, lanes)
                     builder.store(_multiply_add(builder, factors, weights, builder.load(total)), total)
-            for row, total in enumerate(sums):
-                place = builder.add(c_first, builder.mul(columns, ir.Constant(_INT, row)))
-                _store(builder, builder.load(total), _data(context, builder, c_type, c, place))
+            for place, total in zip(_every(builder, c, columns, _ROWS), sums, strict=True):
+                _store(builder, builder.load(total), place)
             return context.get_dummy_value()
 
-        return types.void(a, types.int64, b, types.int64, c, types.int64, types.int64, types.int64), generate
+        return types.void(a, b, c, types.int64, types.int64), generate
 
     return product
 
@@ -145,98 +148,60 @@ def _transform_output(builder: Any, m: _Vectors) -> _Vectors:
     ]
 
 
-def _grid(builder: Any, pointer: Any, rows: int, columns: int, row_step: Any, column_step: Any) -> list[_Vectors]:
-    """Return pointers to the elements of a grid."""
-    return [
-        [
-            builder.gep(
-                pointer,
-                [
-                    builder.add(
-                        builder.mul(row_step, ir.Constant(_INT, row)),
-                        builder.mul(column_step, ir.Constant(_INT, column)),
-                    )
-                ],
-                inbounds=True,
-            )
-            for column in range(columns)
-        ]
-        for row in range(rows)
-    ]
-
-
-def _transposed(grid: list[_Vectors]) -> list[_Vectors]:
-    return [list(column) for column in zip(*grid, strict=True)]
+def _transformed(
+    builder: Any, transform: Callable[[Any, _Vectors], _Vectors], cells: list[_Vectors]
+) -> Iterator[_Vectors]:
+    """Return the rows of the vectors at a grid of pointers, transformed in both directions."""
+    columns = [transform(builder, [_load(builder, cell) for cell in column]) for column in zip(*cells, strict=True)]
+    return (
+        transform(builder, list(row)) for row in zip(*columns, strict=True)
+    )  # registers have room for one at a time
 
 
 @intrinsic
-def _input_tile(
-    typing: Any, x: Any, x_first: Any, row_step: Any, cell_step: Any, v: Any, v_first: Any, v_step: Any
-) -> Any:
+def _input_tile(typing: Any, x: Any, row_step: Any, cell_step: Any, v: Any, v_step: Any) -> Any:
     """Transform ``LANES`` channels of an input tile: ``v[product] = (B^T x B)[product]``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, x_first, row_step, cell_step, v, v_first, v_step = arguments
-        source = _data(context, builder, signature.args[0], x, x_first)
-        target = _data(context, builder, signature.args[4], v, v_first)
-        cells = _grid(builder, source, _WINDOW, _WINDOW, row_step, cell_step)
-        columns = [
-            _transform_input(builder, [_load(builder, cell, LANES) for cell in column]) for column in _transposed(cells)
-        ]
-        places = _grid(builder, target, _WINDOW, _WINDOW, builder.mul(v_step, ir.Constant(_INT, _WINDOW)), v_step)
-        for row, of_row in zip(_transposed(columns), places, strict=True):
-            for vector, place in zip(_transform_input(builder, row), of_row, strict=True):
-                _store(builder, vector, place)
+        x, row_step, cell_step, v, v_step = arguments
+        cells = _grid(builder, x, _WINDOW, row_step, cell_step)
+        places = _every(builder, v, v_step, _PRODUCTS)
+        for row in _transformed(builder, _transform_input, cells):
+            for vector in row:
+                _store(builder, vector, places.pop(0))
         return context.get_dummy_value()
 
-    integer = types.int64
-    return types.void(x, integer, integer, integer, v, integer, integer), generate
+    return types.void(x, types.int64, types.int64, v, types.int64), generate
 
 
 def _output_tile(adds: bool) -> Any:
     @intrinsic
-    def output_tile(
-        typing: Any, m: Any, m_first: Any, m_step: Any, bias: Any, bias_first: Any, mask: Any, mask_first: Any,
-        mask_width: Any, y: Any, y_first: Any, row_step: Any, cell_step: Any, pooled: Any, pooled_first: Any,
-    ) -> Any:  # fmt: skip
+    def output_tile(typing: Any, m: Any, bias: Any, mask: Any, y: Any, pooled: Any, steps: Any) -> Any:
         """Transform ``LANES`` channels of an output tile, finish the layer, and pool the output.
 
-        ``y = relu(A^T m A + bias [+ y]) * mask``; its sum is added to the first vector of ``pooled``, and the second one, which
-        is ``cell_step`` further, is replaced by the maximum of it and the output.
+        ``y = relu(A^T m A + bias [+ y]) * mask``; its sum is added to the first vector of ``pooled``, and the second one is
+        replaced by the maximum of it and the output. ``steps`` are those from product to product, from row to row of the mask,
+        from row to row of the output, and from cell to cell, which is also that from the first to the second vector.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (m, m_first, m_step, bias, bias_first, mask, mask_first, mask_width) = arguments[:8]
-            (y, y_first, row_step, cell_step, pooled, pooled_first) = arguments[8:]
-            kinds = signature.args
-            source = _data(context, builder, kinds[0], m, m_first)
-            products = _grid(builder, source, _WINDOW, _WINDOW, builder.mul(m_step, ir.Constant(_INT, _WINDOW)), m_step)
-            columns = [
-                _transform_output(builder, [_load(builder, product, LANES) for product in column])
-                for column in _transposed(products)
-            ]
-            bias = _load(builder, _data(context, builder, kinds[3], bias, bias_first), LANES)
-            masks = _grid(
-                builder,
-                _data(context, builder, kinds[5], mask, mask_first),
-                _TILE,
-                _TILE,
-                mask_width,
-                ir.Constant(_INT, 1),
-            )
-            cells = _grid(builder, _data(context, builder, kinds[8], y, y_first), _TILE, _TILE, row_step, cell_step)
-            sums = _data(context, builder, kinds[12], pooled, pooled_first)
+            m, bias, mask, y, sums, steps = arguments
+            m_step, mask_step, row_step, cell_step = cgutils.unpack_tuple(builder, steps)
+            products = _grid(builder, m, _WINDOW, builder.mul(m_step, ir.Constant(_INT, _WINDOW)), m_step)
+            masks = _grid(builder, mask, _TILE, mask_step, ir.Constant(_INT, 1))
+            cells = _grid(builder, y, _TILE, row_step, cell_step)
             greatest = builder.gep(sums, [cell_step], inbounds=True)
-            total, maximum = _load(builder, sums, LANES), _load(builder, greatest, LANES)
+            bias, total, maximum = _load(builder, bias), _load(builder, sums), _load(builder, greatest)
             zero = ir.Constant(total.type, None)
-            for row, of_row, masks_of_row in zip(_transposed(columns), cells, masks, strict=True):
-                for vector, cell, on_board in zip(_transform_output(builder, row), of_row, masks_of_row, strict=True):
+            rows = _transformed(builder, _transform_output, products)
+            for row, of_row, masks_of_row in zip(rows, cells, masks, strict=True):
+                for vector, cell, on_board in zip(row, of_row, masks_of_row, strict=True):
                     value = builder.fadd(vector, bias)
                     if adds:
-                        value = builder.fadd(value, _load(builder, cell, LANES))
+                        value = builder.fadd(value, _load(builder, cell))
                     positive = builder.fcmp_unordered(">", value, zero)  # NaN stays NaN
                     value = builder.select(positive, value, zero)
-                    value = builder.fmul(value, _repeated(builder, builder.load(on_board), LANES))
+                    value = builder.fmul(value, _repeated(builder, builder.load(on_board)))
                     _store(builder, value, cell)
                     total = builder.fadd(total, value)
                     maximum = builder.select(builder.fcmp_ordered(">", value, maximum), value, maximum)
@@ -244,8 +209,7 @@ def _output_tile(adds: bool) -> Any:
             _store(builder, maximum, greatest)
             return context.get_dummy_value()
 
-        i = types.int64
-        return types.void(m, i, i, bias, i, mask, i, i, y, i, i, i, pooled, i), generate
+        return types.void(m, bias, mask, y, pooled, types.UniTuple(types.int64, 4)), generate
 
     return output_tile
 
@@ -256,99 +220,112 @@ _output_tile_alone, _output_tile_added = _output_tile(False), _output_tile(True)
 # -- The network -------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def multiply(
-    a: Float32s, a_first: int, b: Float32s, b_first: int, c: Float32s, c_first: int, rows: int, depth: int, columns: int
-) -> None:
-    """Write the matrix product c = a b, with ``columns`` a multiple of ``LANES``. Matrices begin at an index of an array.
+class Chunk(NamedTuple):
+    """A chunk of positions, with what its convolutions share.
 
-    They are ``a[rows, depth]``, ``b[depth, columns]`` and ``c[rows, columns]``; ``a`` and ``c`` must have room for a multiple
-    of ``_ROWS`` rows.
+    Attributes:
+        grid: number of rows and columns of tiles.
+        tiles: number of the position and of the tile, for each tile with a cell on the board.
+        mask: ``[positions, rows, columns]``, 1 on the board.
+        inputs: work buffer ``[36, tiles, channels]``, with room for a multiple of ``_ROWS`` tiles.
+        outputs: likewise.
+        pooled: ``[positions, 2, channels]``, output: the sum and the maximum of each channel over each position.
+    """
+
+    grid: Int64s
+    tiles: Int64s
+    mask: Float32s
+    inputs: Float32s
+    outputs: Float32s
+    pooled: Float32s
+
+
+@kernel
+def multiply(a: Float32s, b: Float32s, c: Float32s, rows: int, depth: int, columns: int) -> None:
+    """Write the matrix product c = a b, with ``columns`` a multiple of ``LANES``.
+
+    The matrices are ``a[rows, depth]``, ``b[depth, columns]`` and ``c[rows, columns]``; ``a`` and ``c`` must have room for a
+    multiple of ``_ROWS`` rows.
     """
     for column in range(0, columns - LANES, 2 * LANES):
         for row in range(0, rows, _ROWS):
-            at = c_first + row * columns + column
-            _product_of_two(a, a_first + row * depth, b, b_first + column, c, at, depth, columns)
+            place = _at(c, row * columns + column)
+            _product_of_two(_at(a, row * depth), _at(b, column), place, depth, columns)
     if columns % (2 * LANES):
         column = columns - LANES
         for row in range(0, rows, _ROWS):
-            at = c_first + row * columns + column
-            _product_of_one(a, a_first + row * depth, b, b_first + column, c, at, depth, columns)
+            place = _at(c, row * columns + column)
+            _product_of_one(_at(a, row * depth), _at(b, column), place, depth, columns)
+
+
+@kernel
+def linear(x: Float32s, y: Float32s, weights: Float32s, rows: int, depth: int, columns: int, positive: bool) -> int:
+    """Write y = x w + b, with ReLU if ``positive``, and return the number of weights: ``w[depth, columns]``, then ``b[columns]``.
+
+    See :func:`multiply`; with ``depth`` 0, each row is the bias.
+    """
+    multiply(x, weights, y, rows, depth, columns)
+    bias = weights[depth * columns :]
+    for row in range(rows):
+        for column in range(columns):
+            value = y[row * columns + column] + bias[column]
+            y[row * columns + column] = np.float32(0) if positive and value < 0 else value
+    return (depth + 1) * columns
 
 
 @kernel
 def convolve(
-    x: Float32s,
-    y: Float32s,
-    depth: int,
-    channels: int,
-    weights: Float32s,
-    first: int,
-    bias: Float32s,
-    adds: bool,
-    tiles: Int64s,
-    num_tiles: int,
-    grid: Int64s,
-    mask: Float32s,
-    products: tuple[Float32s, Float32s],
-    pooled: Float32s,
-) -> None:
-    """Convolve the tiles of a chunk of positions: ``y = relu(convolution(x) + bias [+ y]) * mask``.
+    chunk: Chunk, x: Float32s, y: Float32s, depth: int, channels: int, weights: Float32s, bias: Float32s, adds: bool
+) -> int:
+    """Convolve the tiles of a chunk: ``y = relu(convolution(x) + bias [+ y]) * mask``; return the number of weights.
 
     Args:
-        x: ``[positions, rows, columns, depth]``, with a border of 0.
-        y: ``[positions, rows, columns, channels]``, likewise.
+        chunk: the chunk.
+        x: ``[positions, rows + 2, columns + 2, depth]``, with a border of 0.
+        y: ``[positions, rows + 2, columns + 2, channels]``, likewise.
         depth: number of input channels.
         channels: number of output channels.
-        weights: the transformed weights ``[36, depth, channels]`` begin at ``first``.
-        first: index in ``weights``.
+        weights: the transformed weights ``[36, depth, channels]``.
         bias: ``[positions, channels]``.
         adds: whether ``y`` is added.
-        tiles: number of the position and of the tile, for each tile with a cell on the board.
-        num_tiles: number of tiles.
-        grid: number of rows and columns of tiles.
-        mask: ``[positions, rows - 2, columns - 2]``, 1 on the board.
-        products: two work buffers ``[36, num_tiles, channels]``, with room for a multiple of ``_ROWS`` tiles.
-        pooled: ``[positions, 2, channels]``, output: the sum and the maximum of ``y`` over each position.
     """
-    inputs, outputs = products
+    grid, tiles, mask, inputs, outputs, pooled = chunk
+    num_tiles = tiles.shape[0] // 2
     width = _TILE * grid[1]
     row_step, num_cells = width + 2, (_TILE * grid[0] + 2) * (width + 2)
     room = (num_tiles + _ROWS - 1) // _ROWS * _ROWS
+    steps = room * channels, width, row_step * channels, channels
     pooled[:] = 0
     for tile in range(num_tiles):
         position, place = tiles[2 * tile], tiles[2 * tile + 1]
         corner = position * num_cells + place // grid[1] * _TILE * row_step + place % grid[1] * _TILE
         for channel in range(0, depth, LANES):
-            at = tile * depth + channel
-            _input_tile(x, corner * depth + channel, row_step * depth, depth, inputs, at, room * depth)  # type: ignore[call-arg]
+            source, target = _at(x, corner * depth + channel), _at(inputs, tile * depth + channel)
+            _input_tile(source, row_step * depth, depth, target, room * depth)  # type: ignore[call-arg]
     for number in range(_PRODUCTS):
-        a, b, c = number * room * depth, first + number * depth * channels, number * room * channels
-        multiply(inputs, a, weights, b, outputs, c, num_tiles, depth, channels)
+        a, b, c = number * room * depth, number * depth * channels, number * room * channels
+        multiply(inputs[a:], weights[b:], outputs[c:], num_tiles, depth, channels)
     for tile in range(num_tiles):
         position, place = tiles[2 * tile], tiles[2 * tile + 1]
         row, column = place // grid[1] * _TILE, place % grid[1] * _TILE
         corner = position * num_cells + (row + 1) * row_step + column + 1
-        masked = position * width * _TILE * grid[0] + row * width + column
+        masked = _at(mask, position * width * _TILE * grid[0] + row * width + column)
         for channel in range(0, channels, LANES):
-            m, b = tile * channels + channel, position * channels + channel
-            at, p = corner * channels + channel, 2 * position * channels + channel
+            source, target = _at(outputs, tile * channels + channel), _at(y, corner * channels + channel)
+            of_bias = _at(bias, position * channels + channel)
+            of_pooled = _at(pooled, 2 * position * channels + channel)
             if adds:
-                _output_tile_added(outputs, m, room * channels, bias, b, mask, masked, width, y, at, row_step * channels,
-                                   channels, pooled, p)  # fmt: skip
+                _output_tile_added(source, of_bias, masked, target, of_pooled, steps)
             else:
-                _output_tile_alone(outputs, m, room * channels, bias, b, mask, masked, width, y, at, row_step * channels,
-                                   channels, pooled, p)  # fmt: skip
+                _output_tile_alone(source, of_bias, masked, target, of_pooled, steps)
+    return _PRODUCTS * depth * channels
 
 
 @kernel
 def read_planes(
     planes: Float32Tables,
-    start: int,
-    number: int,
     shape: Int64s,
     grid: Int64s,
-    depth: int,
     x: Float32s,
     mask: Float32s,
     tiles: Int64s,
@@ -356,18 +333,18 @@ def read_planes(
 ) -> int:
     """Copy the planes of a chunk of positions to ``x``, channels last; write masks and tiles; return the number of tiles.
 
-    ``planes`` and ``shape`` are those of :func:`evaluate_network`, ``x``, ``mask`` and ``tiles`` those of :func:`convolve`;
+    ``planes`` and ``shape`` are those of :func:`evaluate_network`, the others those of :func:`convolve` and :class:`Chunk`;
     ``inverse_num_cells[positions]`` is an output.
     """
-    height, width, board_plane = shape[0], shape[1], shape[2]
+    height, width, board_plane, depth = shape[0], shape[1], shape[2], shape[7]
     mask_width = _TILE * grid[1]
     row_step = mask_width + 2
     num_tiles = 0
     taken = np.empty(grid[0] * grid[1], np.bool_)
     x[:] = 0
     mask[:] = 0
-    for position in range(number):
-        of_position = planes[start + position]
+    for position in range(planes.shape[0]):
+        of_position = planes[position]
         first = position * (_TILE * grid[0] + 2) * row_step
         first_mask = position * _TILE * grid[0] * mask_width
         for plane in range(of_position.shape[0]):
@@ -393,19 +370,6 @@ def read_planes(
 
 
 @kernel
-def add_bias(rows: Float32s, number: int, columns: int, weights: Float32s, first: int, positive: bool) -> int:
-    """Add a bias to each of ``rows[number, columns]``, apply ReLU if ``positive``; return where the bias ends.
-
-    It is ``[columns]`` and begins at the index ``first`` of ``weights``.
-    """
-    for row in range(number):
-        for column in range(columns):
-            value = rows[row * columns + column] + weights[first + column]
-            rows[row * columns + column] = np.float32(0) if positive and value < 0 else value
-    return first + columns
-
-
-@kernel
 def average(pooled: Float32s, number: int, channels: int, inverse_num_cells: Float32s) -> None:
     """Replace the sums in ``pooled[number, 2, channels]`` by means, with ``inverse_num_cells[number]``."""
     for position in range(number):
@@ -413,6 +377,27 @@ def average(pooled: Float32s, number: int, channels: int, inverse_num_cells: Flo
             pooled[2 * position * channels + channel] *= inverse_num_cells[position]
 
 
+@kernel
+def write_outputs(
+    outputs: Float32s, width: int, num_outputs: int, global_actions: int, logits: Float32Table, values: Float32s
+) -> None:
+    """Write the values and the logits of the global actions of a chunk of positions.
+
+    They are read from ``outputs[number, width]``; ``logits`` and ``values`` are those of :func:`evaluate_network`.
+    """
+    for position in range(values.shape[0]):
+        row = outputs[position * width :]
+        for action in range(global_actions):
+            logits[position, logits.shape[1] - global_actions + action] = row[num_outputs + action]
+        if num_outputs == 1:
+            values[position] = math.tanh(row[0])
+            continue
+        greatest = max(row[0], row[1], row[2])
+        win, draw, loss = math.exp(row[0] - greatest), math.exp(row[1] - greatest), math.exp(row[2] - greatest)
+        values[position] = (win - loss) / (win + draw + loss)
+
+
+# Long: a third of it allocates the work buffers, which the rest shares.
 def evaluate_network(
     planes: Float32Tables, shape: Int64s, weights: Float32s, logits: Float32Table, values: Float32s
 ) -> None:
@@ -427,6 +412,7 @@ def evaluate_network(
         values: output, ``[n]``.
     """
     channels, blocks, action_planes, global_actions, depth, hidden_width, num_outputs = shape[3:]
+    height, width = shape[0], shape[1]
     grid = (shape[:2] + _TILE - 1) // _TILE
     num_tiles = grid[0] * grid[1]
     num_cells = (_TILE * grid[0] + 2) * (_TILE * grid[1] + 2)
@@ -437,7 +423,8 @@ def evaluate_network(
     inverse_num_cells = np.empty(size, np.float32)
     x = np.empty(size * num_cells * depth, np.float32)
     room = (size * num_tiles + _ROWS) * _PRODUCTS
-    work = np.empty(room * max(depth, channels), np.float32), np.empty(room * channels, np.float32)
+    # Rows of products without a tile are computed too, which takes long if what they contain is subnormal.
+    work = np.zeros(room * max(depth, channels), np.float32), np.empty(room * channels, np.float32)
     features = np.empty((size * num_cells + _ROWS) * channels, np.float32)
     inner = np.empty_like(features)
     pooled = np.zeros(rows * 2 * channels, np.float32)
@@ -447,84 +434,35 @@ def evaluate_network(
     cell_logits = np.empty((num_cells + _ROWS) * policy_width, np.float32)
     hidden, outputs = np.zeros(rows * hidden_width, np.float32), np.zeros(rows * output_width, np.float32)
     for start in range(0, planes.shape[0], size):
-        number = min(size, planes.shape[0] - start)
-        count = read_planes(planes, start, number, shape, grid, depth, x, mask, tiles, inverse_num_cells)
+        of_chunk = slice(start, min(start + size, planes.shape[0]))
+        number = of_chunk.stop - start
+        count = read_planes(planes[of_chunk], shape, grid, x, mask, tiles, inverse_num_cells)
+        chunk = Chunk(grid, tiles[: 2 * count], mask, work[0], work[1], pooled)
         features[:] = 0
         inner[:] = 0
-        bias[:] = 0
-        at = _PRODUCTS * depth * channels
-        end = add_bias(bias, number, channels, weights, at, False)
-        convolve(x, features, depth, channels, weights, 0, bias, False, tiles, count, grid, mask, work, pooled)
-        at = end
+        at = linear(pooled, bias, weights, number, 0, channels, False)
+        at += convolve(chunk, x, features, depth, channels, weights[at:], bias, False)
         for _ in range(blocks):
             average(pooled, number, channels, inverse_num_cells)
-            multiply(pooled, 0, weights, at, bias, 0, number, 2 * channels, channels)
-            at = add_bias(bias, number, channels, weights, at + 2 * channels * channels, False)
-            convolve(
-                features, inner, channels, channels, weights, at, bias, False, tiles, count, grid, mask, work, pooled
-            )
-            at += _PRODUCTS * channels * channels
-            bias[:] = 0
-            end = add_bias(bias, number, channels, weights, at + _PRODUCTS * channels * channels, False)
-            convolve(
-                inner, features, channels, channels, weights, at, bias, True, tiles, count, grid, mask, work, pooled
-            )
-            at = end
+            at += linear(pooled, bias, weights[at:], number, 2 * channels, channels, False)
+            at += convolve(chunk, features, inner, channels, channels, weights[at:], bias, False)
+            at += linear(pooled, bias, weights[at:], number, 0, channels, False)
+            at += convolve(chunk, inner, features, channels, channels, weights[at:], bias, True)
         average(pooled, number, channels, inverse_num_cells)
+        cell_policy = weights[at:]
         for position in range(number):
-            multiply(
-                features,
-                position * num_cells * channels,
-                weights,
-                at,
-                cell_logits,
-                0,
-                num_cells,
-                channels,
-                policy_width,
-            )
-            place = at + channels * policy_width
+            of_position = features[position * num_cells * channels :]
+            linear(of_position, cell_logits, cell_policy, num_cells, channels, policy_width, False)
             for plane in range(action_planes):
-                for row in range(shape[0]):
-                    for column in range(shape[1]):
+                for row in range(height):
+                    for column in range(width):
                         cell = (row + 1) * (_TILE * grid[1] + 2) + column + 1
-                        logit = cell_logits[cell * policy_width + plane] + weights[place + plane]
-                        logits[start + position, (plane * shape[0] + row) * shape[1] + column] = logit
-        at += channels * policy_width + policy_width
-        multiply(pooled, 0, weights, at, hidden, 0, number, 2 * channels, hidden_width)
-        at = add_bias(hidden, number, hidden_width, weights, at + 2 * channels * hidden_width, True)
-        multiply(hidden, 0, weights, at, outputs, 0, number, hidden_width, output_width)
-        add_bias(outputs, number, output_width, weights, at + hidden_width * output_width, False)
-        write_outputs(outputs, output_width, num_outputs, global_actions, start, number, logits, values)
-
-
-@kernel
-def write_outputs(
-    outputs: Float32s,
-    output_width: int,
-    num_outputs: int,
-    global_actions: int,
-    start: int,
-    number: int,
-    logits: Float32Table,
-    values: Float32s,
-) -> None:
-    """Write the values and the logits of the global actions of a chunk of positions.
-
-    They are read from ``outputs[number, output_width]``; ``logits`` and ``values`` are those of :func:`evaluate_network`.
-    """
-    for position in range(number):
-        first = position * output_width
-        for action in range(global_actions):
-            place = logits.shape[1] - global_actions + action
-            logits[start + position, place] = outputs[first + num_outputs + action]
-        if num_outputs == 1:
-            values[start + position] = math.tanh(outputs[first])
-            continue
-        win, draw, loss = outputs[first], outputs[first + 1], outputs[first + 2]
-        greatest = max(win, draw, loss)
-        win, draw, loss = math.exp(win - greatest), math.exp(draw - greatest), math.exp(loss - greatest)
-        values[start + position] = (win - loss) / (win + draw + loss)
+                        action = (plane * height + row) * width + column
+                        logits[start + position, action] = cell_logits[cell * policy_width + plane]
+        at += (channels + 1) * policy_width
+        at += linear(pooled, hidden, weights[at:], number, 2 * channels, hidden_width, True)
+        linear(hidden, outputs, weights[at:], number, hidden_width, output_width, False)
+        write_outputs(outputs, output_width, num_outputs, global_actions, logits[of_chunk], values[of_chunk])
 
 
 # -- Its weights -------------------------------------------------------------------------------------------------------
@@ -561,11 +499,12 @@ def flat_weights(architecture: Architecture, weights: Mapping[str, _Matrix]) -> 
         # The means and the maxima of the channels are padded separately.
         return _padded(weights[f"{name}.weight"].T.reshape(2, config.channels, -1), channels, columns)
 
-    parts = [convolution("stem", _whole(architecture.input_planes)), bias("stem")]
+    # The biases of convolutions come before them; that of the first one of a block depends on the pooled features.
+    parts = [bias("stem"), convolution("stem", _whole(architecture.input_planes))]
     for block in (f"blocks.{number}" for number in range(config.blocks)):
-        # The bias of the first convolution is computed before it, from the pooled features.
-        parts += [of_pooled(f"{block}.pooled_bias", channels), bias(f"{block}.first")]
-        parts += [convolution(f"{block}.{name}", channels) for name in ("first", "second")] + [bias(f"{block}.second")]
+        parts.append(of_pooled(f"{block}.pooled_bias", channels))
+        for name in (f"{block}.first", f"{block}.second"):
+            parts += [bias(name), convolution(name, channels)]
     cell_policy = weights["cell_policy.weight"][:, :, 0, 0].T
     parts += [_padded(cell_policy, channels, _whole(architecture.action_planes)), bias("cell_policy")]
     parts += [of_pooled("global_hidden", hidden), bias("global_hidden")]

@@ -11,7 +11,7 @@ from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.records import GameRecord, RecordError
 from stoneworks.web.board import Line, Positions, outcome_of
-from stoneworks.web.requests import Comment, RequestError, Title
+from stoneworks.web.requests import Body, Comment, RequestError, Title
 
 RESIGNATION = "resignation"
 PERSON = "human"
@@ -80,10 +80,6 @@ class StoredGame(GameHeader):
 
     nodes: dict[int, Node]
 
-    def changed(self, **values: Any) -> StoredGame:
-        """Return the game with some values replaced."""
-        return StoredGame(**(dict(self) | values))
-
     def path(self, node: int) -> list[Node]:
         """Return the path from the start (exclusive) to ``node``. Raises :class:`RequestError` for an unknown node."""
         path: list[Node] = []
@@ -111,7 +107,7 @@ class StoredGame(GameHeader):
             number = next(known, max(nodes) + 1)
             nodes.setdefault(number, Node(number, at, action))
             at = number
-        return self.changed(nodes=nodes), at
+        return self.replace(nodes=nodes), at
 
 
 def new_game(
@@ -197,12 +193,12 @@ def act(stored: StoredGame, positions: Positions, node: int, actions: Sequence[s
     if set(after_actions.movers[len(line.actions) :]) != {player}:
         raise RequestError("the actions must be of one turn")
     after, current = stored.add(node, actions)
-    return set_confirm(after.changed(current=current), positions, confirm).changed(confirm=stored.confirm)
+    return set_confirm(after.replace(current=current), positions, confirm).replace(confirm=stored.confirm)
 
 
 def set_confirm(stored: StoredGame, positions: Positions, confirm: bool) -> StoredGame:
     """Set whether turns need confirmation. Without confirmation, a complete turn is committed immediately."""
-    changed = stored.changed(confirm=confirm)
+    changed = stored.replace(confirm=confirm)
     if not confirm and turn_is_complete(changed, line_of(changed, positions)):
         return commit(changed, positions, changed.current)
     return changed
@@ -214,7 +210,7 @@ def commit(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
     line = line_of(stored, positions)
     if not turn_is_complete(stored, line):
         raise RequestError("there is no complete turn to commit", 409)
-    return stored.changed(committed=stored.current, **_result(line))
+    return stored.replace(committed=stored.current, **_result(line))
 
 
 def take_back(stored: StoredGame, node: int) -> StoredGame:
@@ -226,7 +222,7 @@ def take_back(stored: StoredGame, node: int) -> StoredGame:
     nodes = dict(stored.nodes)
     if not stored.children(last.node) and not last.comment:
         del nodes[last.node]
-    return stored.changed(current=last.parent, nodes=nodes)
+    return stored.replace(current=last.parent, nodes=nodes)
 
 
 def without_turn_in_progress(stored: StoredGame) -> StoredGame:
@@ -243,10 +239,10 @@ def play_turn(stored: StoredGame, positions: Positions, node: int, actions: Sequ
     player_to_move(stored, line)
     positions.line(line.state.get_game(), (*line.actions, *actions))
     after, current = stored.add(node, actions)
-    after = after.changed(current=current)
+    after = after.replace(current=current)
     if turn_is_complete(after, line_of(after, positions)):
         return commit(after, positions, current)
-    return after.changed(committed=current)  # one chunk of a very long turn
+    return after.replace(committed=current)  # one chunk of a very long turn
 
 
 def undo(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
@@ -258,7 +254,7 @@ def undo(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
     if stored.current != stored.committed:
         return without_turn_in_progress(stored)
     if stored.reason == RESIGNATION:
-        return stored.changed(winner=None, reason=None)
+        return stored.replace(winner=None, reason=None)
     line = line_of(stored, positions)
     start = line.start_of_last_turn()
     while start > 0 and stored.players[line.movers[start]] is not None and None in stored.players:
@@ -266,7 +262,7 @@ def undo(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
     if not line.actions or (None in stored.players and stored.players[line.movers[start]] is not None):
         raise RequestError("there is no turn to undo", 409)
     before = [START, *stored.path(stored.current)][start].node
-    return stored.changed(current=before, committed=before, winner=None, reason=None)
+    return stored.replace(current=before, committed=before, winner=None, reason=None)
 
 
 def resign(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
@@ -278,7 +274,7 @@ def resign(stored: StoredGame, positions: Positions, node: int) -> StoredGame:
     if not persons:
         raise RequestError("no person plays in this game", 409)
     loser = player if player in persons else persons[0]
-    return stored.changed(winner=1 - loser, reason=RESIGNATION)
+    return stored.replace(winner=1 - loser, reason=RESIGNATION)
 
 
 # -- Variations and comments -----------------------------------------------------------------------------------------------
@@ -294,7 +290,7 @@ def add_variation(stored: StoredGame, positions: Positions, parent: int, actions
 def comment(stored: StoredGame, node: int, text: str) -> StoredGame:
     """Replace the comment of a node."""
     stored.path(node)
-    return stored.changed(nodes=stored.nodes | {node: stored.nodes[node]._replace(comment=text)})
+    return stored.replace(nodes=stored.nodes | {node: stored.nodes[node]._replace(comment=text)})
 
 
 def prune(stored: StoredGame, node: int) -> StoredGame:
@@ -306,7 +302,7 @@ def prune(stored: StoredGame, node: int) -> StoredGame:
     for number in sorted(stored.nodes):  # parents have smaller numbers than their children
         if stored.nodes[number].parent in gone:
             gone.add(number)
-    return stored.changed(nodes={number: kept for number, kept in stored.nodes.items() if number not in gone})
+    return stored.replace(nodes={number: kept for number, kept in stored.nodes.items() if number not in gone})
 
 
 def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, str]]:
@@ -319,10 +315,8 @@ def movers_of(stored: StoredGame, positions: Positions) -> dict[int, tuple[int, 
 # -- Records ---------------------------------------------------------------------------------------------------------------
 
 
-class TreeNode(Document):
+class TreeNode(Body):
     """A node of a tree in a request or a record; nodes are numbered in the order in which they are listed."""
-
-    error: ClassVar[type[ValueError]] = RequestError
 
     parent: int | None
     action: str
@@ -332,11 +326,10 @@ class TreeNode(Document):
 Tree = Annotated[Tuple[TreeNode], Field(max_length=MAX_NODES)]
 
 
-class _Metadata(Document):
+class _Metadata(Body):
     """What the metadata of a record says of the page; other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
-    error: ClassVar[type[ValueError]] = RequestError
 
     title: Title = ""
     resigned_by: Player | None = None
@@ -397,11 +390,11 @@ def _game_of(record: GameRecord, positions: Positions) -> StoredGame:
     title = metadata.title or " – ".join(record.players)[:100]
     stored = new_game(positions.line(game, record.actions), title=title, nodes=nodes)
     if record.reason is None and metadata.resigned_by is not None:
-        return stored.changed(winner=1 - metadata.resigned_by, reason=RESIGNATION)
+        return stored.replace(winner=1 - metadata.resigned_by, reason=RESIGNATION)
     if record.reason is not None:  # an unfinished game is continued by persons, until others are chosen
         players = tuple(None if name == PERSON else name for name in record.players)
-        stored = stored.changed(players=players)
-    return stored.changed(winner=record.winner, reason=record.reason)
+        stored = stored.replace(players=players)
+    return stored.replace(winner=record.winner, reason=record.reason)
 
 
 def nodes_of(tree: Sequence[TreeNode], game: Game, actions: Sequence[str], positions: Positions) -> dict[int, Node]:

@@ -237,7 +237,7 @@ class GameRoutes:
 
         def players(stored: StoredGame, asked: PlayersBody) -> StoredGame:
             chosen = self._checked(asked.players, positions.game(stored.game))
-            return game_tree.without_turn_in_progress(stored).changed(players=chosen)
+            return game_tree.without_turn_in_progress(stored).replace(players=chosen)
 
         return [
             operation(

@@ -167,7 +167,7 @@ class Store:
     def create(self, games: Iterable[StoredGame]) -> list[StoredGame]:
         """Store new games atomically and return them with their ids. Raises :class:`RequestError` if a limit is exceeded."""
         now = time.time()
-        created = [game.changed(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
+        created = [game.replace(id=secrets.token_urlsafe(8), revision=1, created=now, updated=now) for game in games]
         with self._write() as database:
             (number,) = database.execute("SELECT count(*) FROM games").fetchone()
             if number + len(created) > self._max_games:
@@ -193,7 +193,7 @@ class Store:
             if after == before:
                 return before
             self._check_size(after)
-            after = after.changed(revision=before.revision + 1, updated=time.time())
+            after = after.replace(revision=before.revision + 1, updated=time.time())
             assignments = ", ".join(f"{name} = ?" for name in _NAMES[1:])
             database.execute(f"UPDATE games SET {assignments} WHERE id = ?", (*_row_of(after)[1:], game_id))
             for number in before.nodes.keys() - after.nodes.keys():

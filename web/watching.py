@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import threading
 from collections import OrderedDict
@@ -277,8 +276,7 @@ class Watch:
         record = records[index]
         if isinstance(record, str):
             raise RequestError(record)
-        fields: dict[str, Any] = json.loads(record.to_json())
-        return fields | {"index": index}
+        return record.to_fields() | {"index": index}
 
     def _records_of(self, source_id: str) -> Iterator[tuple[GameRecord | str, str]]:
         """Yield the records of a source, each with the name of its file without the suffix; see :func:`_records_in`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from stoneworks.envs.rules.templates import NO_ACTION
 from stoneworks.models.bots.bot import check_budget
 from stoneworks.models.bots.greedy_bot import ActionValueBot
 from stoneworks.models.evaluations import evaluation_kernels
-from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, search_depths, work_buffers
+from stoneworks.models.search.alphabeta import MAX_DEPTH, PROVEN, Limits, WorkBuffers, search_depths, work_buffers
 
 DEFAULT_CANDIDATES = 12
 #: More than the number of actions of any game.
@@ -62,7 +62,7 @@ class AlphaBetaBot(ActionValueBot):
         self._depth = turns or MAX_DEPTH
         self._num_candidates = check_integer("num_candidates", num_candidates, 1, MAX_CANDIDATES)
         self._generator = np.random.default_rng(check_seed(seed))
-        self._unused_buffers: list[tuple[npt.NDArray[Any], ...]] = []  # one for each search that ran at the same time
+        self._unused_buffers: list[WorkBuffers] = []  # one for each search that ran at the same time
         self._search = game.compiled(search_depths, evaluation_kernels(game))
 
     @property
@@ -110,8 +110,8 @@ class AlphaBetaBot(ActionValueBot):
         actions = np.empty(len(states), np.int64)
         num_positions = np.empty(len(states), np.int64)
         seeds = self._generator.bit_generator.random_raw(len(states))
-        limits = depth, self._num_candidates, max_positions
+        limits = Limits(depth, self._num_candidates, max_positions)
         work = self._unused_buffers.pop() if self._unused_buffers else work_buffers(self._depth, self._game.num_actions)
-        self._search(self._game.board, states, *limits, *work, seeds, values, actions, num_positions)
+        self._search(self._game.board, states, limits, work, seeds, values, actions, num_positions)
         self._unused_buffers.append(work)
         return values, actions, num_positions

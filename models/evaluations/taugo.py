@@ -18,6 +18,7 @@ from stoneworks.envs.rules.kernels import (
     Float32s,
     Int8s,
     Int16s,
+    Int32s,
     Int64s,
     Record,
     StateRecord,
@@ -54,11 +55,11 @@ CAN_END_AS_WINNER = 1e5
 BONUS_OF_LEADING_PASS = 0.001
 
 #: Perimeter stones of each string by label, and the totals of ``count_strings``.
-Counts: TypeAlias = tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]
+Counts: TypeAlias = tuple[Int16s, Float32s]
 #: Stones, strings, and row words of a position.
-SavedStones: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16], npt.NDArray[np.int32]]
+SavedStones: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16], Int32s]
 #: Counts before the turn and after a cut, saved stones, and by label the number of the last line that met the string.
-LineWork: TypeAlias = tuple[Counts, Counts, SavedStones, npt.NDArray[np.int32]]
+LineWork: TypeAlias = tuple[Counts, Counts, SavedStones, Int32s]
 
 #: A line in progress, from the perspective of its player.
 LINE = np.dtype(
@@ -81,7 +82,7 @@ def triangle(count: int) -> float:
 
 
 @kernel
-def count_stone(state: Record, cell: int, on_perimeter: npt.NDArray[np.int16]) -> int:
+def count_stone(state: Record, cell: int, on_perimeter: Int16s) -> int:
     """Count the stone on a point of the perimeter, if there is one; return by how much it changes the lead of Black (T9)."""
     label = state.strings[cell]
     if label == NO_STRING:
@@ -92,7 +93,7 @@ def count_stone(state: Record, cell: int, on_perimeter: npt.NDArray[np.int16]) -
 
 
 @kernel
-def count_strings(board: Record, state: Record, on_perimeter: npt.NDArray[np.int16], standing: Float32s) -> float:
+def count_strings(board: Record, state: Record, on_perimeter: Int16s, standing: Float32s) -> float:
     """Write the number of perimeter stones of each string by label to ``on_perimeter``, and the counts per color to ``standing``.
 
     ``standing`` holds the edge stones of each color, then the strings of each color. Returns Black's points minus White's,
@@ -134,13 +135,7 @@ def with_half_point(lead: float, num_own_strings: float, num_other_strings: floa
 
 @kernel
 def gain_of_cut(
-    board: Record,
-    state: Record,
-    on_perimeter: npt.NDArray[np.int16],
-    point: int,
-    heading: int,
-    connected: int,
-    num_edge_stones: float,
+    board: Record, state: Record, on_perimeter: Int16s, point: int, heading: int, connected: int, num_edge_stones: float
 ) -> float:
     """Return the approximate gain of a legal cut to ``point``.
 
@@ -178,7 +173,7 @@ def gain_of_cut(
 def gain_of_line(
     board: Record,
     state: Record,
-    on_perimeter: npt.NDArray[np.int16],
+    on_perimeter: Int16s,
     start: int,
     direction: int,
     color: int,
@@ -216,12 +211,7 @@ def mark_way(board: Record, state: Record, start: int, direction: int, color: in
 
 @inlined
 def join_around(
-    board: Record,
-    state: Record,
-    cell: int,
-    color: int,
-    on_perimeter: npt.NDArray[np.int16],
-    labels: npt.NDArray[np.int32],
+    board: Record, state: Record, cell: int, color: int, on_perimeter: Int16s, labels: Int32s
 ) -> tuple[int, int, float]:
     """Find the strings of ``color`` that a stone on ``cell`` joins; ``labels`` is a work buffer of four.
 
@@ -248,12 +238,7 @@ def join_around(
 
 @kernel
 def gain_of_cut_action(
-    board: Record,
-    state: Record,
-    on_perimeter: npt.NDArray[np.int16],
-    action: int,
-    color: int,
-    num_edge_stones: float,
+    board: Record, state: Record, on_perimeter: Int16s, action: int, color: int, num_edge_stones: float
 ) -> float:
     """Return the approximate gain of the legal cut ``action`` of ``color``."""
     heading = action // board.num_cells - 1
@@ -385,13 +370,7 @@ def restore_stones(board: Record, state: Record, saved: SavedStones) -> None:
 
 @inlined
 def add_to_string(
-    board: Record,
-    state: Record,
-    cell: int,
-    color: int,
-    on_perimeter: npt.NDArray[np.int16],
-    met: npt.NDArray[np.int32],
-    line: Record,
+    board: Record, state: Record, cell: int, color: int, on_perimeter: Int16s, met: Int32s, line: Record
 ) -> None:
     """Update the counts of ``line`` for a stone on ``cell``, which joins adjacent strings to the string of the line."""
     points = line.points - triangle(line.connected)
@@ -429,14 +408,7 @@ def count_after_cut(board: Record, state: Record, player: int, after_cut: Counts
 
 @inlined
 def best_of_line(
-    board: Record,
-    state: Record,
-    player: int,
-    action: int,
-    direction: int,
-    has_cut: bool,
-    work: LineWork,
-    line: Record,
+    board: Record, state: Record, player: int, action: int, direction: int, has_cut: bool, work: LineWork, line: Record
 ) -> tuple[float, bool]:
     """Play ``action`` and extend the line as far as possible; return the greatest lead and whether the turn has cut."""
     counts, after_cut, _, met = work
@@ -467,13 +439,7 @@ def best_of_line(
 
 @inlined
 def best_of_stone(
-    board: Record,
-    state: Record,
-    player: int,
-    cell: int,
-    lead: float,
-    work: LineWork,
-    line: Record,
+    board: Record, state: Record, player: int, cell: int, lead: float, work: LineWork, line: Record
 ) -> float:
     """Return the greatest lead of ``player`` during turns that begin with a stone on ``cell``."""
     (on_perimeter, standing), _, saved, met = work
@@ -515,14 +481,7 @@ def best_of_stone(
 
 
 @kernel
-def best_of_cut(
-    board: Record,
-    state: Record,
-    player: int,
-    action: int,
-    work: LineWork,
-    line: Record,
-) -> float:
+def best_of_cut(board: Record, state: Record, player: int, action: int, work: LineWork, line: Record) -> float:
     """Return the greatest lead of ``player`` during the turn that begins with the cut ``action``."""
     _, after_cut, saved, _ = work
     place_stone(board, state, action)
@@ -578,11 +537,7 @@ def outlook(
     num_chosen = 0
     for action in rated:
         num_chosen = insert_best(chosen, num_chosen, NUM_TURNS_TRIED, gains, action)
-    saved = (
-        np.empty(num_cells, np.uint8),
-        np.empty(num_cells, np.uint16),
-        np.empty((4, NUM_ROW_WORDS), np.int32),
-    )
+    saved = (np.empty(num_cells, np.uint8), np.empty(num_cells, np.uint16), np.empty((4, NUM_ROW_WORDS), np.int32))
     counts = (on_perimeter, standing)
     after_cut = (np.empty(num_cells, np.int16), np.empty(4, np.float32))
     met = np.zeros(num_cells, np.int32)  # by label: number of the last line that met the string

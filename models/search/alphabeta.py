@@ -14,10 +14,9 @@ Proven wins and losses are therefore exact only with respect to the actions trie
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from stoneworks.envs.rules.kernels import (
     BoardArray,
@@ -26,6 +25,7 @@ from stoneworks.envs.rules.kernels import (
     Int32s,
     Int32Table,
     Int64s,
+    Record,
     StateArray,
     UInt64s,
     int64,
@@ -57,6 +57,46 @@ LEAST_CANDIDATES = 4
 PROVEN = WIN_VALUE - ACTIONS_PER_TURN * MAX_DEPTH
 #: Relative tolerance for equal values; float32 has a 24-bit significand.
 RESOLUTION = 1e-6
+#: Number of candidates of a position whose candidates are not listed yet.
+NOT_LISTED = -1
+
+#: The search of a position on the path: what remains, and the best action so far.
+FRAME = np.dtype(
+    [
+        ("key", "u8"),
+        ("turns_left", "i8"),
+        ("alpha", "f8"),
+        ("beta", "f8"),
+        ("best_value", "f8"),
+        ("best_action", "i8"),
+        ("first_action", "i8"),  # the best action in the transposition table
+        ("num_chosen", "i8"),
+        ("num_done", "i8"),
+    ]
+)
+
+
+class Limits(NamedTuple):
+    """Limits of a search.
+
+    Attributes:
+        depth: search depth in turns, 1 to ``MAX_DEPTH``; the first turn is the rest of the turn in progress.
+        num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
+            not below ``LEAST_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
+        max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
+    """
+
+    depth: int
+    num_candidates: int
+    max_positions: int
+
+
+class WorkBuffers(NamedTuple):
+    """Work buffers of a search: the transposition table, the indices of its entries in use, and the candidates by ply."""
+
+    table: TableArray
+    entries_in_use: Int32s
+    candidates: Int32Table
 
 
 @kernel
@@ -104,22 +144,53 @@ def list_candidates(
     return num_chosen
 
 
-# Long and with one argument per array: recursion is unrolled into a stack of arrays that all parts of the loop read and write.
+@kernel
+def enter(frame: Record, key: int, turns_left: int, alpha: float, beta: float, first_action: int) -> None:
+    """Begin the search of a position."""
+    frame.key = key
+    frame.turns_left = turns_left
+    frame.alpha, frame.beta = alpha, beta
+    frame.first_action = first_action
+    frame.best_value, frame.best_action = -np.inf, NO_ACTION
+    frame.num_done, frame.num_chosen = 0, NOT_LISTED
+
+
+@kernel
+def window_of_child(frame: Record, ply: int, same_player: bool) -> tuple[float, float]:
+    """Return alpha and beta of the next child of a position, for the player to move in it."""
+    alpha = max(frame.alpha, frame.best_value)
+    if ply == 0 and frame.best_value > -np.inf:
+        # Slightly below the best value, so that the values of tied actions are exact.
+        alpha = frame.best_value - RESOLUTION * max(1.0, abs(frame.best_value))
+    if same_player:
+        return alpha, frame.beta
+    return -frame.beta, -alpha
+
+
+@kernel
+def look_up(entry: Record, turns_left: int, alpha: float, beta: float, ply: int) -> tuple[bool, float]:
+    """Return whether the entry of a position decides its value in the window, and the value or a bound."""
+    if entry.depth != turns_left:
+        return False, 0.0
+    value = relative_to(float(entry.value), -ply)
+    if entry.bound == EXACT:
+        return True, value
+    return value >= beta if entry.bound == AT_LEAST else value <= alpha, value
+
+
+# Long: recursion is unrolled into a stack that all parts of the loop read and write, and only a template can call the kernels
+# of a game.
 def search_depths(
     board: BoardArray,
     states: StateArray,
-    depth: int,
-    num_candidates: int,
-    max_positions: int,
-    table: TableArray,
-    entries_in_use: Int32s,
-    candidates: Int32Table,
+    limits: Limits,
+    work: WorkBuffers,
     seeds: UInt64s,
     values: Float32Table,
     actions: Int64s,
     num_positions: Int64s,
 ) -> None:
-    """Search each of ``states`` with iterative deepening to ``depth`` turns and write the values of its actions.
+    """Search each of ``states`` with iterative deepening and write the values of its actions.
 
     The search of a position stops early if a win or loss is proven or if only one action is legal. The transposition table
     identifies positions by their 64-bit hash alone; collisions are possible but negligibly rare.
@@ -127,13 +198,8 @@ def search_depths(
     Args:
         board: the board constants.
         states: ``[num_states]``, the positions; ``NO_ACTION`` is written for terminal ones.
-        depth: search depth in turns, 1 to ``MAX_DEPTH``; the first turn is the rest of the turn in progress.
-        num_candidates: actions tried in each position of the first two turns, at least 1. It halves with each later turn, but
-            not below ``LEAST_CANDIDATES`` unless it starts lower. Actions rated infinite are tried in addition.
-        max_positions: maximum number of positions visited per state; past it the action is ``NO_ACTION``.
-        table: ``[TABLE_SIZE]``, the transposition table, empty before and after the call.
-        entries_in_use: ``int32[TABLE_SIZE]``, work buffer.
-        candidates: ``int32[>= ACTIONS_PER_TURN * depth + 1, num_actions]``, work buffer.
+        limits: depth and size of the search.
+        work: see :func:`work_buffers`; the table is empty before and after the call.
         seeds: one per state, advanced in place; used to break ties.
         values: output, ``float32[num_states, num_actions]``, for the player to move: the exact value of each best action, an
             upper bound for other actions, and minus infinity for actions that were not tried.
@@ -141,26 +207,19 @@ def search_depths(
         num_positions: output, ``int64[num_states]``, positions visited at all depths.
     """
     num_actions = board[0].num_actions
-    last_ply = ACTIONS_PER_TURN * depth
-    limit = num_candidates
+    last_ply = ACTIONS_PER_TURN * limits.depth
+    table, entries_in_use, candidates = work
+    num_entries = 0
+    limit = limits.num_candidates
     mask = np.empty(num_actions, np.int8)
     ratings = np.empty(num_actions, np.float32)
     best_rated = np.empty(min(limit, num_actions), np.int64)
-    # Search stack: the path from the root to the current position, with the remaining work at each position.
+    legal = np.empty(num_actions, np.int64)
+    # The path from the root to the current position, with the remaining work at each position.
     path = np.empty(last_ply + 1, states.dtype)
     path_bytes = path.view(np.uint8)
     num_bytes = path_bytes.size // (last_ply + 1)
-    keys = np.zeros(last_ply + 1, np.uint64)
-    turns_left = np.zeros(last_ply + 1, np.int64)
-    alphas = np.zeros(last_ply + 1, np.float64)
-    betas = np.zeros(last_ply + 1, np.float64)
-    best_values = np.zeros(last_ply + 1, np.float64)
-    best_actions = np.zeros(last_ply + 1, np.int64)
-    first_actions = np.zeros(last_ply + 1, np.int64)  # best actions from the transposition table
-    legal = np.empty(num_actions, np.int64)
-    num_chosen = np.zeros(last_ply + 1, np.int64)
-    num_done = np.zeros(last_ply + 1, np.int64)
-    num_entries = 0
+    frames = np.zeros(last_ply + 1, FRAME)
 
     for row in range(states.shape[0]):
         values[row, :] = -np.inf
@@ -169,37 +228,32 @@ def search_depths(
         if states[row].ending:
             continue
         path[0] = states[row]
-        keys[0] = hash_bytes(path_bytes[:num_bytes])
+        root_key = hash_bytes(path_bytes[:num_bytes])
         interrupted = False
-        for iteration in range(1, depth + 1):
+        for iteration in range(1, limits.depth + 1):
             values[row, :] = -np.inf
-            turns_left[0] = iteration
-            alphas[0] = -np.inf
-            betas[0] = np.inf
-            first_actions[0] = best_actions[0] if iteration > 1 else NO_ACTION
+            enter(
+                frames[0], root_key, iteration, -np.inf, np.inf, frames[0].best_action if iteration > 1 else NO_ACTION
+            )
             ply = 0
-            entering = True
             while True:
-                if num_positions[row] >= max_positions:
+                if num_positions[row] >= limits.max_positions:
                     interrupted = True
                     break
-                if entering:
-                    entering = False
-                    best_values[ply] = -np.inf
-                    best_actions[ply] = NO_ACTION
-                    num_done[ply] = 0
+                frame = frames[ply]
+                if frame.num_chosen == NOT_LISTED:
                     legal_actions(board[0], path[ply], mask)
                     num_legal = list_legal(mask, legal)
                     if num_legal > 1:
                         rate_actions(board[0], path[ply], mask, ratings)
-                    width = max(limit >> max(0, iteration - turns_left[ply] - 1), min(limit, LEAST_CANDIDATES))
-                    num_chosen[ply] = list_candidates(
-                        legal, num_legal, ratings, first_actions[ply], width, best_rated, candidates[ply]
+                    width = max(limit >> max(0, iteration - frame.turns_left - 1), min(limit, LEAST_CANDIDATES))
+                    frame.num_chosen = list_candidates(
+                        legal, num_legal, ratings, frame.first_action, width, best_rated, candidates[ply]
                     )
 
-                if num_done[ply] < num_chosen[ply] and best_values[ply] < betas[ply]:
-                    action = candidates[ply, num_done[ply]]
-                    num_done[ply] += 1
+                if frame.num_done < frame.num_chosen and frame.best_value < frame.beta:
+                    action = candidates[ply, frame.num_done]
+                    frame.num_done += 1
                     num_positions[row] += 1
                     player = path[ply].current_player
                     path[ply + 1] = path[ply]
@@ -209,80 +263,61 @@ def search_depths(
                         value = value_of_end(child, player, ply + 1)
                     else:
                         sign = 1 if child.current_player == player else -1
-                        left = turns_left[ply] - (sign < 0)
-                        alpha = max(alphas[ply], best_values[ply])
-                        if ply == 0 and best_values[0] > -np.inf:
-                            # Slightly below the best value, so that the values of tied actions are exact.
-                            alpha = best_values[0] - RESOLUTION * max(1.0, abs(best_values[0]))
-                        beta = betas[ply]
-                        if sign < 0:
-                            alpha, beta = -beta, -alpha
+                        left = frame.turns_left - (sign < 0)
+                        alpha, beta = window_of_child(frame, ply, sign > 0)
                         key = hash_bytes(path_bytes[(ply + 1) * num_bytes : (ply + 2) * num_bytes])
                         entry = table[slot_of(key)]
-                        first_action = NO_ACTION
-                        known = False
-                        value = 0.0
-                        if entry.key == key:
-                            first_action = int64(entry.action)
-                            if entry.depth == left:
-                                value = relative_to(float(entry.value), -(ply + 1))
-                                bound = entry.bound
-                                known = bound == EXACT or (value >= beta if bound == AT_LEAST else value <= alpha)
+                        found, known, value = entry.key == key, False, 0.0
+                        if found:
+                            known, value = look_up(entry, left, alpha, beta, ply + 1)
                         if not known and (left == 0 or ply + 1 == last_ply):
                             value = float(np.float32(evaluate(board[0], child, child.current_player)))
-                            if left == 0 and entry.key != key:
+                            if left == 0 and not found:
                                 num_entries = store(table, entries_in_use, num_entries, key, value, 0, EXACT, NO_ACTION)
                         elif not known:
                             ply += 1
-                            keys[ply] = key
-                            turns_left[ply] = left
-                            alphas[ply] = alpha
-                            betas[ply] = beta
-                            first_actions[ply] = first_action
-                            entering = True
+                            enter(frames[ply], key, left, alpha, beta, int64(entry.action) if found else NO_ACTION)
                             continue
                         value *= sign
                 else:
-                    value = best_values[ply]
+                    value = frame.best_value
                     if ply == 0:
                         break
-                    bound = AT_MOST if value <= alphas[ply] else AT_LEAST if value >= betas[ply] else EXACT
+                    bound = AT_MOST if value <= frame.alpha else AT_LEAST if value >= frame.beta else EXACT
+                    stored = relative_to(value, ply)
                     num_entries = store(
                         table,
                         entries_in_use,
                         num_entries,
-                        keys[ply],
-                        relative_to(value, ply),
-                        turns_left[ply],
+                        frame.key,
+                        stored,
+                        frame.turns_left,
                         bound,
-                        best_actions[ply],
+                        frame.best_action,
                     )
                     if path[ply].current_player != path[ply - 1].current_player:
                         value = -value
                     ply -= 1
-                    action = candidates[ply, num_done[ply] - 1]
+                    frame = frames[ply]
+                    action = candidates[ply, frame.num_done - 1]
 
                 if ply == 0:
                     values[row, action] = value
-                if value > best_values[ply]:
-                    best_values[ply] = value
-                    best_actions[ply] = action
-            if interrupted or abs(best_values[0]) >= PROVEN or num_chosen[0] == 1:
+                if value > frame.best_value:
+                    frame.best_value = value
+                    frame.best_action = action
+            if interrupted or abs(frames[0].best_value) >= PROVEN or frames[0].num_chosen == 1:
                 break
 
         for place in range(num_entries):
             table[entries_in_use[place]].key = 0
         num_entries = 0
-        if interrupted:
-            continue
-        # Every action with a value is a candidate of the root.
-        actions[row] = draw_best(values[row], candidates[0], num_chosen[0], seeds, row)
+        if not interrupted:
+            # Every action with a value is a candidate of the root.
+            actions[row] = draw_best(values[row], candidates[0], frames[0].num_chosen, seeds, row)
 
 
-def work_buffers(depth: int, num_actions: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return ``table``, ``entries_in_use`` and ``candidates`` for searches of up to ``depth`` turns (see :func:`search_depths`).
-
-    Later searches use them again, as new ones would be cleared page by page.
-    """
+def work_buffers(depth: int, num_actions: int) -> WorkBuffers:
+    """Return buffers for searches of up to ``depth`` turns. Later searches use them again: new ones are cleared page by page."""
     candidates = np.empty((ACTIONS_PER_TURN * depth + 1, num_actions), np.int32)
-    return np.zeros(TABLE_SIZE, TABLE_ENTRY), np.empty(TABLE_SIZE, np.int32), candidates
+    return WorkBuffers(np.zeros(TABLE_SIZE, TABLE_ENTRY), np.empty(TABLE_SIZE, np.int32), candidates)

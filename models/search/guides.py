@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_choice, check_integer
 from stoneworks.envs.rules import Game
-from stoneworks.envs.rules.kernels import BoardArray, Float32s, StateTable, UInt64s
+from stoneworks.envs.rules.kernels import Float32s, UInt64s
 from stoneworks.envs.rules.templates import NO_WINNER, finish_at_random
 from stoneworks.models.description import GuideName
 from stoneworks.models.evaluations import evaluation_scale
-from stoneworks.models.search.tree import LeafArray
+from stoneworks.models.search.tree import LeafArray, Trees
 from stoneworks.models.search.turn_search import evaluate, leaf_kernels
 
 #: Names of the available guides.
@@ -30,29 +30,23 @@ class Guide:
 
     def __init__(self, game: Game, scale: float, num_playouts: int) -> None:
         """Create a guide by the game's evaluation with its scale, or by playouts if ``scale`` is 0."""
-        self._board = game.board
         self._scale, self._num_playouts = scale, num_playouts
         self._evaluate = game.compiled(guide_leaves, leaf_kernels(game, scale > 0))
 
     def evaluate(
-        self,
-        states: npt.NDArray[np.void],
-        leaves: npt.NDArray[np.void],
-        num_leaves: int,
-        num_asked: int,
-        seeds: npt.NDArray[np.uint64],
+        self, trees: Trees, leaves: npt.NDArray[np.void], num_leaves: int, num_asked: int, seeds: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.float32]:
         """Return the expected result of each leaf for the player to move, ``float32[num_asked]`` in [-1, 1].
 
         Args:
-            states: ``[num_games, max_nodes]``, positions of the nodes.
+            trees: the trees of the search.
             leaves: dtype ``LEAF``; the first ``num_leaves`` entries are used.
             num_leaves: number of leaves.
             num_asked: number of the leaves that are evaluated.
             seeds: ``uint64[num_games]``, advanced in place if the guide is random.
         """
         values = np.empty(num_asked, np.float32)
-        self._evaluate(self._board, states, leaves, num_leaves, self._scale, self._num_playouts, seeds, values)
+        self._evaluate(trees, leaves, num_leaves, self._scale, self._num_playouts, seeds, values)
         return values
 
 
@@ -77,20 +71,12 @@ def make_guide(name: str, game: Game, num_playouts: int = 1) -> Guide | None:
 
 
 def guide_leaves(
-    board: BoardArray,
-    states: StateTable,
-    leaves: LeafArray,
-    num_leaves: int,
-    scale: float,
-    num_playouts: int,
-    seeds: UInt64s,
-    results: Float32s,
+    trees: Trees, leaves: LeafArray, num_leaves: int, scale: float, num_playouts: int, seeds: UInt64s, results: Float32s
 ) -> None:
     """Evaluate the pending leaves with the game's evaluation, or by random playouts.
 
     Args:
-        board: the board constants.
-        states: ``[num_games, max_nodes]``.
+        trees: the trees of the search.
         leaves: dtype ``LEAF``; those without an answer of the network are skipped.
         num_leaves: number of leaves.
         scale: divisor of the evaluation; 0 for playouts.
@@ -98,6 +84,7 @@ def guide_leaves(
         seeds: ``uint64[num_games]``, advanced in place by playouts.
         results: output, ``float32[num_asked]``, values for the player to move in [-1, 1].
     """
+    board, states, _, _, _ = trees
     mask = np.empty(board[0].num_actions, np.int8)
     room = np.empty(1, states.dtype)
     played = room[0]

@@ -171,7 +171,8 @@ def choose_edge(
             if wanted_visits < 0:
                 narrow(nodes, edges, game, parameters, True)
                 wanted_visits = fewest_visits(nodes, edges, game)
-        return best_considered(nodes, edges, game, parameters, wanted_visits)
+        # Algorithm 1, lines 4 and 7.
+        return best_edge(nodes, edges, 0, game.num_considered, parameters, wanted_visits)
 
     value, prior_taken, total_visits, most_visits = mixed_value(nodes, edges, node, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]
@@ -201,17 +202,11 @@ def choose_edge(
 
 
 @kernel
-def best_considered(nodes: Nodes, edges: Edges, game: Record, parameters: Parameters, wanted_visits: int) -> int:
-    """Return the root edge that maximizes g(a) + logits(a) + sigma(q(a)) among those visited ``wanted_visits`` times.
-
-    Implements algorithm 1, lines 4 and 7; sigma is equation 8. Proven losses rank below all other edges.
-    """
-    return best_edge(nodes, edges, 0, game.num_considered, parameters, wanted_visits)
-
-
-@kernel
 def best_edge(nodes: Nodes, edges: Edges, first: int, stop: int, parameters: Parameters, wanted_visits: int) -> int:
-    """Return the best of the root edges from ``first`` to ``stop`` that are visited ``wanted_visits`` times, -1 for any."""
+    """Return the best of the root edges from ``first`` to ``stop`` that are visited ``wanted_visits`` times, -1 for any.
+
+    It maximizes g(a) + logits(a) + sigma(q(a)); sigma is equation 8. Proven losses rank below all other edges.
+    """
     sign = sign_of(nodes[0].player)
     value, _, _, most_visits = mixed_value(nodes, edges, 0, sign)
     scale = (parameters[_VISIT_OFFSET] + most_visits) * parameters[_VALUE_SCALE]

@@ -190,17 +190,20 @@ class NetworkSearch:
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
-        self._states: npt.NDArray[np.void] = np.empty((max_games, max_nodes), game.state_dtype)
-        self._nodes: npt.NDArray[np.void] = np.empty((max_games, max_nodes), tree.NODE)
-        self._edges = np.empty((max_games, max_edges or max_nodes * game.num_actions), tree.EDGE)
-        self._games = np.empty(max_games, tree.GAME)
+        self._room = tree.Trees(
+            game.board,
+            np.empty((max_games, max_nodes), game.state_dtype),
+            np.empty((max_games, max_nodes), tree.NODE),
+            np.empty((max_games, max_edges or max_nodes * game.num_actions), tree.EDGE),
+            np.empty(max_games, tree.GAME),
+        )
+        self._use(0)
         self._inputs = NetworkInputs(game, settings.features)
         per_tree = policy.round_size if settings.batch is None else settings.batch
         size = max_games * per_tree
         self._batches = [_Batch(self._inputs, size) for _ in range(settings.threads)]
         self._limits = np.array([0, per_tree, settings.batch is None])
         self._changed = threading.Condition()
-        self._num_games = 0
         self._num_searching = 0
         self._left_seconds = 0.0
         self._plant = game.compiled(tree.plant, self._inputs.kernels)
@@ -224,9 +227,9 @@ class NetworkSearch:
                 values or the wrong shape.
         """
         num_games = len(roots)
-        if not 1 <= num_games <= len(self._games) or not 1 <= num_simulations <= self._max_simulations:
+        if not 1 <= num_games <= len(self._room.games) or not 1 <= num_simulations <= self._max_simulations:
             raise ValueError(
-                f"got {num_games} games with {num_simulations} simulations, expected 1 to {len(self._games)} games "
+                f"got {num_games} games with {num_simulations} simulations, expected 1 to {len(self._room.games)} games "
                 f"with 1 to {self._max_simulations} simulations"
             )
         with self._timed():
@@ -268,33 +271,33 @@ class NetworkSearch:
                 self._start(root, generator)
             begin = deadline.begin
             seconds += self._left_seconds if kept == _SAME_TURN else 0.0
-            num_before = int(self._nodes[0, 0]["visits"])
-            num_considered = min(self.policy.round_size, int(self._nodes[0, 0]["num_edges"]))
+            num_before = int(self._trees.nodes[0, 0]["visits"])
+            num_considered = min(self.policy.round_size, int(self._trees.nodes[0, 0]["num_edges"]))
             num_phases = math.ceil(math.log2(max(2, num_considered)))
-            if self._nodes[0, 0]["num_edges"] == 1:
+            if self._trees.nodes[0, 0]["num_edges"] == 1:
                 self._simulate(1, _NO_SCHEDULE, deadline)
                 num_phases = 0
             for phase in range(num_phases):
-                self._narrow_all(self._nodes[:1], self._edges[:1], self._games[:1], self.policy.parameters, phase == 0)
+                self._narrow_all(self._trees, self.policy.parameters, phase == 0)
                 deadline.time = begin + seconds * (phase + 1) / num_phases
                 self._simulate(_NO_LIMIT, _NO_SCHEDULE, deadline)
-            self.num_simulations_done += int(self._nodes[0, 0]["visits"]) - num_before
+            self.num_simulations_done += int(self._trees.nodes[0, 0]["visits"]) - num_before
             self._left_seconds = max(0.0, begin + seconds - clock())
             return self.result()
 
     def restart(self) -> None:
         """Discard the tree of the last search."""
-        self._num_games, self._left_seconds = 0, 0.0
+        self._use(0)
+        self._left_seconds = 0.0
 
     def result(self) -> SearchResult:
         """Return the results of the last search, or of the present one."""
-        num_games = self._num_games
+        num_games = len(self._trees.games)
         actions, values = np.empty(num_games, np.int64), np.empty(num_games, np.float32)
         policies = np.empty((num_games, self._game.num_actions), np.float32)
         visits = np.empty((num_games, self._game.num_actions), np.int32)
-        arrays = self._nodes[:num_games], self._edges[:num_games], self._games[:num_games], self.policy.parameters
-        self._conclude_all(*arrays, actions, values, policies, visits)
-        return SearchResult(actions, values, policies, visits, self._nodes["solved"][:num_games, 0] != 0)
+        self._conclude_all(self._trees, self.policy.parameters, actions, values, policies, visits)
+        return SearchResult(actions, values, policies, visits, self._trees.nodes["solved"][:, 0] != 0)
 
     def root_edges(self, game: int = 0) -> tuple[npt.NDArray[Any], ...]:
         """Return statistics of the legal actions at the root of one game of the last search, for the player to move.
@@ -304,7 +307,7 @@ class NetworkSearch:
             in [-1, 1], ``float32[num_legal]``, NaN for unvisited actions; and their prior probabilities from the network,
             ``float32[num_legal]``.
         """
-        nodes, edges = self._nodes[game], self._edges[game]
+        nodes, edges = self._trees.nodes[game], self._trees.edges[game]
         root = nodes[0]
         block = edges[root["first_edge"] : root["first_edge"] + root["num_edges"]]
         block = block[block["action"].argsort()]
@@ -318,7 +321,7 @@ class NetworkSearch:
 
     def best_line(self, first_action: int, game: int = 0, max_actions: int = 12) -> list[int]:
         """Return the principal variation of the last search that starts with ``first_action`` at the root."""
-        nodes, edges = self._nodes[game], self._edges[game]
+        nodes, edges = self._trees.nodes[game], self._trees.edges[game]
         line: list[int] = []
         node = 0
         while len(line) < max_actions and nodes[node]["num_visited"]:
@@ -343,23 +346,20 @@ class NetworkSearch:
         try:
             yield
         except BaseException:
-            self._num_games = 0  # its tree is not finished
+            self._use(0)  # its tree is not finished
             raise
         self.search_seconds += time.perf_counter() - begin - (self.network_seconds - in_network)
 
+    def _use(self, num_games: int) -> None:
+        """Take the trees of the first games as those of the last search."""
+        self._trees = tree.Trees(self._game.board, *(array[:num_games] for array in self._room[1:]))
+
     def _start(self, roots: npt.NDArray[np.void], generator: np.random.Generator) -> None:
         """Start a tree at each root."""
-        self._num_games = num_games = len(roots)
-        board, batch = self._game.board, self._batches[0]
-        self._plant(
-            board,
-            roots,
-            self._states[:num_games],
-            self._nodes[:num_games],
-            self._games[:num_games],
-            batch.planes,
-            batch.leaves,
-        )
+        num_games = len(roots)
+        self._use(num_games)
+        batch = self._batches[0]
+        self._plant(self._trees, roots, batch.planes, batch.leaves)
         batch.num_leaves = batch.num_asked = num_games
         for one in self._batches:
             one.seeds = generator.integers(0, 2**64, num_games, np.uint64)
@@ -368,31 +368,29 @@ class NetworkSearch:
 
     def _prepare(self, num_games: int, generator: np.random.Generator) -> None:
         noise = self.policy.noise((num_games, self._game.num_actions), generator)
-        arrays = self._nodes[:num_games], self._edges[:num_games], self._games[:num_games]
-        self._prepare_roots(*arrays, self.policy.parameters, noise)
+        self._prepare_roots(self._trees, self.policy.parameters, noise)
 
     def _keep(self, root: np.void) -> int:
         """Keep the subtree of the last search at a position; return 0 if it has none, or else in which turn the position is."""
-        if self._num_games != 1:
+        if len(self._trees.games) != 1:
             return 0
-        number = int(self._games[0]["num_nodes"])
-        known = self._states[0, :number]
+        known, tree_nodes = self._trees.states[0, : self._trees.games[0]["num_nodes"]], self._trees.nodes[0]
         as_bytes = np.dtype((np.void, known.dtype.itemsize))
         nodes = np.flatnonzero(known.view(as_bytes) == np.asarray(root).view(as_bytes))
-        nodes = nodes[self._nodes["num_edges"][0, nodes] > 0]
+        nodes = nodes[tree_nodes["num_edges"][nodes] > 0]
         if not len(nodes):
             return 0
-        node = above = int(nodes[self._nodes["visits"][0, nodes].argmax()])
-        if self._nodes[0, node]["solved"] and not self._nodes[0, node]["num_visited"]:
+        node = above = int(nodes[tree_nodes["visits"][nodes].argmax()])
+        if tree_nodes[node]["solved"] and not tree_nodes[node]["num_visited"]:
             return 0  # how it is won was not kept
         if node == 0:
             return _OTHER_TURN
         turn = _SAME_TURN
         while above > 0:
-            above = int(self._nodes[0, above]["parent"])
-            if self._nodes[0, above]["player"] != root["current_player"]:
+            above = int(tree_nodes[above]["parent"])
+            if tree_nodes[above]["player"] != root["current_player"]:
                 turn = _OTHER_TURN
-        self._keep_subtree(self._states, self._nodes, self._edges, self._games, node)
+        self._keep_subtree(self._trees, node)
         return turn
 
     def _simulate(self, num_simulations: int, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
@@ -406,14 +404,11 @@ class NetworkSearch:
 
     def _work(self, batch: _Batch, schedule: npt.NDArray[np.int32], is_over: Callable[[], bool]) -> None:
         """Run batches of simulations in one thread. The lock is held except while leaves are evaluated."""
-        games = self._games[: self._num_games]
-        states, nodes, edges = (array[: self._num_games] for array in (self._states, self._nodes, self._edges))
-        trees = self._game.board, states, nodes, edges, games
-        parameters = self.policy.parameters
+        trees, parameters = self._trees, self.policy.parameters
         with self._changed:
             while not is_over():
                 batch.num_leaves, batch.num_asked = self._descend(
-                    *trees, parameters, schedule, batch.planes, batch.leaves, self._limits, self._solve
+                    trees, parameters, schedule, batch.planes, batch.leaves, self._limits, self._solve
                 )
                 if batch.num_leaves == 0:
                     if self._num_searching == 0:
@@ -436,12 +431,8 @@ class NetworkSearch:
         Raises:
             ValueError: the network's output is not finite.
         """
-        games = self._games[: self._num_games]
-        states, nodes, edges = (array[: self._num_games] for array in (self._states, self._nodes, self._edges))
         leaves = batch.leaves, batch.num_leaves
-        if self._expand(
-            self._game.board, states, nodes, edges, games, *leaves, logits, values, self._discount, self._solve
-        ):
+        if self._expand(self._trees, *leaves, logits, values, self._discount, self._solve):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
     def _answers(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -463,7 +454,7 @@ class NetworkSearch:
                 f"and {shapes[1]}, got {logits.shape} and {values.shape}"
             )
         if self._guide is not None and self.guide_weight > 0:
-            guided = self._guide.evaluate(self._states, batch.leaves, batch.num_leaves, num_asked, batch.seeds)
+            guided = self._guide.evaluate(self._trees, batch.leaves, batch.num_leaves, num_asked, batch.seeds)
             self.num_leaves_guided += num_asked
             values = values + np.float32(self.guide_weight) * (guided - values)
         return logits, values

@@ -35,6 +35,7 @@ from stoneworks.envs.rules.kernels import (
 )
 from stoneworks.envs.rules.kernels.bits import highest_bit, list_legal
 from stoneworks.envs.rules.templates import NO_WINNER, apply_action, legal_actions, observe, result_bounds
+from stoneworks.models.evaluations.ranking import insert_best
 from stoneworks.models.search.turn_search import rate_actions
 
 #: Number of entries that a position may be in: a cache line.
@@ -139,6 +140,14 @@ def hash_observation(bits: Record, keys: UInt64Table, sums: UInt64s) -> int:
 
 
 @kernel
+def place_of(bits: Record, keys: UInt64Table, sums: UInt64s, table: UInt64s) -> tuple[int, int]:
+    """Return the bucket of an observation in ``table[num_buckets * BUCKET]``, and its key (see :func:`hash_observation`)."""
+    least = hash_observation(bits, keys, sums)
+    bucket = int64(sums[least] & np.uint64(table.shape[0] // BUCKET - 1)) * BUCKET
+    return bucket, sums[least + 1] & _KEY_MASK | _ONE
+
+
+@kernel
 def find(table: UInt64s, bucket: int, key: int) -> int:
     """Return the index of the entry with ``key`` in a bucket of ``table[num_buckets * BUCKET]``, or -1."""
     for index in range(bucket, bucket + BUCKET):
@@ -221,7 +230,6 @@ def search_proof(
     sums = np.empty(keys.shape[1] - 1, np.uint64)
     child_room = np.empty(1, path.dtype)
     child = child_room[0]
-    bucket_mask = np.uint64(table.shape[0] // BUCKET - 1)
 
     ply = progress[PLY]
     positions = progress[POSITIONS]
@@ -236,9 +244,7 @@ def search_proof(
             frame.num_done = 0
             frame.num_chosen = 0
             observe(board[0], state, player, planes)
-            least = hash_observation(bits, keys, sums)
-            frame.bucket = int64(sums[least] & bucket_mask) * BUCKET
-            frame.key = sums[least + 1] & _KEY_MASK | _ONE
+            frame.bucket, frame.key = place_of(bits, keys, sums, table)
             low, high = known_bounds(table, frame.bucket, frame.key)
             success = low >= frame.need
             if success or high < frame.need:
@@ -258,9 +264,8 @@ def search_proof(
                     high = low
                 else:
                     observe(board[0], child, int64(child.current_player), planes)
-                    least = hash_observation(bits, keys, sums)
-                    bucket = int64(sums[least] & bucket_mask) * BUCKET
-                    low, high = known_bounds(table, bucket, sums[least + 1] & _KEY_MASK | _ONE)
+                    bucket, key = place_of(bits, keys, sums, table)
+                    low, high = known_bounds(table, bucket, key)
                     if child.current_player != player:
                         low, high = -high, -low
                     if low < frame.need and high >= frame.need:
@@ -273,14 +278,8 @@ def search_proof(
                     break
                 if high < frame.need:
                     continue
-                rating = ratings[action] + history[player, action]
-                after = num_chosen
-                while after > 0 and ratings[candidates[ply, after - 1]] < rating:
-                    candidates[ply, after] = candidates[ply, after - 1]
-                    after -= 1
-                ratings[action] = rating
-                candidates[ply, after] = action
-                num_chosen += 1
+                ratings[action] += history[player, action]
+                num_chosen = insert_best(candidates[ply], num_chosen, num_actions, ratings, action)
             if not success:
                 frame.num_chosen = num_chosen
         else:  # the last candidate has been searched

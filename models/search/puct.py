@@ -16,15 +16,7 @@ import numpy.typing as npt
 
 from stoneworks.checks import check_number, check_positive
 from stoneworks.envs.rules.kernels import Float32s, Int32Table, Record, kernel
-from stoneworks.models.search.tree import (
-    Edges,
-    Nodes,
-    Parameters,
-    is_lost,
-    mean_value,
-    next_unvisited,
-    sign_of,
-)
+from stoneworks.models.search.tree import Edges, Nodes, Parameters, is_lost, mean_value, next_unvisited, sign_of
 
 _NOISE_FRACTION, _EXPLORATION_BASE, _EXPLORATION = range(3)
 

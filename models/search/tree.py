@@ -5,10 +5,9 @@ two halves, each a template: :func:`descend` selects leaves in each tree and wri
 :func:`expand` adds the edges of the leaves from the network's output and backs up the values. The selection rules are the four
 kernels of the contract below (see :mod:`stoneworks.models.search.gumbel` and :mod:`stoneworks.models.search.puct`).
 
-All templates work on the same arrays: the board constants, ``states[num_games, max_nodes]``, the positions of the nodes,
-``nodes[num_games, max_nodes]``, ``edges[num_games, max_edges]`` and ``games[num_games]``; ``leaves`` holds in its first entries
-the leaves of the batch, ``parameters`` the parameters of the search, ``discount`` is the discount factor per action, and
-``solve`` says whether proven results are propagated.
+All templates work on :class:`Trees`; ``leaves`` holds in its first entries the leaves of the batch, ``parameters`` the
+parameters of the search, ``discount`` is the discount factor per action, and ``solve`` says whether proven results are
+propagated.
 
 Between the two halves, the leaves are pending: their visits count, and a node whose visits are all pending counts as a loss
 for the player who chooses it (virtual loss; Chaslot, Winands and van den Herik: Parallel Monte-Carlo tree search, 2008). The
@@ -27,7 +26,7 @@ preferred.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numba
 import numpy as np
@@ -105,6 +104,25 @@ Parameters: TypeAlias = Annotated[npt.NDArray[np.float64], numba.float64[::1]]
 EdgeWork: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int32]]
 Nodes: TypeAlias = npt.NDArray[np.void]
 Edges: TypeAlias = npt.NDArray[np.void]
+
+
+class Trees(NamedTuple):
+    """The arrays of the trees of a search.
+
+    Attributes:
+        board: the board constants.
+        states: ``[num_games, max_nodes]``, positions of the nodes.
+        nodes: ``[num_games, max_nodes]``, dtype ``NODE``.
+        edges: ``[num_games, max_edges]``, dtype ``EDGE``.
+        games: ``[num_games]``, dtype ``GAME``.
+    """
+
+    board: BoardArray
+    states: StateTable
+    nodes: NodeTable
+    edges: EdgeTable
+    games: GameArray
+
 
 NO_NODE = -1
 
@@ -193,7 +211,8 @@ def cancel(nodes: Nodes, edges: Edges, game: Record, leaf: Record) -> None:
             if edges[edge].child == leaf.node:
                 edges[edge].child = NO_NODE
         nodes[parent].num_visited -= 1
-        game.num_nodes = min(game.num_nodes, leaf.node)
+        while nodes[game.num_nodes - 1].visits == 0:  # later nodes may be of another thread
+            game.num_nodes -= 1
 
 
 @kernel
@@ -326,45 +345,39 @@ def add_node(nodes: Nodes, game: Record, parent: int, player: int) -> int:
     """Add a node without edges to one tree and return its index."""
     node = game.num_nodes
     game.num_nodes += 1
-    nodes[node].first_edge = 0
-    nodes[node].num_edges = 0
-    nodes[node].num_visited = 0
-    nodes[node].num_ordered = 0
-    nodes[node].visits = 0
-    nodes[node].pending = 0
+    nodes[node] = _NEW_NODE[0]
     nodes[node].parent = parent
     nodes[node].player = player
-    nodes[node].solved = 0
-    nodes[node].num_unsolved = 0
-    nodes[node].total_value = 0
-    nodes[node].network_value = 0
-    nodes[node].solved_value = -np.inf
     return node
+
+
+_NEW_NODE = np.zeros(1, NODE)
+_NEW_NODE["solved_value"] = -np.inf
+
+
+@kernel
+def add_leaf(leaf: Record, game: int, node: int, answer: int, added: bool, newly_solved: bool) -> None:
+    """Write the fields of a pending leaf."""
+    leaf.game = game
+    leaf.node = node
+    leaf.answer = answer
+    leaf.added = added
+    leaf.newly_solved = newly_solved
 
 
 # -- The templates -----------------------------------------------------------------------------------------------------
 
 
-def plant(
-    board: BoardArray,
-    roots: StateArray,
-    states: StateTable,
-    nodes: NodeTable,
-    games: GameArray,
-    planes: Float32Tables,
-    leaves: LeafArray,
-) -> None:
+def plant(trees: Trees, roots: StateArray, planes: Float32Tables, leaves: LeafArray) -> None:
     """Start a tree at each of ``roots``, whose root is a pending leaf, and write the observations of the roots.
 
     Args:
-        board: the board constants.
+        trees: the trees.
         roots: ``[num_games]``, non-terminal positions.
-        states: ``[num_games, max_nodes]``, positions of the nodes.
-        nodes: ``[num_games, max_nodes]``, dtype ``NODE``.
-        games: ``[num_games]``, dtype ``GAME``.
         planes: output, ``float32[num_games, planes, height * width]``, observations for the player to move.
         leaves: output, ``[num_games]``, dtype ``LEAF``.
     """
+    board, states, nodes, _, games = trees
     for row in range(roots.shape[0]):
         game = games[row]
         game.num_nodes = 0
@@ -374,11 +387,7 @@ def plant(
         add_visit(nodes[row], 0, 1)
         states[row, 0] = roots[row]
         observe(board[0], states[row, 0], states[row, 0].current_player, planes[row])
-        leaves[row].game = row
-        leaves[row].node = 0
-        leaves[row].answer = row
-        leaves[row].added = False
-        leaves[row].newly_solved = False
+        add_leaf(leaves[row], row, 0, row, False, False)
 
 
 @inlined
@@ -405,13 +414,8 @@ def write_edges(edges: Edges, game: Record, mask: Int8s, logits: Record, work: E
     return num_edges, total >= 1
 
 
-# The arrays of the trees are arguments of their own, since templates are typed by the annotation of each argument.
 def expand(
-    board: BoardArray,
-    states: StateTable,
-    nodes: NodeTable,
-    edges: EdgeTable,
-    games: GameArray,
+    trees: Trees,
     leaves: LeafArray,
     num_leaves: int,
     logits: Float32Table,
@@ -426,6 +430,7 @@ def expand(
     value or a NaN logit. Once a root is solved, the remaining leaves of its tree are removed. See the module for the other
     arguments.
     """
+    board, states, nodes, edges, games = trees
     num_actions = board[0].num_actions
     mask = np.empty(num_actions, np.int8)
     work = np.empty(num_actions, np.int32), np.empty(num_actions, np.float32), np.empty(num_actions, np.int32)
@@ -465,17 +470,9 @@ def expand(
     return num_unusable
 
 
-def prepare_roots(
-    nodes: NodeTable,
-    edges: EdgeTable,
-    games: GameArray,
-    parameters: Parameters,
-    noise: Float32Table,
-) -> None:
-    """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``.
-
-    See the module for the other arrays.
-    """
+def prepare_roots(trees: Trees, parameters: Parameters, noise: Float32Table) -> None:
+    """Prepare the expanded roots for the first descent; ``noise`` is ``float32[num_games, num_actions]``."""
+    _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
         games[row].simulations = 0
         for edge in range(nodes[row, 0].num_edges):
@@ -483,22 +480,16 @@ def prepare_roots(
         prepare_root(nodes[row], edges[row], games[row], parameters)
 
 
-def narrow_all(nodes: NodeTable, edges: EdgeTable, games: GameArray, parameters: Parameters, again: bool) -> None:
-    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`).
-
-    See the module for the arrays, such as ``nodes[num_games, max_nodes]``.
-    """
+def narrow_all(trees: Trees, parameters: Parameters, again: bool) -> None:
+    """Consider all edges of each root if ``again``, else the better half of those considered (see :func:`narrow`)."""
+    _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
         narrow(nodes[row], edges[row], games[row], parameters, again)
 
 
-# The arrays of the trees are arguments of their own, since templates are typed by the annotation of each argument.
+# Long: only a template can call the kernels of a game and of a search.
 def descend(
-    board: BoardArray,
-    states: StateTable,
-    nodes: NodeTable,
-    edges: EdgeTable,
-    games: GameArray,
+    trees: Trees,
     parameters: Parameters,
     schedule: Int32Table,
     planes: Float32Tables,
@@ -513,6 +504,7 @@ def descend(
     node, gets no leaf. The observations of the leaves are the first entries of ``planes[_, planes, height * width]``. See the
     module for the other arguments.
     """
+    board, states, nodes, edges, games = trees
     num_leaves = num_asked = 0
     for row in range(games.shape[0]):
         game = games[row]
@@ -558,21 +550,15 @@ def descend(
             if node == NO_NODE:
                 break
             add_visit(nodes[row], node, 1)
-            leaves[num_leaves].game = row
-            leaves[num_leaves].node = node
-            leaves[num_leaves].answer = answer
-            leaves[num_leaves].added = added
-            leaves[num_leaves].newly_solved = newly_solved
+            add_leaf(leaves[num_leaves], row, node, answer, added, newly_solved)
             num_leaves += 1
             game.simulations += 1
     return num_leaves, num_asked
 
 
-def keep_subtree(states: StateTable, nodes: NodeTable, edges: EdgeTable, games: GameArray, node: int) -> None:
-    """Replace the first tree by its subtree at ``node``, of which no leaf is pending; a parent comes before its children.
-
-    See the module for the arrays, such as ``nodes[num_games, max_nodes]``.
-    """
+def keep_subtree(trees: Trees, node: int) -> None:
+    """Replace the first tree by its subtree at ``node``, of which no leaf is pending; a parent comes before its children."""
+    _, states, nodes, edges, games = trees
     game = games[0]
     places = np.full(game.num_nodes, NO_NODE, np.int32)
     old_edges = edges[0, : game.num_edges].copy()
@@ -601,21 +587,15 @@ def keep_subtree(states: StateTable, nodes: NodeTable, edges: EdgeTable, games: 
 
 
 def conclude_all(
-    nodes: NodeTable,
-    edges: EdgeTable,
-    games: GameArray,
-    parameters: Parameters,
-    actions: Int64s,
-    values: Float32s,
-    policies: Float32Table,
-    visits: Int32Table,
+    trees: Trees, parameters: Parameters, actions: Int64s, values: Float32s, policies: Float32Table, visits: Int32Table
 ) -> None:
-    """Write the results of the search at each root; see the module for the arrays of the trees.
+    """Write the results of the search at each root.
 
     Outputs are ``actions``, the actions to play, ``values``, the mean values for the players to move, ``policies[num_games,
     num_actions]``, the policy targets for training, and ``visits[num_games, num_actions]``, the visit counts, which are 1 for
     the winning action if a win within the turn was found before the first simulation.
     """
+    _, _, nodes, edges, games = trees
     for row in range(games.shape[0]):
         policies[row, :] = 0
         visits[row, :] = 0

@@ -126,20 +126,17 @@ def add_node(nodes: Int32Table, edges: Int32Table, sizes: Int64s, mask: Int8s, p
         return NO_NODE
     sizes[NODES_IN_USE] += 1
     sizes[EDGES_IN_USE] += num_legal
+    nodes[node] = 0
     nodes[node, FIRST_EDGE] = edge
     nodes[node, NUM_EDGES] = num_legal
-    nodes[node, NUM_TRIED] = 0
     nodes[node, NUM_OPEN] = num_legal
-    nodes[node, CAN_DRAW] = 0
     nodes[node, PLAYER] = player
-    nodes[node, NODE_VISITS] = 0
     nodes[node, NODE_RESULT] = OPEN
     for action in range(mask.shape[0]):
         if mask[action]:
+            edges[edge] = 0
             edges[edge, ACTION] = action
             edges[edge, CHILD] = NO_NODE
-            edges[edge, VISITS] = 0
-            edges[edge, SUM_OF_RESULTS] = 0
             edges[edge, RESULT] = OPEN
             edge += 1
     return int(node)
@@ -268,12 +265,10 @@ def keep_subtree(nodes: Int32Table, edges: Int32Table, sizes: Int64s, root: int)
             continue
         from_edge = nodes[node, FIRST_EDGE]
         num_edges = nodes[node, NUM_EDGES]
-        for column in range(MOVED_TO):
-            nodes[to_node, column] = nodes[node, column]
+        nodes[to_node] = nodes[node]
         nodes[to_node, FIRST_EDGE] = to_edge
         for edge in range(from_edge, from_edge + num_edges):
-            for column in range(NUM_EDGE_COLUMNS):
-                edges[to_edge, column] = edges[edge, column]
+            edges[to_edge] = edges[edge]
             if edges[to_edge, CHILD] != NO_NODE:
                 edges[to_edge, CHILD] = nodes[edges[to_edge, CHILD], MOVED_TO]
             to_edge += 1
@@ -385,16 +380,8 @@ class SearchTree:
         """Run simulations and return their number, which is smaller if the root is proven or has ``MAX_VISITS`` visits."""
         visits = int(self._nodes[0, NODE_VISITS]) if self._sizes[NODES_IN_USE] else 0
         num_simulations = min(num_simulations, MAX_VISITS - visits)
-        done: int = self._search(
-            self._game.board,
-            self._states,
-            self._nodes,
-            self._edges,
-            self._sizes,
-            self._seeds,
-            num_simulations,
-            np.array([exploration, self._scale]),
-        )
+        arrays = self._states, self._nodes, self._edges, self._sizes, self._seeds
+        done: int = self._search(self._game.board, *arrays, num_simulations, np.array([exploration, self._scale]))
         return done
 
     @property

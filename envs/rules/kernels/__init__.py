@@ -22,6 +22,7 @@ import gc
 import hashlib
 import inspect
 import logging
+import sys
 import time
 import types
 from collections.abc import Callable, Mapping
@@ -179,7 +180,7 @@ def specialize(
 
     Args:
         template: a function whose annotated arguments name types of this module, or other ``Annotated`` types that contain
-            the numba type.
+            the numba type, or named tuples of these.
         name: unique name of the game and record size, e.g. ``"vadus_384"``.
         game_kernels: compiled kernels by name that replace globals of the template.
         board: dtype of the board constants.
@@ -247,10 +248,22 @@ def _python_function(function: Any) -> Any:
 def _signature(function: Callable[..., Any], board: np.dtype[Any], state: np.dtype[Any]) -> tuple[Any, ...]:
     """Return the numba types of the annotated arguments of a template or placeholder."""
     known_types = _numba_types(board, state)
+
+    def numba_type(annotation: str, names: Mapping[str, Any]) -> Any:
+        if annotation in known_types:
+            return known_types[annotation]
+        if not hasattr(names[annotation], "_fields"):
+            return names[annotation].__metadata__[0]
+        named_tuple = names[annotation]
+        of_module = vars(sys.modules[named_tuple.__module__])
+        fields = [numba_type(field.__forward_arg__, of_module) for field in named_tuple.__annotations__.values()]
+        return cast(Any, numba.types.BaseTuple).from_types(fields, named_tuple)
+
     function = _python_function(function)
+    annotations = inspect.get_annotations(function)
     return tuple(
-        known_types.get(annotation) or function.__globals__[annotation].__metadata__[0]
-        for argument, annotation in inspect.get_annotations(function).items()
+        numba_type(annotation, function.__globals__)
+        for argument, annotation in annotations.items()
         if argument != "return"
     )
 

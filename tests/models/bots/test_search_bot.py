@@ -15,11 +15,7 @@ from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.bots.search_bot import (
-    MAX_GAMES,
-    PLAYING_POLICY,
-    SearchBot,
-)
+from stoneworks.models.bots.search_bot import MAX_GAMES, PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel
@@ -128,7 +124,7 @@ def test_with_a_time_limit_each_game_has_its_own_time() -> None:
     first = bot.search(state).visits.sum()
     assert bot.search(state).visits.sum() > first, "the tree is kept"
     bot.restart()
-    assert bot._search_in_time()._num_games == 0
+    assert len(bot._search_in_time()._trees.games) == 0
 
 
 def test_an_analysis_without_a_limit_grows_until_it_is_stopped() -> None:

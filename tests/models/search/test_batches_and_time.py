@@ -45,9 +45,9 @@ def make_search(game: Game, policy: Any, games: int = 1, simulations: int = 2000
 
 def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
     """No visit is pending, and visits and values of a node are those of its children and its own."""
-    for row in range(search._num_games):
-        number = search._games[row]["num_nodes"]
-        nodes = search._nodes[row, :number]
+    for row in range(len(search._trees.games)):
+        number = search._trees.games[row]["num_nodes"]
+        nodes = search._trees.nodes[row, :number]
         assert not nodes["pending"].any()
         below = np.zeros(number, np.int64)
         np.add.at(below, nodes["parent"][1:], nodes["visits"][1:])
@@ -76,10 +76,10 @@ def test_rounds_are_the_same_search_as_one_simulation_at_a_time(game_name: str, 
         one, other = (search.run(roots, simulations, np.random.default_rng(3)) for search in searches)
         for field in fields(one):
             np.testing.assert_array_equal(getattr(other, field.name), getattr(one, field.name))
-        number = searches[0]._games["num_nodes"]
-        np.testing.assert_array_equal(searches[1]._games["num_nodes"], number)
+        number = searches[0]._trees.games["num_nodes"]
+        np.testing.assert_array_equal(searches[1]._trees.games["num_nodes"], number)
         for row in range(len(roots)):
-            trees = [search._nodes[row, : number[row]].copy() for search in searches]
+            trees = [search._trees.nodes[row, : number[row]].copy() for search in searches]
             for nodes in trees:
                 nodes["num_ordered"] = 0  # a leaf removed from a proven tree was sorted before
             np.testing.assert_array_equal(*trees)
@@ -217,18 +217,22 @@ def test_a_subtree_is_kept_as_it_is(policy: Any) -> None:
 
     def children(node: int) -> dict[int, tuple[int, float]]:
         """By action, the visits and the total value of a node's children."""
-        nodes, start = search._nodes[0], search._nodes[0, node]["first_edge"]
-        block = search._edges[0, start : start + nodes[node]["num_edges"]]
+        nodes, start = search._trees.nodes[0], search._trees.nodes[0, node]["first_edge"]
+        block = search._trees.edges[0, start : start + nodes[node]["num_edges"]]
         found = {int(edge["action"]): nodes[edge["child"]] for edge in block if edge["child"] >= 0}
         return {action: (int(child["visits"]), float(child["total_value"])) for action, child in found.items()}
 
     action = int(first.actions[0])
-    child = int(search._edges["child"][0, np.flatnonzero(search._edges["action"][0, : game.num_actions] == action)[0]])
-    expected, visits = children(child), search._nodes[0, child]["visits"]
-    record = search._states[0, child].copy()
+    child = int(
+        search._trees.edges["child"][
+            0, np.flatnonzero(search._trees.edges["action"][0, : game.num_actions] == action)[0]
+        ]
+    )
+    expected, visits = children(child), search._trees.nodes[0, child]["visits"]
+    record = search._trees.states[0, child].copy()
     assert search._keep(record)
     check_tree(search)
-    assert search._nodes[0, 0]["visits"] == visits
+    assert search._trees.nodes[0, 0]["visits"] == visits
     assert children(0) == expected
     actions, kept_visits, _, priors = search.root_edges()
     assert priors.sum() == pytest.approx(1, abs=1e-4)
@@ -253,12 +257,12 @@ def test_a_kept_tree_searched_on_is_a_fresh_tree_of_the_same_positions() -> None
         fresh_actions, _, _, fresh_priors = fresh.root_edges()
         np.testing.assert_array_equal(actions, fresh_actions)
         np.testing.assert_array_equal(priors, fresh_priors)
-        assert search._nodes[0, 0]["network_value"] == fresh._nodes[0, 0]["network_value"]
+        assert search._trees.nodes[0, 0]["network_value"] == fresh._trees.nodes[0, 0]["network_value"]
         assert expected.visits.sum() == 1
-        nodes = search._nodes[0]
-        block = search._edges[0, : nodes[0]["num_edges"]]
+        nodes = search._trees.nodes[0]
+        block = search._trees.edges[0, : nodes[0]["num_edges"]]
         child = int(block["child"][block["action"] == result.actions[0]][0])
-        root = search._states[0, child].reshape(1).copy()
+        root = search._trees.states[0, child].reshape(1).copy()
         if root["ending"][0]:
             return
 
@@ -271,11 +275,11 @@ def test_what_is_left_of_the_time_is_for_the_same_turn() -> None:
     search.run_in_time(root, 1.0, generator, clock=clock, stop=lambda: clock.now > 5.3)
     left = search._left_seconds
     assert left == pytest.approx(0.7, abs=0.02)
-    for node in range(1, search._games[0]["num_nodes"]):
-        if search._nodes[0, node]["num_edges"] and search._nodes[0, node]["parent"] == 0:
+    for node in range(1, search._trees.games[0]["num_nodes"]):
+        if search._trees.nodes[0, node]["num_edges"] and search._trees.nodes[0, node]["parent"] == 0:
             break
-    same_turn = search._nodes[0, node]["player"] == root["current_player"][0]
-    record = search._states[0, node].copy()
+    same_turn = search._trees.nodes[0, node]["player"] == root["current_player"][0]
+    record = search._trees.states[0, node].copy()
     before = clock.now
     search.run_in_time(record.reshape(1), 0.5, generator, clock=clock)
     assert clock.now - before == pytest.approx(1.2 if same_turn else 0.5, abs=0.02)
