@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,14 +59,14 @@ class ObservationFormat:
         Raises:
             ValueError: anything else is given.
         """
-        if isinstance(given, cls):
+        if isinstance(given, ObservationFormat):
             return given
-        names = [field.name for field in fields(cls)]
-        if not isinstance(given, Mapping) or not set(given) <= set(names):
+        try:
+            return cls(**given)
+        except TypeError:
             raise ValueError(
-                f"observation must be an ObservationFormat or a mapping of some of {', '.join(names)}, got {given!r}"
-            )
-        return cls(**given)
+                f"observation must be an ObservationFormat or a mapping of some of {', '.join(_ALLOWED)}, got {given!r}"
+            ) from None
 
 
 _ALLOWED: dict[str, tuple[Any, ...]] = {

@@ -94,7 +94,7 @@ class RenderedGame:
         """
         return self._position("game_state").clone()
 
-    def render(self) -> Any:
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """Return the position as ``render_mode`` says: text or ``uint8[height, width, 3]`` (see :mod:`stoneworks.envs.rendering`).
 
         Raises:

@@ -200,27 +200,24 @@ class VectorEnv(BatchEnv):
         Raises:
             ValueError: the game or the number of games differs, or an opponent is not among the current opponents.
         """
-        dtype = self.game.state_dtype
-        allowed = (self.num_envs, dtype.itemsize)
-        if saved.positions.shape != allowed:
-            raise ValueError(f"the saved positions must have shape {allowed}, got {saved.positions.shape}")
+        dtype, num_envs = self.game.state_dtype, self.num_envs
+        ended = np.zeros(num_envs, np.bool_) if saved.ended is None else saved.ended
+        for name, values in {**vars(saved), "ended": ended}.items():
+            shape = (num_envs, dtype.itemsize) if name == "positions" else (num_envs,)
+            if np.shape(values) != shape:
+                raise ValueError(f"the saved {name} must have shape {shape}, got {np.shape(values)}")
         for name, values, greatest in (("seats", saved.seats, 1), ("num_started", saved.num_started, 2**62)):
-            if values.shape != (self.num_envs,) or values.min() < 0 or values.max() > greatest:
-                raise ValueError(f"the saved {name} must be {self.num_envs} integers from 0 to {greatest}")
-        if len(saved.opponents) != self.num_envs:
-            raise ValueError(f"the saved opponents must be {self.num_envs} names, got {len(saved.opponents)}")
-        if saved.ended is not None and saved.ended.shape != (self.num_envs,):
-            raise ValueError(f"the saved ended must be {self.num_envs} booleans, got shape {saved.ended.shape}")
-        records = np.ascontiguousarray(saved.positions).view(dtype).reshape(self.num_envs)
-        going_on = np.ones(self.num_envs, np.bool_) if saved.ended is None else ~saved.ended
-        if (records["current_player"] != saved.seats)[going_on].any():
+            if values.min() < 0 or values.max() > greatest:
+                raise ValueError(f"the saved {name} must be integers from 0 to {greatest}, got {values}")
+        records = np.ascontiguousarray(saved.positions).view(dtype).reshape(num_envs)
+        if (records["current_player"] != saved.seats)[~ended].any():
             raise ValueError("the saved positions must have the learner to move in each game that goes on")
         opponent_of_game = self._opponents.indices(saved.opponents)
         self.game.check_tags(records)
         self._batch.load(self._rows, records, trusted=not self.game.can_check_records)
         self._seats[:] = saved.seats
         self._num_started[:] = saved.num_started
-        self._ended[:] = False if saved.ended is None else saved.ended
+        self._ended[:] = ended
         self._opponents.of_game[:] = opponent_of_game
         self._has_games = True
 

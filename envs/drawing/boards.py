@@ -68,6 +68,11 @@ def fills(colors: Mapping[int, str], shape: Sequence[Point], centers: Sequence[P
     return svg.group(paths, class_="fills")
 
 
+def marks(annotations: Annotations, centers: Sequence[Point], ink: Callable[[int], str]) -> str:
+    """Return the marks of cells, each in the ``ink`` of its cell."""
+    return pieces.marks((text, centers[cell], ink(cell)) for cell, text in annotations.marks.items())
+
+
 def extent_of(centers: Iterable[Point], reach_x: float, reach_y: float) -> Extent:
     """Return the extent of shapes that reach so far from their centers."""
     xs, ys = zip(*centers, strict=True)
@@ -210,10 +215,7 @@ def scene_of_stones(
     )
     # In an ink that is readable on the stone, or on the ground, of the cell.
     elements.append(
-        pieces.marks(
-            (text, centers[cell], _INK_ON_STONE.get(stones[cell]) or theme.ink_on(ground_of[cell]))
-            for cell, text in annotations.marks.items()
-        )
+        marks(annotations, centers, lambda cell: _INK_ON_STONE.get(stones[cell]) or theme.ink_on(ground_of[cell]))
     )
     extent = board.extent
     if annotations.coordinates:

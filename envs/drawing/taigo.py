@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -61,12 +61,12 @@ def compose(state: State, annotations: Annotations) -> Scene:
     annotated = [*fills, *annotations.marks, *chain.from_iterable(last_cells)]
     in_use = np.union1d(np.flatnonzero(occupied), annotated)
     shown = boards.hexagon_around(grid, in_use.astype(np.int64), NUM_MARGIN_HEXES)
-    tiles = []
-    for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK)):
-        tiles.append((centers[cell], centers[grid.neighbors[cell, joint_of(codes[cell]) - 1]]))
-
-    elements = [boards.ground_of_cells(centers[cell] for cell in np.flatnonzero(shown))]
-    elements.append(boards.fills(fills, boards.CELL_SHAPE, centers))
+    tiles = [
+        (centers[cell], centers[grid.neighbors[cell, joint_of(codes[cell]) - 1]])
+        for cell in np.flatnonzero(occupied & ~cones & (kind_of(codes) == DARK))
+    ]
+    hexes = [centers[cell] for cell in np.flatnonzero(shown)]
+    elements = [boards.ground_of_cells(hexes), boards.fills(fills, boards.CELL_SHAPE, centers)]
     if state.record["holes_to_fill"]:
         holes = [centers[cell] for cell in np.flatnonzero(codes == HOLE)]
         elements.append(
@@ -77,28 +77,20 @@ def compose(state: State, annotations: Annotations) -> Scene:
         cells = np.flatnonzero(cones & (kind_of(codes) == DARK + color))
         elements.append(_cones(color, (centers[cell] for cell in cells)))
     elements.append(pieces.last_move(centers[cells[0]] for cells in last_cells if len(cells) == 1))
-    elements.append(_last_tiles((centers[cells[0]], centers[cells[1]]) for cells in last_cells if len(cells) == 2))
-    elements.append(
-        pieces.marks(
-            (text, centers[cell], _ink(codes[cell], fills.get(cell, theme.BOARD)))
-            for cell, text in annotations.marks.items()
-        )
-    )
-    extent = boards.extent_of((centers[cell] for cell in np.flatnonzero(shown)), SPACING / 2, SPACING / np.sqrt(3))
+    last_tiles = [(centers[cells[0]], centers[cells[1]]) for cells in last_cells if len(cells) == 2]
+    elements.append(_outlines("last-tiles", last_tiles, theme.LAST_MOVE, 0.08 * SPACING))
+    elements.append(boards.marks(annotations, centers, lambda cell: _ink(codes[cell], fills.get(cell, theme.BOARD))))
+    extent = boards.extent_of(hexes, SPACING / 2, SPACING / np.sqrt(3))
     if annotations.coordinates:
         labels, extent = boards.row_and_column_labels(grid, shown, extent)
         elements.append(labels)
     return Scene(elements, *_square(extent), description=f"{game} after {len(state.history())} actions")
 
 
-def _last_tiles(halves: Iterable[tuple[Point, Point]]) -> str:
-    return svg.group(
-        (svg.path(_capsule(*centers)) for centers in halves),
-        class_="last-tiles",
-        fill="none",
-        stroke=theme.LAST_MOVE,
-        stroke_width=0.08 * SPACING,
-    )
+def _outlines(name: str, tiles: Iterable[tuple[Point, Point]], color: str, width: float) -> str:
+    """Return the outlines of tiles as a group of class ``name``."""
+    paths = (svg.path(_capsule(*centers)) for centers in tiles)
+    return svg.group(paths, class_=name, fill="none", stroke=color, stroke_width=width)
 
 
 def _is_cone(game: Game, action: int) -> bool:
@@ -122,16 +114,8 @@ def _cells_of(game: Game, action: int) -> list[int]:
     return [cell, light_cell]
 
 
-def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
+def _tiles(places: Sequence[tuple[Point, Point]]) -> str:
     """Return tiles from the centers of their dark and light hexes."""
-    places = list(places)
-    outlines = svg.group(
-        (svg.path(_capsule(dark, light)) for dark, light in places),
-        class_="tiles",
-        fill="none",
-        stroke=theme.STONES[0].outline,
-        stroke_width=2 * OUTLINE_WIDTH,
-    )
     halves = [
         svg.group(
             (svg.path(_half(*(place if color == 0 else place[::-1]))) for place in places),
@@ -140,7 +124,7 @@ def _tiles(places: Iterable[tuple[Point, Point]]) -> str:
         )
         for color in range(2)
     ]
-    return outlines + "".join(halves)
+    return _outlines("tiles", places, theme.STONES[0].outline, 2 * OUTLINE_WIDTH) + "".join(halves)
 
 
 def _half(center: Point, other_center: Point) -> str:

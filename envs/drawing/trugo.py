@@ -45,10 +45,7 @@ APART = ("top and bottom", "lower right and upper left", "upper right and lower 
 WHITE_REGION = "#fbf9f2"
 BLUE_REGION = "#8cb2da"
 #: White's and Blue's.
-PIECES = (
-    theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"),
-    theme.StoneColors("#3f78c4", "#123b80", "#0a2450"),
-)
+PIECES = (theme.StoneColors("#ffffff", "#e3e9ef", "#5f7183"), theme.StoneColors("#3f78c4", "#123b80", "#0a2450"))
 
 
 def last_turn(state: State) -> list[int]:
@@ -100,7 +97,8 @@ def compose(state: State, annotations: Annotations) -> Scene:
         return _corner(centers[cell], kind)
 
     def place_of_top(kind: int, cell: int) -> Point:
-        return _place_of_top(centers[cell], kind, position.below[kind, cell] >= 0)
+        x, y = corner(kind, cell)
+        return (x, y - STACK_SHIFT) if position.below[kind, cell] >= 0 else (x, y)
 
     elements = _ground(position, centers, shown, laid, annotations)
     elements.append(last_tiles(centers[cell] for plane, cell in last if plane < PICK))
@@ -124,10 +122,7 @@ def compose(state: State, annotations: Annotations) -> Scene:
             ),
         ]
     elements.append(
-        pieces.marks(
-            (text, centers[cell], theme.ink_on(annotations.fills.get(cell, WHITE_REGION)))
-            for cell, text in annotations.marks.items()
-        )
+        boards.marks(annotations, centers, lambda cell: theme.ink_on(annotations.fills.get(cell, WHITE_REGION)))
     )
     extent = boards.extent_of((centers[cell] for cell in shown), PITCH / 2, EDGE)
     if annotations.coordinates:
@@ -229,12 +224,6 @@ def _corner(center: Point, kind: int) -> Point:
     """Return the place of the top or bottom corner of a hex."""
     x, y = center
     return (x, y - EDGE) if kind == TOP else (x, y + EDGE)
-
-
-def _place_of_top(center: Point, kind: int, on_another: bool) -> Point:
-    """Return the place of the top piece of a corner."""
-    x, y = _corner(center, kind)
-    return (x, y - STACK_SHIFT) if on_another else (x, y)
 
 
 def _scaled(share: float) -> list[Point]:

@@ -79,14 +79,12 @@ class Batch:
             game = load_game(game)
         if not isinstance(game, Game):
             raise ValueError(f"game must be a Game or a game string, got {game!r}")
-        for name, value in (("num_games", num_games), ("num_threads", num_threads)):
-            check_integer(name, value, 1)
         self.game = game
-        self.num_games = int(num_games)
+        self.num_games = check_integer("num_games", num_games, 1)
+        self._num_threads = check_integer("num_threads", num_threads, 1)
         if not isinstance(auto_reset, (bool, np.bool_)):
             raise ValueError(f"auto_reset must be True or False, got {auto_reset!r}")
         self.auto_reset = bool(auto_reset)
-        self._num_threads = int(num_threads)
         self._states = game.blank_records(self.num_games)
         self._written = Step(
             observations=np.zeros((num_games, *game.observation_shape), np.float32),

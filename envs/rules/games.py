@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from stoneworks.checks import check_integer
 from stoneworks.registry import (
     Entry,
     ModuleReference,
@@ -80,17 +81,15 @@ class GameEntry(Entry):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 0:
-            raise RegistrationError(f"{self.name}: version must be an integer >= 0, got {self.version!r}")
         if not isinstance(self.samples, tuple):
             raise RegistrationError(f"{self.name}: samples must be a tuple of game strings, got {self.samples!r}")
-        for sample in self.samples:
-            try:
-                named = parse_game_string(sample)[0]
-            except ValueError as error:
-                raise RegistrationError(f"{self.name}: samples: {error}") from None
-            if named != self.name:
-                raise RegistrationError(f"{self.name}: samples must be game strings of {self.name}, got {sample!r}")
+        try:
+            check_integer("version", self.version, 0)
+            for sample in self.samples:
+                if parse_game_string(sample)[0] != self.name:
+                    raise ValueError(f"samples must be game strings of {self.name}, got {sample!r}")
+        except ValueError as error:
+            raise RegistrationError(f"{self.name}: {error}") from None
 
     def attribute(self, field: str, name: str) -> Any:
         """Import and return an attribute of the module of ``field``.

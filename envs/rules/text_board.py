@@ -19,7 +19,7 @@ def hex_board_text(grid: Grid, symbols: Sequence[str]) -> str:
 
     Args:
         grid: the grid.
-        symbols: one letter per cell, ``""`` off the board.
+        symbols: one letter per cell; those off the board are not shown.
     """
     lines, places = labeled_lines(grid, np.flatnonzero(grid.on_board), pitch=2, margin=3, gap=2)
     for cell, place in places.items():

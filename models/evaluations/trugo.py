@@ -13,7 +13,7 @@ import numpy as np
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, int64, kernel
 from stoneworks.envs.rules.kernels.bits import list_legal, num_bits
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.moves import search_destinations
+from stoneworks.envs.rules.trugo.pieces import search_destinations
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,

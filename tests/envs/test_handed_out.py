@@ -83,27 +83,16 @@ def play_sb3(**arguments: Any) -> Iterator[Any]:
     pytest.importorskip("stable_baselines3")
     from stoneworks.integrations.sb3 import SB3VecEnv
 
-    env = SB3VecEnv(VectorEnv(3, GAME, **arguments))
-    env.seed(1)
-    for number in range(3):
-        if number == 2:
-            env.keep_games()
-        yield env.reset()
-        for _ in range(12):
-            actions = np.array(env.env_method("action_masks")).argmax(1)
-            yield env.step(actions), env.env_method("action_masks"), env.get_attr("seats"), env.lengths
-
-
-def play_sb3_self(**arguments: Any) -> Iterator[Any]:
-    pytest.importorskip("stable_baselines3")
-    from stoneworks.integrations.sb3 import SB3VecEnv
-
-    env = SB3VecEnv(SelfPlayVectorEnv(3, GAME, **arguments))
-    env.seed(1)
-    for _ in range(2):
-        yield env.reset()
-        for _ in range(12):
-            yield env.step(np.array(env.env_method("action_masks")).argmax(1)), env.get_attr("players")
+    for kind, players in ((VectorEnv, "seats"), (SelfPlayVectorEnv, "players")):
+        env = SB3VecEnv(kind(3, GAME, **arguments))
+        env.seed(1)
+        for number in range(3):
+            if number == 2 and kind is VectorEnv:
+                env.keep_games()
+            yield env.reset()
+            for _ in range(12):
+                actions = np.array(env.env_method("action_masks")).argmax(1)
+                yield env.step(actions), env.env_method("action_masks"), env.get_attr(players), env.lengths
 
 
 def play_own_opponent(**arguments: Any) -> Iterator[Any]:
@@ -134,18 +123,8 @@ def play_state(**arguments: Any) -> Iterator[Any]:
         state.apply_action(state.legal_actions()[0])
 
 
-PLAYS = [
-    play_state,
-    play_own_opponent,
-    play_sb3_self,
-    play_aec,
-    play_single,
-    play_vector,
-    play_masks_inside,
-    play_disabled,
-    play_self,
-    play_sb3,
-]
+PLAYS = [play_state, play_own_opponent, play_aec, play_single, play_vector, play_masks_inside, play_disabled]
+PLAYS += [play_self, play_sb3]
 
 
 @pytest.mark.parametrize("play", PLAYS)

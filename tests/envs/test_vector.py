@@ -38,16 +38,7 @@ class CountingPlayer:
 
 
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
-@pytest.mark.parametrize(
-    "game",
-    [
-        "vadus(size=2)",
-        "laido(size=2)",
-        "taugo(size=3)",
-        "taigo(radius=2)",
-        *TRUGO,
-    ],
-)
+@pytest.mark.parametrize("game", ["vadus(size=2)", "laido(size=2)", "taugo(size=3)", "taigo(radius=2)", *TRUGO])
 def test_each_game_equals_that_of_the_single_game_environment(game: str, seat: int | str) -> None:
     many = VectorEnv(3, game, opponent=scattered_action, seat=seat)
     observations, info = many.reset(seed=5)

@@ -28,12 +28,7 @@ from stoneworks.registry import RegistrationError
 def some_network(kind: str = "scalar_value_network", **changes: int) -> BoardNetwork:
     """A network none of whose weights is 0."""
     torch.manual_seed(1)
-    sizes = {
-        "observation_planes": 6,
-        "board_plane": 2,
-        "action_planes": 3,
-        "global_actions": 2,
-    }
+    sizes = {"observation_planes": 6, "board_plane": 2, "action_planes": 3, "global_actions": 2}
     hyperparameters = {"channels": 8, "blocks": 2, **changes}
     network = make_network(Architecture(**sizes, config=ResidualConfig(kind=kind, **hyperparameters)))
     with torch.no_grad():

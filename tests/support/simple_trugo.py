@@ -6,7 +6,7 @@ import numpy as np
 
 from stoneworks.envs.rules.kernels import Float32s, Int8s, Int32s, Record, kernel
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.moves import write_destinations
+from stoneworks.envs.rules.trugo.pieces import write_destinations
 from stoneworks.envs.rules.trugo.plane import (
     DOUBLE,
     EMPTY_JUNCTION,

@@ -88,11 +88,8 @@ class HexhexStonesGame(Game):
 
     def state_to_text(self, state: State) -> str:
         """Return a text diagram with X for Black and O for White, and the player to move."""
-        stones = state.record["stones"]
-        picture = hex_board_text(
-            self.grid, [".XO"[stones[cell]] if on else "" for cell, on in enumerate(self.grid.on_board)]
-        )
-        return f"{picture}\n{status_text(state)}"
+        symbols = [".XO "[stone] for stone in state.record["stones"][: self.grid.num_cells]]
+        return f"{hex_board_text(self.grid, symbols)}\n{status_text(state)}"
 
     # -- What the game says of itself --------------------------------------------------------------------------------
 

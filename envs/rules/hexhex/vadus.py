@@ -89,9 +89,7 @@ def count_legal_globals(board: Record, state: Record) -> int:
 
 
 finish_at_random = specialized_kernel(
-    stones.finish_at_random,
-    "vadus",
-    {"apply_action": apply_action, "count_legal_globals": count_legal_globals},
+    stones.finish_at_random, "vadus", {"apply_action": apply_action, "count_legal_globals": count_legal_globals}
 )
 
 

@@ -44,8 +44,8 @@ from stoneworks.envs.rules.taugo.lines import (
     makes_knot,
     next_stone,
     search_first_stones,
+    with_two_neighbors,
 )
-from stoneworks.envs.rules.taugo.row_words import with_two_neighbors
 from stoneworks.envs.rules.taugo.strings import NO_STRING, join_strings, split_string
 from stoneworks.envs.rules.templates import NO_ACTION, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.text_board import square_board_text, status_text
@@ -469,12 +469,6 @@ class Taugo(TaugoTexts):
         num_neighbors = (grid.neighbors != NO_NEIGHBOR).sum(axis=1)
         intersection, edge_point = num_neighbors == 4, num_neighbors == 1
         row, column = np.divmod(np.arange(grid.num_cells), grid.width)
-
-        def row_words(cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-            words = np.zeros(NUM_ROW_WORDS, np.int64)
-            words[1 : grid.height + 1] = cells.reshape(grid.height, -1) @ (1 << np.arange(grid.width))
-            return words
-
         self.board = self._board_of(
             Constant("on_board", "u1", grid.on_board, by_cell=True),
             Constant("intersection", "u1", intersection, by_cell=True),  # a point that is not an edge point
@@ -483,8 +477,8 @@ class Taugo(TaugoTexts):
             Constant("width", "i4", grid.width),
             Constant("row", "u1", row, by_cell=True),
             Constant("column", "u1", column, by_cell=True),
-            Constant("points", "i4", row_words(grid.on_board)),  # as in the state
-            Constant("intersections", "i4", row_words(intersection)),
+            Constant("points", "i4", self._words(grid.on_board)),  # as in the state
+            Constant("intersections", "i4", self._words(intersection)),
             # N, E, S, W; CORNER if there is none.
             Constant("neighbors", "u2", np.where(grid.neighbors == NO_NEIGHBOR, CORNER, grid.neighbors), by_cell=True),
             # Of an edge point: the direction that leads to it.
@@ -493,6 +487,13 @@ class Taugo(TaugoTexts):
         self.state_fields = state_fields(self.board[0])
         self.state_dtype = record_dtype(self.state_fields, align=True)
 
+    def _words(self, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return the row words of ``cells[..., num_cells]``, ``int64[..., NUM_ROW_WORDS]``."""
+        words = np.zeros((*cells.shape[:-1], NUM_ROW_WORDS), np.int64)
+        rows = cells.reshape(*cells.shape[:-1], self.grid.height, self.grid.width)
+        words[..., 1 : self.grid.height + 1] = rows @ (1 << np.arange(self.grid.width))
+        return words
+
     def contradictions(self, records: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
         """See :meth:`Game.contradictions`."""
         yield "consecutive_passes", (records["consecutive_passes"] == 2) != (records["ending"] != 0)  # T8
@@ -500,13 +501,10 @@ class Taugo(TaugoTexts):
         has_stone = (stones == BLACK) | (stones == WHITE)
         wrong_labels: npt.NDArray[np.bool_] = np.where(has_stone, labels >= self.grid.num_cells, labels != NO_STRING)
         yield "strings", np.any(wrong_labels, axis=1)
-        lines = stones[:, : self.grid.num_cells].reshape(-1, self.grid.height, self.grid.width)
-        for name, stones_of_lines in (("rows", lines), ("columns", lines.swapaxes(1, 2))):
-            words = np.zeros_like(records[name])
-            for color in (BLACK, WHITE):
-                words[:, color - 1, 1 : self.grid.height + 1] = (stones_of_lines == color) @ (
-                    1 << np.arange(self.grid.width)
-                )
+        cells = stones[:, : self.grid.num_cells]
+        transposed = cells.reshape(-1, self.grid.height, self.grid.width).swapaxes(1, 2).reshape(cells.shape)
+        for name, by_line in (("rows", cells), ("columns", transposed)):
+            words = np.stack([self._words(by_line == color) for color in (BLACK, WHITE)], axis=1)
             yield name, (words != records[name]).any(axis=(1, 2))
         own = stones[np.arange(len(records)), last] == records["current_player"] + 1
         yield "last_stone", (last != NONE) & ~own

@@ -1,8 +1,9 @@
 """Legal stones in Taugo: knots, cuts, and the next stone of a line (T3, T5, T6, T7).
 
 A line in progress has few possible next stones, which are tested one by one. The first stone of a turn can be anywhere on the
-board and is searched with row words: all columns of a row at once, in one pass from the bottom row to the top. Row words cannot
-tell whether two stones belong to the same string; string labels can.
+board and is searched with row words: all columns of a row at once, in one pass from the bottom row to the top. A row word is a set
+of columns of one row as the bits of an integer, bit x for column x. Row words cannot tell whether two stones belong to the same
+string; string labels can.
 """
 
 from __future__ import annotations
@@ -14,12 +15,6 @@ import numpy as np
 from stoneworks.envs.rules.kernels import Int8s, Record, int64, kernel
 from stoneworks.envs.rules.kernels.bits import highest_bit, lowest_bit
 from stoneworks.envs.rules.stones import EMPTY
-from stoneworks.envs.rules.taugo.row_words import (
-    after_runs,
-    beside,
-    pairs,
-    with_two_neighbors,
-)
 from stoneworks.envs.rules.templates import NO_ACTION
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -27,6 +22,38 @@ NORTH, EAST, SOUTH, WEST = range(4)
 NONE = -1
 #: Placeholder for a missing neighbor or cut: a corner of the grid, which is off the board.
 CORNER = 0
+
+
+# -- Row words -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def beside(word: int) -> int:
+    """Return the columns to the left and right of those in ``word``."""
+    return (word << 1) | (word >> 1)
+
+
+@kernel
+def pairs(word: int) -> int:
+    """Return the columns x such that x - 1 and x are both in ``word``."""
+    return word & (word << 1)
+
+
+@kernel
+def with_two_neighbors(word: int, below: int, above: int) -> int:
+    """Return the columns of ``word`` with two or more neighbors in ``word`` and the words of the rows below and above."""
+    left = word << 1
+    right = word >> 1
+    return word & ((left & right) | (below & above) | ((left | right) & (below | above)))
+
+
+@kernel
+def after_runs(runs: int, starts: int) -> int:
+    """Return the column after each unbroken run of ``runs`` that starts in ``starts``.
+
+    Only those of ``starts`` that are in a run count, and each must be its lowest column: adding 1 there carries to the end.
+    """
+    return (runs + (runs & starts)) & ~runs
 
 
 # -- One stone at a time -----------------------------------------------------------------------------------------------
@@ -114,7 +141,7 @@ def cut_on_line(
 ) -> bool:
     """Return whether the words of a line allow a cut that ends on ``point``, an empty place of it (T6 (2), T6 (3)).
 
-    A line is a row or a column of the board; its words are as in :mod:`stoneworks.envs.rules.taugo.row_words`.
+    A line is a row or a column of the board; its words are row words, or the same of a column.
 
     Args:
         own: the mover's stones.

@@ -23,8 +23,7 @@ from stoneworks.envs.rules.options import BooleanOption, IntegerOption, Option
 from stoneworks.envs.rules.records import Constant, Field, change_plane, plane_names, record_dtype, start_game
 from stoneworks.envs.rules.templates import NO_WINNER, TERMINAL_PLAYER, Kernels, player_shown, rules_kernels
 from stoneworks.envs.rules.trugo import hex_sets
-from stoneworks.envs.rules.trugo.captures import capture_around
-from stoneworks.envs.rules.trugo.moves import has_destination, may_land, write_destinations
+from stoneworks.envs.rules.trugo.pieces import capture_around, has_destination, may_land, write_destinations
 from stoneworks.envs.rules.trugo.plane import (
     BOTTOM,
     DOUBLE,
@@ -505,13 +504,10 @@ class Trugo(TrugoTexts):
             pinned = (codes >= DOUBLE) & (codes >> 1 & 1 == color)
             yield "num_pieces", records["num_pieces"][:, color] != (pieces.sum(axis=(0, 2)) + pinned.sum(axis=(0, 2)))
         # Every tile was placed, and every missing tile removed, in a turn of its own.
-        tile_turns = np.where(
-            records["pool"] > 0, board["num_tiles"] - records["pool"], 2 * board["num_tiles"] - num_tiles
-        )
-        yield (
-            "turns",
-            (records["turns"] < tile_turns) | ((records["turns"] == board["max_turns"]) & (records["ending"] == 0)),
-        )
+        placed = board["num_tiles"] - records["pool"]
+        tile_turns = np.where(records["pool"] > 0, placed, 2 * board["num_tiles"] - num_tiles)
+        goes_on_too_long = (records["turns"] == board["max_turns"]) & (records["ending"] == 0)
+        yield "turns", (records["turns"] < tile_turns) | goes_on_too_long
         code = codes[picked & 1, np.arange(len(records)), picked >> 1]
         own = (code >= SINGLE) & (code & 1 == records["current_player"])
         yield "picked", (picked != NOTHING_PICKED) & ~own
@@ -520,10 +516,8 @@ class Trugo(TrugoTexts):
         yield "targets", (records["targets"] != expected["targets"]).any(axis=1)
 
     def _board_action_text(self, plane: int, cell: int) -> str:
-        name = self.grid.cell_names[cell]
-        return (f"{name}/0", f"{name}/1", f"{name}/2", f"x{name}", f"{name}^", f"{name}v", f">{name}^", f">{name}v")[
-            plane
-        ]
+        texts = ("{}/0", "{}/1", "{}/2", "x{}", "{}^", "{}v", ">{}^", ">{}v")
+        return texts[plane].format(self.grid.cell_names[cell])
 
     def _keeps_rules(self, of_grid: GridSymmetry) -> bool:
         return keeps_corner_colors(of_grid)
@@ -535,9 +529,8 @@ class Trugo(TrugoTexts):
 
     def _observation_plane_images(self, directions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         images = np.arange(len(self.observation_planes))
-        images[Plane.TILES_ROTATION_0 : Plane.TILES_ROTATION_2 + 1] = Plane.TILES_ROTATION_0 + rotation_images(
-            directions
-        )
+        first = Plane.TILES_ROTATION_0
+        images[first : first + 3] = first + rotation_images(directions)
         return images
 
     def _action_cell_images(self, of_grid: GridSymmetry) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ from game_play import played
 from stoneworks.envs.drawing import draw
 from stoneworks.envs.rules import State, load_game
 from stoneworks.envs.rules.games import GAMES, small_games
+from svg_reading import centers
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +18,6 @@ def no_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the games' own drawings away."""
     without = {name: dataclasses.replace(GAMES[name], drawing=None) for name in GAMES.built_in_names()}
     monkeypatch.setattr(GAMES, "_built_in", without)
-
-
-def num_circles(svg: str, name: str) -> int:
-    """Return the number of circles in the group of a class."""
-    return svg.split(f'class="{name}"')[1].split("</g>")[0].count("<circle") if f'class="{name}"' in svg else 0
 
 
 @pytest.mark.parametrize("game", small_games())
@@ -37,23 +33,20 @@ def test_every_game_can_be_drawn_at_any_time(game: str) -> None:
 @pytest.mark.parametrize(("game", "texts"), [("vadus(size=3)", "c3 b2 c1 d4"), ("taugo(size=5)", "c3 d4 e5 b2")])
 def test_stones_are_drawn_in_their_colors(game: str, texts: str) -> None:
     state = played(game, texts)
-    svg = draw(state).svg
-    stones = state.record["stones"]
+    drawing, stones = draw(state), state.record["stones"]
     for color in (0, 1):
-        assert num_circles(svg, f"stones color-{color}") == (stones == color + 1).sum() > 0
+        assert len(centers(drawing, f"stones color-{color}")) == (stones == color + 1).sum() > 0
 
 
 def test_after_laidos_swap_the_stone_keeps_its_color() -> None:
-    svg = draw(played("laido(size=3)", "c3 swap")).svg
-    assert (num_circles(svg, "stones color-0"), num_circles(svg, "stones color-1")) == (1, 0)
+    drawing = draw(played("laido(size=3)", "c3 swap"))
+    assert [len(centers(drawing, f"stones color-{color}")) for color in (0, 1)] == [1, 0]
 
 
 def test_the_last_turn_is_marked_with_all_its_actions() -> None:
-    assert num_circles(draw(played("vadus(size=3)", "c3 b2 c1")).svg, "last-move") == 2
-    assert num_circles(draw(played("vadus(size=3)", "c3 b2 c1 d4")).svg, "last-move") == 1
-    state = played("vadus(size=3)", "c3 b2 c1")
-    assert num_circles(draw(state, last_actions=[]).svg, "last-move") == 0
-    assert num_circles(draw(State.from_record(state.game, state.record)).svg, "last-move") == 0
+    one, two = played("vadus(size=3)", "c3 b2 c1 d4"), played("vadus(size=3)", "c3 b2 c1")
+    drawings = draw(one), draw(two), draw(two, last_actions=[]), draw(State.from_record(two.get_game(), two.record))
+    assert [len(centers(drawing, "last-move")) for drawing in drawings] == [1, 2, 0, 0]
 
 
 @pytest.mark.parametrize("game", ["laido(size=3)", "taugo(size=4)"])

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stoneworks.envs.rules import Batch, Game, State, load_game, templates
+from game_play import played
+from stoneworks.envs.rules import Batch, State, load_game, templates
 from stoneworks.envs.rules.games import small_games
 from stoneworks.envs.rules.kernels import specialized_kernel
 from stoneworks.envs.rules.kernels.random_numbers import independent_seeds
@@ -33,10 +34,6 @@ def exact_distribution(
     return known[key]
 
 
-def after(game: Game, texts: str) -> State:
-    return game.deserialize_state(texts.replace(" ", "\n"))
-
-
 @pytest.mark.parametrize(
     ("name", "texts"),
     [
@@ -59,7 +56,7 @@ def after(game: Game, texts: str) -> State:
 )
 def test_lengths_and_results_of_playouts_have_the_exact_distribution(name: str, texts: str) -> None:
     game = load_game(name)
-    state = after(game, texts)
+    state = played(game, texts)
     batch = Batch(game, NUM_PLAYOUTS, seed=1)
     batch.load(np.arange(NUM_PLAYOUTS), np.repeat(np.array([state.record]), NUM_PLAYOUTS))
     returns, lengths = batch.random_playouts()

@@ -15,11 +15,7 @@ from stoneworks.envs.rules import Batch, Game, load_game
 from stoneworks.evaluation.match import play_match
 from stoneworks.models.bots import search_bot
 from stoneworks.models.bots.bot import Analysis
-from stoneworks.models.bots.search_bot import (
-    MAX_GAMES,
-    PLAYING_POLICY,
-    SearchBot,
-)
+from stoneworks.models.bots.search_bot import MAX_GAMES, PLAYING_POLICY, SearchBot
 from stoneworks.models.search.evaluation_cache import EvaluationCache
 from stoneworks.models.search.guides import make_guide
 from stoneworks.models.search.gumbel import Gumbel

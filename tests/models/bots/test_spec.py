@@ -23,6 +23,14 @@ GAME = "vadus(size=5)"
 CONFIG = "algorithm: alphazero\ngame: vadus(size=3)\npositions: 100\n"
 
 
+#: Where configurations name bots.
+PROGRAMS_IN_CONFIGURATIONS = [
+    ("alphazero", "matches", "opponents"),
+    ("alphazero", "matches", "search_opponents"),
+    ("ppo", "opponents", "bots"),
+]
+
+
 def test_a_spec_says_what_a_name_says(tmp_path: Path) -> None:
     assert BotSpec.parse("random") == BotSpec("random", "random")
     spec = BotSpec.parse("mcts:0.5s,c=1.2,leaf=evaluation")
@@ -118,12 +126,16 @@ def test_a_ladder_starts_no_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("torch")
-@pytest.mark.parametrize("key", ["opponents", "search_opponents"])
-def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trace = tmp_path / "trace"
-    file = tmp_path / "config.yaml"
-    name = command_that_leaves_a_trace(trace)
-    file.write_text(CONFIG + yaml.safe_dump({"matches": {key: [name]}}), encoding="utf-8")
+@pytest.mark.parametrize(("algorithm", "part", "key"), PROGRAMS_IN_CONFIGURATIONS)
+def test_a_configuration_starts_no_program(
+    tmp_path: Path, algorithm: str, part: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, file = tmp_path / "trace", tmp_path / "config.yaml"
+    command = command_that_leaves_a_trace(trace)
+    length = {"frames": 64} if algorithm == "ppo" else {"positions": 100}
+    bots = {command: 1} if key == "bots" else [command]
+    values = {"algorithm": algorithm, "game": "vadus(size=2)", **length, part: {key: bots}}
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
     with pytest.raises(UntrustedNameError, match="starts a program"):
         load_config(str(file))
     with pytest.raises(SystemExit) as ended:
@@ -132,16 +144,6 @@ def test_a_configuration_starts_no_program(tmp_path: Path, key: str, capsys: pyt
     assert "starts a program" in capsys.readouterr().err
     assert not trace.exists()
     assert not (tmp_path / "run").exists()
-    assert load_config(str(file), trust_names=True)
-
-
-def test_a_configuration_of_ppo_starts_no_program_as_an_opponent(tmp_path: Path) -> None:
-    file = tmp_path / "config.yaml"
-    shares = {command_that_leaves_a_trace(tmp_path / "trace"): 1}
-    values = {"algorithm": "ppo", "game": "vadus(size=2)", "frames": 64, "opponents": {"bots": shares}}
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
-    with pytest.raises(UntrustedNameError, match="starts a program"):
-        load_config(str(file))
     assert load_config(str(file), trust_names=True)
 
 

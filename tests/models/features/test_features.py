@@ -50,9 +50,8 @@ def test_names_are_unique_and_refer_to_observation_planes(name: str) -> None:
 
 
 def test_all_games_of_this_package_have_features() -> None:
-    assert {name.partition("(")[0] for name in GAMES} == {
-        name for name in game_names() if has_features(load_game(name))
-    }
+    with_features = {name for name in game_names() if has_features(load_game(name))}
+    assert {name.partition("(")[0] for name in GAMES} == with_features
 
 
 @pytest.mark.parametrize("name", GAMES)

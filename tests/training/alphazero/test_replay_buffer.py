@@ -61,11 +61,6 @@ def test_the_bound_in_bytes_is_the_number_of_positions_kept(tmp_path: Path) -> N
     assert (len(smallest), kept(smallest)) == (1, [2])
 
 
-def test_more_positions_at_once_than_are_kept_leave_the_newest(tmp_path: Path) -> None:
-    assert kept(filled(tmp_path, 3, 25)) == list(range(18, 28))
-    assert kept(opened(tmp_path, 28)) == list(range(18, 28))
-
-
 @pytest.mark.parametrize("window", [1, 3, 10, 50])
 def test_the_window_is_of_the_newest(tmp_path: Path, window: int) -> None:
     assert kept(filled(tmp_path, 8, 8), window) == list(range(16 - min(window, 10), 16))
@@ -75,16 +70,6 @@ def test_draws_are_uniform(tmp_path: Path) -> None:
     counts = np.bincount(filled(tmp_path, 10).sample(20_000, 10, np.random.default_rng(1))["number"])
     assert counts.min() > 1800
     assert counts.max() < 2200
-
-
-def test_files_that_are_out_of_bound_are_removed(tmp_path: Path) -> None:
-    buffer = filled(tmp_path, 0)
-    assert (buffer.num_added, files(tmp_path)) == (0, [])
-    for _ in range(3):
-        buffer.add(numbered(buffer.num_added, buffer.num_added + 4))
-    assert files(tmp_path) == [0, 4, 8]
-    buffer.add(numbered(12, 16))  # 6 to 15 are kept
-    assert files(tmp_path) == [4, 8, 12]
 
 
 def test_a_resumed_buffer_drops_positions_after_the_checkpoint(tmp_path: Path) -> None:
