@@ -16,7 +16,8 @@ class EvaluationCache:
     """Wraps a network and evaluates each distinct observation once.
 
     A search that starts inside the tree of an earlier search reuses its evaluations. Observations are identified by 64-bit
-    hashes; collisions are possible but negligibly rare.
+    hashes; collisions are possible but negligibly rare. Measured on one core against the greedy bot: 27 instead of 37 ms per
+    step with 400 simulations in Vadus 5, 5.5 instead of 6 ms with 64; 3 to 4 % more in Laido, Taigo and Trugo.
 
     Attributes:
         num_asked: number of positions evaluated by the network (cache misses).
