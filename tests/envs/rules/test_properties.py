@@ -122,7 +122,7 @@ def assert_refused(state: State, action: Any, named: str) -> None:
     assert everything_about(state) == before
 
 
-def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(game: Game) -> None:
+def test_every_action_outside_the_mask_or_after_the_end_is_refused_by_name_and_changes_nothing(game: Game) -> None:
     state = middle(game)
     illegal = sorted(set(range(game.num_actions)) - set(state.legal_actions()))
     assert illegal
@@ -131,6 +131,9 @@ def test_every_action_outside_the_mask_is_refused_by_name_and_changes_nothing(ga
     num_board_actions = game.num_action_planes * game.grid.num_cells
     on_board = [a for a in illegal if a < num_board_actions and game.grid.on_board[a % game.grid.num_cells]]
     assert on_board, "the sample held an occupied cell"
+    *_, end = random_game(game, 2)
+    for action in range(game.num_actions):
+        assert_refused(end, action, "over")
 
 
 @pytest.mark.parametrize("action", [*NO_INTEGERS, -1, -(10**6), 2**31, 2**63, -(2**63) - 1], ids=repr)
@@ -152,13 +155,6 @@ def test_integers_of_numpy_are_actions_like_any_other(game: Game) -> None:
         state.apply_action(integer(action))
         assert state.history() == [action]
         assert type(state.history()[0]) is int
-
-
-def test_every_action_is_refused_once_the_game_is_over(game: Game) -> None:
-    *_, state = random_game(game, 2)
-    assert state.is_terminal()
-    for action in range(game.num_actions):
-        assert_refused(state, action, "over")
 
 
 # -- The end -----------------------------------------------------------------------------------------------------------
@@ -213,7 +209,10 @@ def test_a_position_has_no_byte_that_belongs_to_no_field(game: Game) -> None:
 
 
 def test_copies_are_equal_in_used_memory(game: Game) -> None:
+    """Pickles of all protocols too."""
     state = middle(game)
+    pickles = [pickle.dumps(state, protocol) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    assert all(everything_about(pickle.loads(content)) == everything_about(state) for content in pickles)
     for duplicate in (State.clone, through_pickle, lambda state: State.from_record(game, state.record)):
         for _ in range(20):
             used = [np.full(game.state_dtype.itemsize, 255, np.uint8) for _ in range(20)]
@@ -221,12 +220,6 @@ def test_copies_are_equal_in_used_memory(game: Game) -> None:
             twin = duplicate(state)
             assert twin == state
             assert twin.record.tobytes() == state.record.tobytes()
-
-
-def test_pickles_of_all_protocols_bring_back_the_state(game: Game) -> None:
-    state = middle(game)
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        assert everything_about(pickle.loads(pickle.dumps(state, protocol))) == everything_about(state)
 
 
 def test_returned_arrays_cannot_change_a_state(game: Game) -> None:
