@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
@@ -17,7 +16,7 @@ from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
-from stoneworks.evaluation.ratings import Pairing, Ratings, expected_score, rate_against
+from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
@@ -205,63 +204,3 @@ def _name_of(player: Player) -> str:
     if isinstance(player, Bot):
         return player.name
     return str(getattr(player, "__name__", type(player).__name__))
-
-
-class MatchSummary(Document):
-    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
-
-    Attributes:
-        player: the player, A.
-        opponent: its opponent.
-        by_seat: A's wins, draws and losses as player 0, and as player 1.
-        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    player: str
-    opponent: str
-    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
-    by_pair: Tuple[Tuple[int]] | None = None
-
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
-        results = np.array([1.0, 0.5, 0.0])
-        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
-            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
-        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
-        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
-
-
-class GameMatches(Document):
-    """The matches of an agent on one game."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    game: str
-    matches: Tuple[MatchSummary]
-
-
-class AgentMatches(GameMatches):
-    """The file ``matches.json`` of a shipped agent: the matches on its game, and on other games."""
-
-    other_games: Tuple[GameMatches] = ()
-
-
-def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
-    """Rate players against players with known ratings, from stored matches.
-
-    Args:
-        ratings: the known ratings.
-        summaries: the matches. Those against unrated opponents are ignored.
-
-    Returns:
-        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
-        Without ``by_pair``, the standard error is an upper bound.
-    """
-    rated: dict[str, list[Pairing]] = {}
-    for summary in summaries:
-        if summary.opponent in ratings.names:
-            pairing = Pairing((summary.player, summary.opponent), summary.scores())
-            rated.setdefault(summary.player, []).append(pairing)
-    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}

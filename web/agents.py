@@ -15,10 +15,15 @@ from typing import Any
 
 from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.player_rating import AgentMatches, rate_summaries
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
-from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.models.bots.spec import (
+    BotSpec,
+    UnknownBotError,
+    UntrustedNameError,
+    check_name_in_file,
+    registered_kind,
+)
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
@@ -112,7 +117,7 @@ class Agents:
         try:
             return BotSpec.parse(name)
         except (UnknownBotError, RegistrationError) as error:
-            raise (RequestError(str(error)) if name.partition(":")[0] in BOTS else _unknown(name)) from None
+            raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
 
     def describe(self, name: str, game: Game) -> dict[str, Any]:
         """Return a bot as JSON. Raises as :meth:`check` does.
@@ -193,20 +198,12 @@ def _unknown(name: str) -> RequestError:
 
 @lru_cache(maxsize=64)
 def _ratings(game: str) -> dict[str, tuple[float, float]]:
-    """Return the rating and standard error of each ladder bot, and of shipped agents from their final matches."""
+    """Return the rating and standard error of each player of the ladder; none of agents that have changed since."""
     try:
         ladder = load_ladder(game)
     except LadderError:
         return {}
-    changed = ladder.changed_players()
-    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names if name not in changed}
-    for name in shipped.names():
-        file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
-        if not file.is_file():
-            continue
-        agent = AgentMatches.from_file(file)
-        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
-        for player, rating in rate_summaries(ladder.ratings, of_game).items():
-            # On the ladder itself, agents have more games.
-            found.setdefault(player.replace("policy", name, 1), rating)
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    for name in ladder.changed_players():
+        del found[name]
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}

@@ -79,7 +79,7 @@ def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> N
     [
         ("no_such_module:Class", "cannot import 'no_such_module:Class': ModuleNotFoundError"),
         ("stoneworks.envs.rules.hexhex.vadus:NoClass", "NoClass"),
-        ("stoneworks.envs.rules.hexhex.vadus:reset", "must be a subclass of stoneworks.Game"),
+        ("stoneworks.envs.rules.hexhex.vadus:reset", "must be a subclass of Game"),
         (VADUS, "must have the name 'other', got 'vadus'"),
     ],
 )
