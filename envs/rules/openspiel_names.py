@@ -17,11 +17,11 @@ class OpenSpielGame:
 
     def num_distinct_actions(self: Any) -> int:
         """Return ``num_actions``."""
-        return self.num_actions
+        return self.num_actions  # type: ignore[no-any-return]
 
     def observation_tensor_shape(self: Any) -> tuple[int, int, int]:
         """Return ``observation_shape``."""
-        return self.observation_shape
+        return self.observation_shape  # type: ignore[no-any-return]
 
     def num_players(self) -> int:
         """Return 2."""
@@ -85,11 +85,11 @@ class OpenSpielState:
 
     def rewards(self: Any) -> list[float]:
         """Return the rewards of both players for the last action. They equal the returns, as only the end is rewarded."""
-        return self.returns()
+        return self.returns()  # type: ignore[no-any-return]
 
     def player_return(self: Any, player: int) -> float:
         """Return the return of one player."""
-        return self.returns()[check_player(player)]
+        return self.returns()[check_player(player)]  # type: ignore[no-any-return]
 
     player_reward = player_return
 
@@ -111,7 +111,7 @@ class OpenSpielState:
 
     def num_distinct_actions(self: Any) -> int:
         """Return the number of action indices of the game."""
-        return self.game.num_actions
+        return self.game.num_actions  # type: ignore[no-any-return]
 
     def is_player_node(self: Any) -> bool:
         """Return whether a player is to move: True until the game is over."""
@@ -123,7 +123,7 @@ class OpenSpielState:
 
     def information_state_string(self: Any, player: int | None = None) -> str:
         """Return the information state, the same for both players: the history."""
-        return self.history_str()
+        return self.history_str()  # type: ignore[no-any-return]
 
     def observation_string(self, player: int | None = None) -> str:
         """Return the observation as text, the same for both players: the position."""

@@ -38,7 +38,8 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     spec = BotSpec.parse(name)
     if spec.entry.needs_evaluation:
         require_evaluation(loaded, spec.kind)
-    return spec.entry.load_class("bot", Bot).from_spec(spec, loaded, seed)
+    bot_class = spec.entry.load_class("bot", Bot)  # type: ignore[type-abstract]
+    return bot_class.from_spec(spec, loaded, seed)
 
 
 def default_bot(game: Game) -> str:
