@@ -29,15 +29,6 @@ from stoneworks.training.runs.hardware import describe_hardware
 POLICY_OPPONENTS = ("random", "greedy")
 SEARCH_OPPONENTS = ("greedy", "alphabeta:3", "mcts:1000")
 
-#: Target score of a player against an opponent, on the game that it was trained on.
-TARGETS = {
-    ("policy", "random"): 0.99,
-    ("policy", "greedy"): 0.5,
-    ("policy@64", "greedy"): 0.8,
-    ("policy@64", "alphabeta:3"): 0.6,
-    ("policy@64", "mcts:1000"): 0.95,
-}
-
 #: Folder in a run folder with the games of its final matches.
 GAMES_FOLDER = "final_matches"
 #: Pairs of games that are played concurrently and stored as one file: fewer make network searches slower (by a quarter
@@ -110,8 +101,6 @@ def play_final_matches(
         parts.append({"game": settings.game, "matches": rows, "ratings": _ratings(game, rows)})
         dates.append(_date_of_games(arena))
     own, *of_others = parts
-    for row in own["matches"]:
-        row["target"] = TARGETS.get((row["player"], row["opponent"]))
     return {
         "format": "stoneworks matches",
         "format_version": 1,
