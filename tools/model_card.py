@@ -51,8 +51,8 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     )
     yield "## Evaluation\n"
     yield (
-        f"{2 * final_matches['num_pairs']} games against each opponent on {final_matches['game']}, in pairs that start from the "
-        f"same {final_matches['opening_actions']} random actions, with seats swapped. A draw counts as half a win; intervals are "
+        f"Games against each opponent on {final_matches['game']}, in pairs that start from the same "
+        f"{final_matches['opening_actions']} random actions, with seats swapped. A draw counts as half a win; intervals are "
         f"95 % Wilson intervals. Played on {final_matches['date']}. `policy` {policy_in_words(checkpoint)}; `policy@<n>` is a "
         "search of n simulations.\n"
     )

@@ -213,6 +213,13 @@ def test_other_sizes_are_measured_and_stand_in_the_card(alphazero_run: Path, pla
     assert "\n| `vadus` | vadus(size=3) | 2 | " in shipped_tables()
 
 
+def test_there_are_fewer_games_against_slow_opponents(alphazero_run: Path, place: Path) -> None:
+    matches = MATCHES.replace(slow_opponents=("random",), slow_pairs=1)
+    found = matches_of(ship(alphazero_run, "vadus", into=place, matches=matches))
+    rows = [(row["player"], row["opponent"], row["games"]) for row in found["matches"]]
+    assert rows == [("policy@4", "greedy", 4), ("policy", "random", 2)]
+
+
 def test_only_a_complete_checkpoint_replaces_another(
     alphazero_run: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
