@@ -1,10 +1,14 @@
-"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength."""
+"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength.
+
+``shipped_ratings`` looks up what is rated already, and ``opponent_levels`` chooses opponents for people from it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +18,7 @@ from rich.table import Table
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
+from stoneworks.evaluation.ladder import Ladder, LadderError, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
@@ -204,3 +208,42 @@ def _name_of(player: Player) -> str:
     if isinstance(player, Bot):
         return player.name
     return str(getattr(player, "__name__", type(player).__name__))
+
+
+@lru_cache(maxsize=64)
+def shipped_ratings(game: str) -> dict[str, tuple[float, float]]:
+    """Return rating and standard error of each bot on the ladder of a game, without agents that have changed since it was made.
+
+    Empty if the game has no ladder.
+    """
+    try:
+        ladder = load_ladder(game)
+    except LadderError:
+        return {}
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    for name in ladder.changed_players():
+        del found[name]
+    return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
+
+
+#: Names of the levels of opponents, and the bots of these on boards without ratings.
+LEVELS = {"beginner": "random", "easy": "mcts:10", "medium": "mcts:100", "hard": "mcts:1000"}
+
+
+def opponent_levels(game: Game, names: Sequence[str]) -> dict[str, str]:
+    """Return one bot for each level of ``LEVELS``, from those with ``names``.
+
+    They are spread evenly by rating from the weakest to the strongest one. On boards without ratings they are the usual
+    ones, and the search of the shipped agent is the last.
+    """
+    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if name in names}
+    if len(ratings) < len(LEVELS):
+        agent = f"{game.name}@64"
+        return LEVELS | ({"hard": agent} if agent in names else {})
+    found: dict[str, str] = {}
+    for level, wanted in zip(
+        LEVELS, np.linspace(min(ratings.values()), max(ratings.values()), len(LEVELS)), strict=True
+    ):
+        left = [name for name in ratings if name not in found.values()]
+        found[level] = min(left, key=lambda name: abs(ratings[name] - wanted))
+    return found
