@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 PACKAGES := envs models evaluation training configs integrations web
 
-.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench images checkpoint-tables clean
+.PHONY: help setup demo test lint links types pytest pytest-slow coverage test-all test-integrations test-cluster test-browser test-lowest test-newest test-prereleases test-wheel docs ci after-tests results test-hostile test-bounds test-mutants bench benchmark benchmark-page images checkpoint-tables clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/'
@@ -146,6 +146,14 @@ test-mutants: setup  ## the tests on small mistakes in the lines that this branc
 bench: setup  ## speed, as ratios to others measured in the same run
 	$(PIP) install --constraint constraints.txt --editable '.[test,bench]'
 	$(PYTHON) -m benchmarks.speed
+
+RESULTS := benchmarks/results
+
+benchmark: setup  ## the runs of docs/benchmark.md that are missing; start it once per idle core (OPTIONS="--task vadus-5": in part)
+	$(PYTHON) -m benchmarks.run --output $(RESULTS) $(OPTIONS)
+
+benchmark-page: setup  ## check these runs, draw their figures and write their table into docs/benchmark.md
+	$(PYTHON) -m benchmarks.check $(RESULTS) --figures docs/images/benchmark --page docs/benchmark.md
 
 images: setup  ## the pictures of the docs
 	$(PYTHON) docs/make_images.py
