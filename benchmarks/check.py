@@ -7,6 +7,7 @@ curves and the performance profile, and ``--page docs/benchmark.md`` writes the 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -98,6 +99,19 @@ def _shown(estimate: Estimate, digits: int) -> str:
     return text if math.isnan(estimate.low) else f"{text} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
+def draw(rows: Rows, folder: Path, budget: float) -> dict[str, Path]:
+    """Draw all figures and return their files by title."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for x in ("processor_seconds", "steps"):
+        words = x.replace("_", " ")
+        files[f"Rating over {words}"] = file = folder / f"{words.replace(' ', '-')}-{budget:g}.svg"
+        draw_curves(rows, x, file)
+    files["Performance profile"] = file = folder / f"profile-{budget:g}.svg"
+    draw_profile(rows, file)
+    return files
+
+
 def draw_curves(rows: Rows, x: str, path: Path) -> None:
     """Draw rating over ``x``, a field of :class:`Point`: a panel per task, the interquartile mean with its interval."""
     pyplot = _pyplot()
@@ -175,10 +189,9 @@ def main(
         of_protocol = "" if seconds in BUDGETS else " This budget is not one of the protocol."
         blocks.append(f"{table(rows, seconds)[:-1]}{of_protocol}\n")
         if figures is not None:
-            figures.mkdir(parents=True, exist_ok=True)
-            for x in ("processor_seconds", "steps"):
-                draw_curves(rows, x, figures / f"{x.replace('_', '-')}-{seconds:g}.svg")
-            draw_profile(rows, figures / f"profile-{seconds:g}.svg")
+            for title, file in draw(rows, figures, seconds).items():
+                relative = Path(os.path.relpath(file, figures if page is None else page.parent))
+                blocks.append(f"![{title}, {seconds:g} s]({relative.as_posix()})\n")
         counts = Counter((result.algorithm, result.task) for result in results if result.budget == seconds)
         if few := [f"{' on '.join(key)} {number}" for key, number in counts.items() if number < NUM_SEEDS]:
             print(f"fewer than {NUM_SEEDS} seeds at {seconds:g} s: {', '.join(few)}")

@@ -211,7 +211,7 @@ def read_results(folder: Path, budgets: Sequence[float] = BUDGETS) -> tuple[list
     """Return the valid results in a folder, by file name, and the problems of the other files, one line each."""
     results: dict[str, Result] = {}
     problems = []
-    for path in sorted(folder.rglob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         try:
             result = Result.from_file(path)
             check_result(result, str(path), budgets)

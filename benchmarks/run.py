@@ -83,6 +83,9 @@ class BenchmarkRun:
             commit=commit(),
         )
         self.path = output / self.result.file_name
+        self._read()
+
+    def _read(self) -> None:
         if self.path.exists():
             self.result = Result.from_file(self.path)
 
@@ -92,10 +95,14 @@ class BenchmarkRun:
         return len(self.result.curve) == len(POINTS)
 
     def train(self, folder: Path) -> None:
-        """Train and rate what is missing; what is needed to continue is in ``folder``, which is deleted at the end."""
+        """Train and rate what is missing; what is needed to continue is in ``folder``, until the end."""
+        training, games = folder / "training", folder / "games"
         with lock_folder(folder), torch_threads(1):
-            self._train(folder / "training", folder / "games")
-        shutil.rmtree(folder)
+            self._read()
+            if not self.finished:  # by another process, before the lock
+                self._train(training, games)
+            for part in (training, games):
+                shutil.rmtree(part, ignore_errors=True)
 
     def _train(self, training: Path, games: Path) -> None:
         state = State.from_file(training / STATE_FILE) if (training / STATE_FILE).exists() else NEW
@@ -104,7 +111,7 @@ class BenchmarkRun:
             shutil.rmtree(games, ignore_errors=True)
             state = NEW
             self.result = self.result.replace(curve=())
-            self._warm_up()
+        self._warm_up()
         training.mkdir(parents=True, exist_ok=True)
         clock = Clock(self.result.budget, state.processor_seconds, state.wall_seconds)
         learner = self._learner_class(self._game, self.result.seed, training, clock)
@@ -117,7 +124,7 @@ class BenchmarkRun:
             self._rate(learner, state, games / str(state.points))
 
     def _warm_up(self) -> None:
-        """Train another learner for an iteration at the start and at the end of a run, which compiles the kernels."""
+        """Train another learner for an iteration as at the start and one as at the end, which compiles or loads the kernels."""
         with tempfile.TemporaryDirectory() as folder:
             clock = Clock(budget=1.0)
             learner = self._learner_class(self._game, self.result.seed, Path(folder), clock)
@@ -194,7 +201,7 @@ def commit() -> str:
 def main(
     output: Annotated[Path, typer.Option(help="Folder of the result files.")] = Path("results"),
     algorithm: Annotated[
-        list[str] | None, typer.Option(help=f"{', '.join(LEARNERS)}, or a Python file; default: the first seven.")
+        list[str] | None, typer.Option(help=f"{', '.join(LEARNERS)}, or a Python file; default: all but files.")
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help=f"{', '.join(TASKS)}; default: all.")] = None,
     seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds of training; default: 0 to 4.")] = None,
@@ -205,8 +212,7 @@ def main(
     output.mkdir(parents=True, exist_ok=True)
     if unknown := [name for name in task or () if name not in TASKS]:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, got {unknown[0]!r}")
-    algorithms: list[str] = algorithm or [name for name in LEARNERS if name != "reinforce"]
-    wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithms)
+    wanted: Any = itertools.product(seed or range(NUM_SEEDS), task or TASKS, algorithm or LEARNERS)
     for number, on, by in wanted:
         one = BenchmarkRun(by, on, number, budget, Games(), output)
         if one.finished:

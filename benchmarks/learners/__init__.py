@@ -24,7 +24,6 @@ LEARNERS = {
     "ppo-open": ("ours", "PPOOpen"),
     "maskable-ppo": ("sb3", "Usual"),
     "maskable-ppo-vector": ("sb3", "Vector"),
-    "reinforce": ("reinforce", "Reinforce"),
 }
 
 
@@ -124,6 +123,8 @@ def load_learner(name: str) -> tuple[str, type[Learner]]:
     found = _learners_in(_import_file(path))
     if len(found) != 1:
         raise ValueError(f"{name} must define one subclass of Learner, got {len(found)}")
+    if path.stem in LEARNERS:
+        raise ValueError(f"the file of an algorithm must not be named as a built-in one, got {name!r}")
     return path.stem, found[0]
 
 
