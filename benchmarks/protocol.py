@@ -18,7 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from stoneworks.documents import Document, DocumentError, Tuple
 from stoneworks.evaluation import Ladder, load_ladder
 
-VERSION = "1"
+VERSION: Literal["1"] = "1"
 
 #: Training of one core, in processor seconds.
 BUDGETS = (600.0, 3600.0)

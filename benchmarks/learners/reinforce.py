@@ -9,7 +9,7 @@ from benchmarks.learners import Learner
 from stoneworks.envs import ObservationFormat, SelfPlayVectorEnv
 from stoneworks.models.exported_policy import save_policy
 
-SETTINGS = {"games": 64, "steps": 256, "width": 128, "learning_rate": 1e-3}
+SETTINGS: dict[str, Any] = {"games": 64, "steps": 256, "width": 128, "learning_rate": 1e-3}
 
 
 class Reinforce(Learner):
