@@ -14,8 +14,9 @@ from stoneworks.envs.rules import load_game
 from stoneworks.models import load_bot
 
 
-def of(library: str, name: str, *arguments: str) -> Any:
-    return pytest.param(library, name, arguments, marks=pytest.mark.needs(library), id=name)
+def of(library: str, name: str, *arguments: str, slow: bool = True) -> Any:
+    marks = [pytest.mark.needs(library), *[pytest.mark.slow] * slow]
+    return pytest.param(library, name, arguments, marks=marks, id=name)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def of(library: str, name: str, *arguments: str) -> Any:
     [
         of("sb3_contrib", "cleanrl_ppo", "--frames", "4096"),
         of("sb3_contrib", "sb3_single", "--frames", "2048"),
-        of("sb3_contrib", "sb3_vector", "--frames", "4096"),
+        of("sb3_contrib", "sb3_vector", "--frames", "4096", slow=False),
         of("sb3_contrib", "pettingzoo_aec", "--games", "64"),
         of("agilerl", "agilerl_ppo", "--frames", "4096"),
         of("pufferlib", "pufferlib_ppo", "--frames", "8192"),
