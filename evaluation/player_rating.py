@@ -1,10 +1,14 @@
-"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength."""
+"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength.
+
+``shipped_ratings`` looks up what is rated already, and ``opponent_levels`` chooses opponents for people from it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +19,13 @@ from rich.table import Table
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
+from stoneworks.evaluation.ladder import Ladder, LadderError, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
 from stoneworks.evaluation.ratings import Pairing, Ratings, expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
-from stoneworks.models import Bot
+from stoneworks.models import Bot, shipped
 from stoneworks.models.bots.spec import check_name_in_file
 from stoneworks.text import percent
 
@@ -265,3 +269,50 @@ def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[
             pairing = Pairing((summary.player, summary.opponent), summary.scores())
             rated.setdefault(summary.player, []).append(pairing)
     return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
+
+
+@lru_cache(maxsize=64)
+def shipped_ratings(game: str) -> dict[str, tuple[float, float]]:
+    """Return rating and standard error of each bot on the ladder of a game, and of shipped agents from their final matches.
+
+    Empty if the game has no ladder; without agents that have changed since the ladder was made.
+    """
+    try:
+        ladder = load_ladder(game)
+    except LadderError:
+        return {}
+    changed = ladder.changed_players()
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names if name not in changed}
+    for name in shipped.names():
+        file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
+        if not file.is_file():
+            continue
+        agent = AgentMatches.from_file(file)
+        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
+        for player, rating in rate_summaries(ladder.ratings, of_game).items():
+            # On the ladder itself, agents have more games.
+            found.setdefault(player.replace("policy", name, 1), rating)
+    return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
+
+
+#: Names of the levels of opponents, and the bots of these on boards without ratings.
+LEVELS = {"beginner": "random", "easy": "mcts:10", "medium": "mcts:100", "hard": "mcts:1000"}
+
+
+def opponent_levels(game: Game, names: Sequence[str]) -> dict[str, str]:
+    """Return one bot for each level of ``LEVELS``, from those with ``names``.
+
+    They are spread evenly by rating from the weakest to the strongest one. On boards without ratings they are the usual
+    ones, and the search of the shipped agent is the last.
+    """
+    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if name in names}
+    if len(ratings) < len(LEVELS):
+        agent = f"{game.name}@64"
+        return LEVELS | ({"hard": agent} if agent in names else {})
+    found: dict[str, str] = {}
+    for level, wanted in zip(
+        LEVELS, np.linspace(min(ratings.values()), max(ratings.values()), len(LEVELS)), strict=True
+    ):
+        left = [name for name in ratings if name not in found.values()]
+        found[level] = min(left, key=lambda name: abs(ratings[name] - wanted))
+    return found

@@ -212,9 +212,9 @@ def _learner_per_core(config: AlphaZeroConfig) -> float:
         begin = time.process_time()
         buffers.add([PlayedGame(str(game), positions, (), 0, 0)])
         adding = (time.process_time() - begin) / len(positions)
-        learner.step(buffers.make_batch(generator), 0.0)
+        learner.step(buffers.make_batch(generator, 0.0), 0.0)
         begin = time.process_time()
-        learner.step(buffers.make_batch(generator), 0.0)
+        learner.step(buffers.make_batch(generator, 0.0), 0.0)
         step = time.process_time() - begin
     return 1 / (adding + config.learner.samples_per_position * step / BATCH_SIZE)
 

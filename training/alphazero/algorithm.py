@@ -35,6 +35,7 @@ from stoneworks.training.alphazero.sources import (
 )
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import torch_threads
+from stoneworks.training.runs.schedule import value_at
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -109,7 +110,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     @property
     def play(self) -> PlaySettings:
         """See :attr:`Algorithm.play`."""
-        return PlaySettings(deterministic_policy=True, discount=self.config.search.discount, **dict(self.config.play))
+        discount = value_at(self.config.search.discount, 1.0)
+        return PlaySettings(deterministic_policy=True, discount=discount, **dict(self.config.play))
 
     @property
     def progress(self) -> float:
@@ -184,7 +186,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         due = int(self.done * settings.samples_per_position / settings.batch_size)
         with torch_threads(self.config.learner_threads or self.config.threads):
             while self.learner.num_steps < due:
-                steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
+                steps.append(self.learner.step(self.buffers.make_batch(self.generator, self.progress), self.progress))
         if not steps:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
