@@ -20,8 +20,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 demo: setup  ## train an agent from scratch, evaluate it, and show one of its games
 	$(PYTHON) -m tools.demo
 
+# The type checker, a single process, runs beside the tests.
 test: lint  ## all checks, and the tests but slow ones
-	$(MAKE) --jobs 2 types pytest  # the type checker fills what the tests leave of two cores
+	$(MAKE) --jobs 2 types pytest
 
 lint: setup
 	$(PYTHON) -m ruff check .
