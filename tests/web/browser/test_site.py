@@ -49,7 +49,7 @@ def test_every_page_fits_and_loads_all_that_it_shows(site: Path, open_page: Open
 def test_every_notebook_draws_a_position(site: Path) -> None:
     for path in (ROOT / "examples").glob("*.ipynb"):
         page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
-        assert re.search(rf'<img [^>]*src="[^"]*{path.stem}_\w+\.svg"', page), path.stem
+        assert re.search(rf'<img [^>]*src="{path.stem}_files/\w+\.svg"', page), path.stem
 
 
 @pytest.fixture(scope="module")
