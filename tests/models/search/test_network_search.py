@@ -641,14 +641,17 @@ def test_exponentials_have_single_precision_and_propagate_nan() -> None:
     assert math.isnan(exponentials(np.float32([0, np.nan, -1]), 3, np.float32(0), room))
 
 
+@pytest.mark.parametrize("winning", [0, 1])
 @pytest.mark.parametrize("length", range(1, MAX_TURN_ACTIONS + 2))
-def test_a_winning_turn_is_found_up_to_the_maximum_length(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn of ``length`` times action 1; a position counts the actions of the turn, and action 0 ends the turn."""
+def test_a_winning_turn_is_found_up_to_the_maximum_length(
+    winning: int, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn of ``length`` times one action; a position counts the actions of the turn, and the other action ends it."""
     state = np.dtype([("current_player", "i4"), ("ending", "i4"), ("winner", "i4"), ("actions", "i4")])
 
     def apply(board: object, child: np.void, action: int) -> None:
         child["actions"] += 1
-        if action == 0:
+        if action != winning:
             child["current_player"] = 1
         elif child["actions"] == length:
             child["ending"] = 1
@@ -663,4 +666,4 @@ def test_a_winning_turn_is_found_up_to_the_maximum_length(length: int, monkeypat
     masks = np.zeros((MAX_TURN_ACTIONS, 2), np.int8)
     no_board: Any = None
     found = turn_wins.winning_turn(no_board, turn, np.ones(2, np.int8), masks)
-    assert found == ((length, 1) if length <= MAX_TURN_ACTIONS else (0, NO_ACTION))
+    assert found == ((length, winning) if length <= MAX_TURN_ACTIONS else (0, NO_ACTION))
