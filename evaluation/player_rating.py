@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
@@ -21,11 +20,11 @@ from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.ladder import Ladder, LadderError, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
-from stoneworks.evaluation.ratings import Pairing, Ratings, expected_score, rate_against
+from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
-from stoneworks.models import Bot, shipped
+from stoneworks.models import Bot
 from stoneworks.models.bots.spec import check_name_in_file
 from stoneworks.text import percent
 
@@ -211,87 +210,19 @@ def _name_of(player: Player) -> str:
     return str(getattr(player, "__name__", type(player).__name__))
 
 
-class MatchSummary(Document):
-    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
-
-    Attributes:
-        player: the player, A.
-        opponent: its opponent.
-        by_seat: A's wins, draws and losses as player 0, and as player 1.
-        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    player: str
-    opponent: str
-    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
-    by_pair: Tuple[Tuple[int]] | None = None
-
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
-        results = np.array([1.0, 0.5, 0.0])
-        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
-            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
-        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
-        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
-
-
-class GameMatches(Document):
-    """The matches of an agent on one game."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    game: str
-    matches: Tuple[MatchSummary]
-
-
-class AgentMatches(GameMatches):
-    """The file ``matches.json`` of a shipped agent: the matches on its game, and on other games."""
-
-    other_games: Tuple[GameMatches] = ()
-
-
-def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
-    """Rate players against players with known ratings, from stored matches.
-
-    Args:
-        ratings: the known ratings.
-        summaries: the matches. Those against unrated opponents are ignored.
-
-    Returns:
-        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
-        Without ``by_pair``, the standard error is an upper bound.
-    """
-    rated: dict[str, list[Pairing]] = {}
-    for summary in summaries:
-        if summary.opponent in ratings.names:
-            pairing = Pairing((summary.player, summary.opponent), summary.scores())
-            rated.setdefault(summary.player, []).append(pairing)
-    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
-
-
 @lru_cache(maxsize=64)
 def shipped_ratings(game: str) -> dict[str, tuple[float, float]]:
-    """Return rating and standard error of each bot on the ladder of a game, and of shipped agents from their final matches.
+    """Return rating and standard error of each bot on the ladder of a game, without agents that have changed since it was made.
 
-    Empty if the game has no ladder; without agents that have changed since the ladder was made.
+    Empty if the game has no ladder.
     """
     try:
         ladder = load_ladder(game)
     except LadderError:
         return {}
-    changed = ladder.changed_players()
-    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names if name not in changed}
-    for name in shipped.names():
-        file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
-        if not file.is_file():
-            continue
-        agent = AgentMatches.from_file(file)
-        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
-        for player, rating in rate_summaries(ladder.ratings, of_game).items():
-            # On the ladder itself, agents have more games.
-            found.setdefault(player.replace("policy", name, 1), rating)
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    for name in ladder.changed_players():
+        del found[name]
     return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
 
 

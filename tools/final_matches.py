@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+import numpy as np
+import numpy.typing as npt
+from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
@@ -19,7 +21,7 @@ from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.player_rating import MatchSummary, rate_summaries
+from stoneworks.evaluation.ratings import Pairing, Ratings, rate_against
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -176,6 +178,51 @@ def _row(match: MatchResult) -> dict[str, Any]:
         "by_seat": [list(tally) for tally in match.by_seat],
         "by_pair": match.by_pair.tolist(),
     }
+
+
+class MatchSummary(Document):
+    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
+
+    Attributes:
+        player: the player, A.
+        opponent: its opponent.
+        by_seat: A's wins, draws and losses as player 0, and as player 1.
+        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    player: str
+    opponent: str
+    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
+    by_pair: Tuple[Tuple[int]] | None = None
+
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
+        results = np.array([1.0, 0.5, 0.0])
+        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
+            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
+        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
+        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
+
+
+def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
+    """Rate players against players with known ratings, from stored matches.
+
+    Args:
+        ratings: the known ratings.
+        summaries: the matches. Those against unrated opponents are ignored.
+
+    Returns:
+        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
+        Without ``by_pair``, the standard error is an upper bound.
+    """
+    rated: dict[str, list[Pairing]] = {}
+    for summary in summaries:
+        if summary.opponent in ratings.names:
+            pairing = Pairing((summary.player, summary.opponent), summary.scores())
+            rated.setdefault(summary.player, []).append(pairing)
+    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
 
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

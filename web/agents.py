@@ -16,7 +16,13 @@ from stoneworks.envs.rules import Game, RegistrationError
 from stoneworks.evaluation.player_rating import opponent_levels, shipped_ratings
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
-from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.models.bots.spec import (
+    BotSpec,
+    UnknownBotError,
+    UntrustedNameError,
+    check_name_in_file,
+    registered_kind,
+)
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
@@ -107,7 +113,7 @@ class Agents:
         try:
             return BotSpec.parse(name)
         except (UnknownBotError, RegistrationError) as error:
-            raise (RequestError(str(error)) if name.partition(":")[0] in BOTS else _unknown(name)) from None
+            raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
 
     def describe(self, name: str, game: Game) -> dict[str, Any]:
         """Return a bot as JSON. Raises as :meth:`check` does.
