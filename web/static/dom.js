@@ -119,6 +119,15 @@ export function resultOfPlayers(result, players) {
   return resultText(result, names[0] === names[1] ? ["first player", "second player"] : names);
 }
 
+/** Returns a function whose calls run one after the other. */
+export function inTurn(run) {
+  let last = Promise.resolve();
+  return (...given) => {
+    last = last.catch(() => {}).then(() => run(...given));
+    return last;
+  };
+}
+
 export function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);

@@ -152,6 +152,43 @@ def test_a_whole_game_by_clicking_against_a_bot_with_undo(start: Start, name: st
         assert shown.startswith("You lost" if record.winner else "You won")
 
 
+def delay_answers(page: Page, requests: str, milliseconds: int) -> None:
+    """Delay the answers to some requests of the page, so that its long poll is answered before them."""
+    page.context.add_init_script(
+        f"""const fetched = window.fetch;
+        window.fetch = async (address, ...given) => {{
+          const response = await fetched(address, ...given);
+          if (/({requests})$/.test(address)) await new Promise((resolve) => setTimeout(resolve, {milliseconds}));
+          return response;
+        }};"""
+    )
+    page.reload()
+
+
+@pytest.mark.parametrize(("requests", "milliseconds"), [("act|commit", 1500), ("bot", 6000)])
+@pytest.mark.parametrize("confirms", [True, False])
+def test_no_click_is_lost_while_an_answer_is_under_way(
+    start: Start, requests: str, milliseconds: int, *, confirms: bool
+) -> None:
+    page = start("Laido", {"size": "3"})
+    delay_answers(page, requests, milliseconds)
+    page.get_by_label("Confirm each turn").set_checked(confirms)
+    for turns, place in ((2, "c3"), (4, "b2")):
+        hit(page, place).click()
+        if confirms:
+            button(page, "commit").click()
+        expect(page.locator(".moves > li:not(.pending)")).to_have_count(turns, timeout=60_000)
+
+
+def test_places_that_are_clicked_fast_are_played_one_after_the_other(start: Start) -> None:
+    page = start("Vadus", {"size": "3"}, opponent=None)
+    delay_answers(page, "act", 500)
+    page.get_by_label("Confirm each turn").uncheck()
+    for place in ("c3", "b3", "b3", "d3"):
+        hit(page, place).dispatch_event("click")
+    expect(page.locator(".moves .move")).to_have_text(["Black: c3", "White: b3 d3"])
+
+
 def test_options_of_the_game_reach_it(visit: OpenPage) -> None:
     page = visit()
     seats = choose_board(page, "Laido", {"size": "4"})

@@ -3,7 +3,7 @@
 import { botNamed, botsFor, get, info, isAbort, post } from "../api.js";
 import { Board } from "../board.js";
 import { BotChoice } from "../bots.js";
-import { actionLabel, announce, button, h, keyList, labeled, resultText, sleep, swatch, toast } from "../dom.js";
+import { actionLabel, announce, button, h, inTurn, keyList, labeled, resultText, sleep, swatch, toast } from "../dom.js";
 import { howToPlay } from "../games.js";
 
 export async function showGame(view, { id, signal, go }) {
@@ -24,12 +24,12 @@ class GamePage {
     this.signal = signal;
     this.go = go;
     this.hint = [];
-    this.busy = false;
+    this.sending = null;
     this.paused = false;
     this.thinking = null;
     this.shownTurn = null;
     this.board = new Board(
-      (action, then) => this.send("act", { action, then }),
+      inTurn((action, then) => this.act(action, then)),
       {
         onChosen: (text) => {
           this.status.textContent = text || this.statusText();
@@ -100,6 +100,8 @@ class GamePage {
       const [played] = game.position.actions.slice(-1);
       const isNext = game.line.at(-2) === before.current && this.hint[0] === played && !game.complete_turn;
       this.hint = isNext ? this.hint.slice(1) : [];
+      this.thinking?.abort(); // about an earlier position
+      this.thinking = null;
     }
     if (!before || before.current !== game.current) this.shownTurn = null;
     document.title = `${game.game} – Stoneworks`;
@@ -293,10 +295,25 @@ class GamePage {
 
   // -- Acting ------------------------------------------------------------------------------------------------------------
 
+  /** Plays an action that was clicked; one that was clicked before the last answer counts if it is still legal. */
+  async act(action, then) {
+    await this.sending;
+    if (this.game.position.legal.some((item) => item.action === action)) await this.send("act", { action, then });
+  }
+
+  /** Sends a request and shows its answer; until then, further ones are not sent. */
   async send(name, fields = {}, withNode = true) {
-    if (this.busy) return;
+    if (this.sending) return;
+    const exchange = this.exchange(name, fields, withNode);
+    this.sending = exchange.catch(() => {}).finally(() => {
+      this.sending = null;
+    });
+    await this.sending;
+    await exchange;
+  }
+
+  async exchange(name, fields, withNode) {
     this.shownTurn = null;
-    this.busy = true;
     try {
       const sent = withNode ? { node: this.game.current, ...fields } : fields;
       this.show(await post(`games/${this.id}/${name}`, sent, this.signal));
@@ -305,8 +322,6 @@ class GamePage {
       toast(error.message);
       if (error.status === 409) this.show(await get(`games/${this.id}`, {}, this.signal));
       else this.showBoard();
-    } finally {
-      this.busy = false;
     }
   }
 
@@ -406,6 +421,7 @@ class GamePage {
     while (!this.signal.aborted) {
       try {
         const answer = await get(`games/${this.id}/wait`, { revision: this.game.revision }, this.signal);
+        await this.sending; // until then, clicks on buttons have no effect
         if (answer.changed && answer.revision > this.game.revision) this.show(answer);
       } catch (error) {
         if (isAbort(error) || error.status === 404) return;
