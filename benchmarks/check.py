@@ -17,7 +17,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from benchmarks.protocol import BUDGETS, NUM_SEEDS, SIMULATIONS, TASKS, Point, Rating, Result, read_results
+from benchmarks.protocol import BUDGETS, NUM_SEEDS, POINTS, SIMULATIONS, TASKS, Point, Rating, Result, read_results
 from benchmarks.summary import Estimate, performance_profile, stratified
 from stoneworks.cli.main import run
 from stoneworks.evaluation import load_ladder
@@ -41,12 +41,13 @@ class Rows:
     """Results by row of the table: an algorithm, with or without search.
 
     Attributes:
+        results: the results.
         tasks: tasks with results, in the order of the protocol.
         names: the rows: algorithm, track and part.
     """
 
     def __init__(self, results: Sequence[Result]) -> None:
-        self._results = results
+        self.results = results
         self.tasks = [task for task in TASKS if any(result.task == task for result in results)]
         algorithms = sorted({(result.algorithm, result.track) for result in results})
         self.names = [(*one, part) for one in algorithms for part in PARTS if self.runs(one[0], part)]
@@ -54,7 +55,7 @@ class Rows:
     def runs(self, algorithm: str, part: str, task: str | None = None) -> list[tuple[Result, list[Rating]]]:
         """Return the runs of a row, on one task or on all, each with its ratings along the curve."""
         found = []
-        for result in self._results:
+        for result in self.results:
             ratings = [rating for point in result.curve if (rating := PARTS[part](point)) is not None]
             if result.algorithm == algorithm and task in (None, result.task) and len(ratings) == len(result.curve):
                 found.append((result, ratings))
@@ -82,16 +83,12 @@ def table(rows: Rows, budget: float) -> str:
         cells = [f"{_shown(stratified([elos]), 0)}, {len(elos)}" if elos else "" for elos in finals]
         total = _shown(stratified(rows.scores(algorithm, part)), 2) if all(finals) else ""
         lines.append(f"| {' | '.join([algorithm, track, part, *cells, total])} |")
-    processors = sorted({result.hardware.processor for result, _ in _all(rows)})
+    processors = sorted({result.hardware.processor for result in rows.results})
     caption = (
         f"Elo on the task's ladder after {budget:g} processor seconds: interquartile mean, 95 % bootstrap interval, number of "
         f"seeds. Normalized: random play is 0, the strongest player of the ladder 1. {', '.join(processors)}."
     )
     return "\n".join([*lines, "", caption, ""])
-
-
-def _all(rows: Rows) -> list[tuple[Result, list[Rating]]]:
-    return [one for algorithm, _, part in rows.names for one in rows.runs(algorithm, part)]
 
 
 def _shown(estimate: Estimate, digits: int) -> str:
@@ -115,10 +112,15 @@ def draw(rows: Rows, folder: Path, budget: float) -> dict[str, Path]:
 def draw_curves(rows: Rows, x: str, path: Path) -> None:
     """Draw rating over ``x``, a field of :class:`Point`: a panel per task, the interquartile mean with its interval."""
     pyplot = _pyplot()
-    figure, panels = pyplot.subplots(
-        1, len(rows.tasks), figsize=(4 * len(rows.tasks), 4), squeeze=False, layout="constrained"
+    columns = min(len(rows.tasks), 4)
+    lines = math.ceil(len(rows.tasks) / columns)
+    figure, grid = pyplot.subplots(
+        lines, columns, figsize=(4 * columns, 4 * lines), squeeze=False, layout="constrained"
     )
-    for task, panel in zip(rows.tasks, panels[0], strict=True):
+    panels = grid.flat
+    for unused in panels[len(rows.tasks) :]:
+        unused.remove()
+    for task, panel in zip(rows.tasks, panels, strict=False):
         ladder = load_ladder(TASKS[task].game).ratings
         for name in LINES:
             if name in ladder.names:
@@ -136,9 +138,12 @@ def draw_curves(rows: Rows, x: str, path: Path) -> None:
             panel.plot(at, [point.value for point in points], label=f"{algorithm} {part}", **style)
             low, high = [point.low for point in points], [point.high for point in points]
             panel.fill_between(at, low, high, color=color, alpha=0.15, linewidth=0)
-        panel.set(title=task, xlabel=x.replace("_", " "), xscale="log")
-    panels[0][0].set_ylabel("Elo (random = 0)")
-    panels[0][-1].legend(fontsize=7)
+        panel.set(title=task, xlabel=x.replace("_", " "), ylabel="Elo (random = 0)", xscale="log")
+        panel.xaxis.set_minor_formatter("")
+        if x == "processor_seconds":
+            budget = max(result.budget for result in rows.results)
+            panel.set_xticks([part * budget for part in POINTS], [f"{part * budget:g}" for part in POINTS])
+    panels[0].legend(fontsize=7)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
 

@@ -191,7 +191,8 @@ def wilson_interval(score: float, num_games: int) -> tuple[float, float]:
 def random_opening(game: Game, num_actions: int, generator: np.random.Generator) -> State:
     """Return the position after up to ``num_actions`` random actions, none of which ends the game.
 
-    Each action is uniform among the legal ones that do not end the game; if there is none, the opening is shorter.
+    Each action is drawn uniformly, by ``generator``, from the legal ones that do not end the game; if there is none, the opening
+    is shorter.
     """
     state = game.new_initial_state()
     for _ in range(num_actions):

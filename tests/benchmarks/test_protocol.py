@@ -23,6 +23,7 @@ from benchmarks.summary import interquartile_mean, performance_profile, stratifi
 from damage import damage
 from stoneworks.envs.rules import load_game
 from stoneworks.evaluation import ArenaSettings, Ladder, load_ladder, play_arena, round_robin
+from stoneworks.locks import lock_folder
 from stoneworks.training.runs.config_files import parse_config
 
 GAME = "vadus(size=2)"
@@ -166,6 +167,9 @@ def test_the_command_makes_what_is_missing_and_takes_an_algorithm_in_a_file(
 ) -> None:
     monkeypatch.setattr(run, "Games", lambda: FEW)
     words = {"output": tmp_path / "results", "task": [tiny], "budget": BUDGET, "folder": tmp_path / "work"}
+    with lock_folder(tmp_path / "work" / "tiny-mine-0-0.5"):  # another process makes this run
+        run.main(algorithm=[mine], seed=[0], **words)
+    assert list((tmp_path / "results").iterdir()) == []
     run.main(algorithm=[mine], seed=[0, 1], **words)
     files = sorted((tmp_path / "results").glob("*.json"))
     assert [file.name for file in files] == ["tiny-mine-0-0.5.json", "tiny-mine-1-0.5.json"]

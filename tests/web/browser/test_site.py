@@ -84,6 +84,18 @@ def search(site: Path, browser: Browser) -> Iterator[Page]:
         ("engine protocol", "protocol.html"),
         ("strongest agent", "agents.html"),
         ("kubernetes", "cluster.html"),
+        ("train MaskablePPO on Taugo 8", "libraries/stable-baselines3.html"),
+        ("what does action 57 mean", "games.html"),
+        ("play against the strongest agent", "agents.html"),
+        ("how do I train ppo", "train.html"),
+        ("mcts", "agents.html"),
+        ("opponent", "environments.html"),
+        ("export policy", "libraries/index.html"),
+        ("replay html", "web.html"),
+        ("hex", "adding-a-game.html"),
+        ("new game", "adding-a-game.html"),
+        ("docker", "cluster.html"),
+        ("cite", "credits.html"),
     ],
 )
 def test_a_search_finds_the_page_first_or_nearly(search: Page, query: str, expected: str) -> None:
