@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game_play import random_game, random_state
+from game_play import played, random_game, random_state
 from made_up_network import MadeUpNetwork
 from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.search.guides import make_guide
@@ -57,6 +57,13 @@ def check_tree(search: NetworkSearch, discount: float = 1.0) -> None:
             values = np.zeros(number)
             np.add.at(values, nodes["parent"][1:], discount * nodes["total_value"][1:].astype(float))
             np.testing.assert_allclose(values + nodes["network_value"], nodes["total_value"], atol=1e-3)
+
+
+def check_root_edges(search: NetworkSearch, player: int, value: float) -> None:
+    """The value of the root is the mean of those of its actions, as its player sees them, and of the network's."""
+    _, visits, values, _ = search.root_edges()
+    of_network = float(search._trees.nodes[0, 0]["network_value"]) * (-1 if player else 1)
+    assert value == pytest.approx((of_network + np.nansum(visits * values)) / (1 + visits.sum()), abs=1e-3)
 
 
 # -- Batches -------------------------------------------------------------------------------------------------------------
@@ -251,6 +258,7 @@ def test_a_kept_tree_searched_on_is_a_fresh_tree_of_the_same_positions() -> None
     root = positions(game, 1, actions=1)
     for _ in range(6):
         result = search.run_in_time(root, 0.15, generator, clock=clock)
+        check_root_edges(search, int(root["current_player"][0]), result.values[0])
         fresh = make_search(game, POLICIES["gumbel"], solve=False)
         expected = fresh.run(root, 1, generator)
         actions, _, _, priors = search.root_edges()
@@ -304,6 +312,24 @@ def test_whole_games_in_time_are_legal(policy: Any, game_name: str) -> None:
             assert int(result.actions[0]) in state.legal_actions()
             legal = state.legal_actions()
             state.apply_action(int(result.actions[0]) if rng.random() < 0.7 else int(rng.choice(legal)))
+
+
+def test_once_all_considered_actions_are_proven_losses_others_are_searched() -> None:
+    """The network prefers the pass that ends the game of Vadus and loses it, and it alone is considered at first."""
+    state = played("vadus(size=3)", "c3 c1 d1 b3 d3 pass")
+    game, passing = state.get_game(), state.string_to_action("pass")
+    assert state.child(passing).player_return(state.current_player()) == -1
+    clock = Clock(game)
+
+    def evaluate(planes: Planes) -> tuple[Planes, npt.NDArray[np.float32]]:
+        logits, values = clock.evaluate(planes)
+        logits[:, passing] = 30
+        return logits, values
+
+    search = make_search(game, Gumbel(max_considered=1, gumbel_scale=0), network=evaluate, batch=1)
+    result = search.run_in_time(state.record.reshape(1), 0.03, np.random.default_rng(0), clock=clock)
+    assert result.visits[0, passing] == 1
+    assert result.visits[0].sum() > 10
 
 
 def test_a_full_tree_is_not_searched_further() -> None:
