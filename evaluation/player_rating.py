@@ -1,23 +1,26 @@
-"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength."""
+"""``rate``: rate a player against the anchors of a ladder, with most games against the anchors of similar strength.
+
+``shipped_ratings`` looks up what is rated already, and ``opponent_levels`` chooses opponents for people from it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from rich.table import Table
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game
 from stoneworks.evaluation.arena import ArenaResult, play_arena
-from stoneworks.evaluation.ladder import Ladder, Origin, load_ladder
+from stoneworks.evaluation.ladder import Ladder, LadderError, Origin, load_ladder
 from stoneworks.evaluation.match import MatchResult, join_matches
-from stoneworks.evaluation.ratings import Pairing, Ratings, expected_score, rate_against
+from stoneworks.evaluation.ratings import expected_score, rate_against
 from stoneworks.evaluation.settings import MAX_PAIRS, ArenaSettings
 from stoneworks.evaluation.sprt import pentanomial
 from stoneworks.evaluation.workers import Player
@@ -207,61 +210,40 @@ def _name_of(player: Player) -> str:
     return str(getattr(player, "__name__", type(player).__name__))
 
 
-class MatchSummary(Document):
-    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
+@lru_cache(maxsize=64)
+def shipped_ratings(game: str) -> dict[str, tuple[float, float]]:
+    """Return rating and standard error of each bot on the ladder of a game, without agents that have changed since it was made.
 
-    Attributes:
-        player: the player, A.
-        opponent: its opponent.
-        by_seat: A's wins, draws and losses as player 0, and as player 1.
-        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
+    Empty if the game has no ladder.
     """
-
-    model_config = ConfigDict(extra="ignore")
-
-    player: str
-    opponent: str
-    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
-    by_pair: Tuple[Tuple[int]] | None = None
-
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
-        results = np.array([1.0, 0.5, 0.0])
-        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
-            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
-        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
-        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
+    try:
+        ladder = load_ladder(game)
+    except LadderError:
+        return {}
+    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names}
+    for name in ladder.changed_players():
+        del found[name]
+    return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}
 
 
-class GameMatches(Document):
-    """The matches of an agent on one game."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    game: str
-    matches: Tuple[MatchSummary]
+#: Names of the levels of opponents, and the bots of these on boards without ratings.
+LEVELS = {"beginner": "random", "easy": "mcts:10", "medium": "mcts:100", "hard": "mcts:1000"}
 
 
-class AgentMatches(GameMatches):
-    """The file ``matches.json`` of a shipped agent: the matches on its game, and on other games."""
+def opponent_levels(game: Game, names: Sequence[str]) -> dict[str, str]:
+    """Return one bot for each level of ``LEVELS``, from those with ``names``.
 
-    other_games: Tuple[GameMatches] = ()
-
-
-def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
-    """Rate players against players with known ratings, from stored matches.
-
-    Args:
-        ratings: the known ratings.
-        summaries: the matches. Those against unrated opponents are ignored.
-
-    Returns:
-        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
-        Without ``by_pair``, the standard error is an upper bound.
+    They are spread evenly by rating from the weakest to the strongest one. On boards without ratings they are the usual
+    ones, and the search of the shipped agent is the last.
     """
-    rated: dict[str, list[Pairing]] = {}
-    for summary in summaries:
-        if summary.opponent in ratings.names:
-            pairing = Pairing((summary.player, summary.opponent), summary.scores())
-            rated.setdefault(summary.player, []).append(pairing)
-    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
+    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if name in names}
+    if len(ratings) < len(LEVELS):
+        agent = f"{game.name}@64"
+        return LEVELS | ({"hard": agent} if agent in names else {})
+    found: dict[str, str] = {}
+    for level, wanted in zip(
+        LEVELS, np.linspace(min(ratings.values()), max(ratings.values()), len(LEVELS)), strict=True
+    ):
+        left = [name for name in ratings if name not in found.values()]
+        found[level] = min(left, key=lambda name: abs(ratings[name] - wanted))
+    return found

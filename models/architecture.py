@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 from stoneworks.documents import Document, describe
 from stoneworks.envs.rules import Game
 from stoneworks.models.features import features_of
-from stoneworks.registry import Entry, Reference, RegistrationError, Registry, path_of
+from stoneworks.registry import Entry, Reference, Registry, path_of
 
 ENTRY_POINT_GROUP = "stoneworks.networks"
 
@@ -91,10 +91,7 @@ class NetworkEntry(Entry):
         Raises:
             RegistrationError: it is not a valid one.
         """
-        found = self.load("hyperparameters")
-        if not (isinstance(found, type) and issubclass(found, NetworkConfig)):
-            raise RegistrationError(f"{self.name}: hyperparameters must be a subclass of NetworkConfig, got {found!r}")
-        return found
+        return self.load_class("hyperparameters", NetworkConfig)
 
 
 #: The registry of networks.

@@ -11,7 +11,6 @@ from typing import cast
 
 from stoneworks.extras import require_extra
 from stoneworks.models.architecture import Architecture as Architecture, ResidualConfig, network_entry
-from stoneworks.registry import RegistrationError
 
 with require_extra("train", "networks"):
     import torch
@@ -181,11 +180,7 @@ def make_network(architecture: Architecture) -> BoardNetwork:
     Raises:
         RegistrationError: if the registered network cannot be imported or is not a subclass of :class:`BoardNetwork`.
     """
-    entry = network_entry(architecture.kind)
-    found = entry.load("network")
-    if not (isinstance(found, type) and issubclass(found, BoardNetwork)):
-        raise RegistrationError(f"{entry.name}: network must be a subclass of BoardNetwork, got {found!r}")
-    return found(architecture)
+    return network_entry(architecture.kind).load_class("network", BoardNetwork)(architecture)
 
 
 class ResidualBlock(nn.Module):

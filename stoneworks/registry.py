@@ -21,6 +21,9 @@ logger = logging.getLogger("stoneworks.registry")
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
+T = TypeVar("T")
+
+
 class RegistrationError(ValueError):
     """Raised when an entry of a registry is invalid, its name is taken, or it cannot be loaded."""
 
@@ -79,6 +82,13 @@ class Entry:
             RegistrationError: the module cannot be imported, or has no such attribute.
         """
         return load_attribute(getattr(self, field), f"{self.name}: {field}")
+
+    def load_class(self, field: str, base: type[T]) -> type[T]:
+        """Import and return the class that an attribute refers to. Raises ``RegistrationError`` unless it is one of ``base``."""
+        found = self.load(field)
+        if not (isinstance(found, type) and issubclass(found, base)):
+            raise RegistrationError(f"{self.name}: {field} must be a subclass of {base.__name__}, got {found!r}")
+        return found
 
 
 E = TypeVar("E", bound=Entry)

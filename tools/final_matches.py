@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+import numpy as np
+import numpy.typing as npt
+from pydantic import ConfigDict, Field
 
 from stoneworks.documents import Document, Tuple
 from stoneworks.envs.rules import Game, load_game
@@ -19,7 +21,7 @@ from stoneworks.evaluation.arena import ArenaResult, play_arena
 from stoneworks.evaluation.folder import checkpoint_hashes, folder_name
 from stoneworks.evaluation.ladder import shipped_ladders
 from stoneworks.evaluation.match import MAX_OPENING_ACTIONS, MAX_PAIRS_AT_ONCE, MatchResult, summarize
-from stoneworks.evaluation.player_rating import MatchSummary, rate_summaries
+from stoneworks.evaluation.ratings import Pairing, Ratings, rate_against
 from stoneworks.evaluation.settings import ArenaSettings
 from stoneworks.models import load_bot
 from stoneworks.models.bots.loading import playable_bots
@@ -28,15 +30,6 @@ from stoneworks.training.runs.hardware import describe_hardware
 
 POLICY_OPPONENTS = ("random", "greedy")
 SEARCH_OPPONENTS = ("greedy", "alphabeta:3", "mcts:1000")
-
-#: Target score of a player against an opponent, on the game that it was trained on.
-TARGETS = {
-    ("policy", "random"): 0.99,
-    ("policy", "greedy"): 0.5,
-    ("policy@64", "greedy"): 0.8,
-    ("policy@64", "alphabeta:3"): 0.6,
-    ("policy@64", "mcts:1000"): 0.95,
-}
 
 #: Folder in a run folder with the games of its final matches.
 GAMES_FOLDER = "final_matches"
@@ -56,6 +49,8 @@ class FinalMatches(Document):
         num_pairs: pairs of games per match.
         other_games: game strings, e.g. other board sizes, on which the same matches are played.
         other_pairs: pairs of games per match on these.
+        slow_opponents: opponents whose games take so long that there are fewer, on all games.
+        slow_pairs: maximum number of pairs of games per match with these.
         opening_actions: random actions at the start of each pair.
         seed: seed of all random numbers.
 
@@ -69,6 +64,8 @@ class FinalMatches(Document):
     num_pairs: int = Field(100, ge=1, le=MAX_PAIRS_AT_ONCE)
     other_games: Tuple[str] = ()
     other_pairs: int = Field(20, ge=1, le=MAX_PAIRS_AT_ONCE)
+    slow_opponents: Tuple[str] = ()
+    slow_pairs: int = Field(30, ge=1, le=MAX_PAIRS_AT_ONCE)
     opening_actions: int = Field(3, ge=0, le=MAX_OPENING_ACTIONS)
     seed: int = Field(0, ge=0)
 
@@ -100,18 +97,17 @@ def play_final_matches(
     """
     arenas = _arenas(checkpoint, matches)
     circumstances = {"hardware": describe_hardware(), "libraries": library_versions()}
-    parts: list[dict[str, Any]] = []
+    rows_of: dict[Game, list[dict[str, Any]]] = {}
     dates = []
     for game, settings, players in arenas:
         inputs = settings.to_fields(), checkpoint_hashes(players), circumstances
         arena = folder / folder_name(settings.game, inputs)
         result = play_arena(settings, arena, players, workers=workers, progress=_games_progress(progress))
-        rows = [_row(match) for match in result.matches]
-        parts.append({"game": settings.game, "matches": rows, "ratings": _ratings(game, rows)})
+        rows_of.setdefault(game, []).extend(_row(match) for match in result.matches)
         dates.append(_date_of_games(arena))
-    own, *of_others = parts
-    for row in own["matches"]:
-        row["target"] = TARGETS.get((row["player"], row["opponent"]))
+    own, *of_others = (
+        {"game": str(game), "matches": rows, "ratings": _ratings(game, rows)} for game, rows in rows_of.items()
+    )
     return {
         "format": "stoneworks matches",
         "format_version": 1,
@@ -135,37 +131,42 @@ def _date_of_games(folder: Path) -> datetime.date:
 
 
 def _arenas(checkpoint: Checkpoint, matches: FinalMatches) -> list[tuple[Game, ArenaSettings, dict[str, str]]]:
-    """Return the arena of each game: the game, the settings, and the names of the bots by player; all can be loaded."""
+    """Return the arenas: the game, the settings, and the names of the bots by player; all can be loaded."""
     path, search = str(checkpoint.folder), f"policy@{matches.simulations}"
     names = {"policy": path, search: f"{path}@{matches.simulations}"}
     others = [(load_game(other), matches.other_pairs) for other in matches.other_games]
     arenas = []
     for game, num_pairs in ((checkpoint.game, matches.num_pairs), *others):
-        settings = _arena_settings(game, num_pairs, search, matches)
-        players = {player: names.get(player, player) for player in settings.players}
-        for name in players.values():
-            load_bot(name, game).close()
-        arenas.append((game, settings, players))
+        pairings = _pairings(game, search, matches)
+        slow = tuple(pairing for pairing in pairings if pairing[1] in matches.slow_opponents)
+        fast = tuple(pairing for pairing in pairings if pairing not in slow)
+        for chosen, number in ((fast, num_pairs), (slow, min(num_pairs, matches.slow_pairs))):
+            if not chosen:
+                continue
+            settings = ArenaSettings(
+                game=str(game),
+                pairings=chosen,
+                num_pairs=number,
+                chunk_pairs=CHUNK_PAIRS,
+                opening_actions=matches.opening_actions,
+                seed=matches.seed,
+            )
+            players = {player: names.get(player, player) for player in settings.players}
+            for name in players.values():
+                load_bot(name, game).close()
+            arenas.append((game, settings, players))
     return arenas
 
 
-def _arena_settings(game: Game, num_pairs: int, search: str, matches: FinalMatches) -> ArenaSettings:
-    """Return the settings of the matches on one game; ``search`` is the name of the player with search."""
-    pairings = tuple(
+def _pairings(game: Game, search: str, matches: FinalMatches) -> tuple[tuple[str, str], ...]:
+    """Return the players and opponents of the matches on one game; ``search`` is the name of the player with search."""
+    return tuple(
         (player, opponent)
         for player, given, default in (
             ("policy", matches.policy_opponents, POLICY_OPPONENTS),
             (search, matches.search_opponents, SEARCH_OPPONENTS),
         )
         for opponent in (playable_bots(default, game) if given is None else given)
-    )
-    return ArenaSettings(
-        game=str(game),
-        pairings=pairings,
-        num_pairs=num_pairs,
-        chunk_pairs=CHUNK_PAIRS,
-        opening_actions=matches.opening_actions,
-        seed=matches.seed,
     )
 
 
@@ -177,6 +178,51 @@ def _row(match: MatchResult) -> dict[str, Any]:
         "by_seat": [list(tally) for tally in match.by_seat],
         "by_pair": match.by_pair.tolist(),
     }
+
+
+class MatchSummary(Document):
+    """A match in ``matches.json``, as far as it is needed for ratings; other keys describe it further.
+
+    Attributes:
+        player: the player, A.
+        opponent: its opponent.
+        by_seat: A's wins, draws and losses as player 0, and as player 1.
+        by_pair: see :attr:`stoneworks.evaluation.match.MatchResult.by_pair`; None in older files.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    player: str
+    opponent: str
+    by_seat: Tuple[Tuple[int]] = Field(min_length=2, max_length=2)
+    by_pair: Tuple[Tuple[int]] | None = None
+
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Return ``float64[num_pairs, 2]``: A's scores as player 0 and as player 1."""
+        results = np.array([1.0, 0.5, 0.0])
+        if self.by_pair is None:  # sorted by seat, the results within pairs are as dependent as possible
+            return np.column_stack([np.repeat(results, tally) for tally in self.by_seat])
+        pairs = np.stack(np.meshgrid(results, results, indexing="ij"), axis=-1).reshape(-1, 2)
+        return np.repeat(pairs, np.array(self.by_pair, np.int64).ravel(), axis=0)
+
+
+def rate_summaries(ratings: Ratings, summaries: Sequence[MatchSummary]) -> dict[str, tuple[float, float]]:
+    """Rate players against players with known ratings, from stored matches.
+
+    Args:
+        ratings: the known ratings.
+        summaries: the matches. Those against unrated opponents are ignored.
+
+    Returns:
+        Rating and standard error by player, in the order of the summaries, without players that met no rated opponent.
+        Without ``by_pair``, the standard error is an upper bound.
+    """
+    rated: dict[str, list[Pairing]] = {}
+    for summary in summaries:
+        if summary.opponent in ratings.names:
+            pairing = Pairing((summary.player, summary.opponent), summary.scores())
+            rated.setdefault(summary.player, []).append(pairing)
+    return {player: rate_against(ratings, player, pairings) for player, pairings in rated.items()}
 
 
 def _ratings(game: Game, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -51,13 +51,12 @@ def _sections(name: str, checkpoint: Checkpoint, final_matches: Mapping[str, Any
     )
     yield "## Evaluation\n"
     yield (
-        f"{2 * final_matches['num_pairs']} games against each opponent on {final_matches['game']}, in pairs that start from the "
-        f"same {final_matches['opening_actions']} random actions, with seats swapped. A draw counts as half a win; intervals are "
+        f"Games against each opponent on {final_matches['game']}, in pairs that start from the same "
+        f"{final_matches['opening_actions']} random actions, with seats swapped. A draw counts as half a win; intervals are "
         f"95 % Wilson intervals. Played on {final_matches['date']}. `policy` {policy_in_words(checkpoint)}; `policy@<n>` is a "
         "search of n simulations.\n"
     )
     yield match_results_table(final_matches["matches"])
-    yield from _targets(final_matches["matches"])
     yield from _ratings(final_matches["ratings"])
     for other in final_matches.get("other_games", ()):
         yield f"### On {other['game']}\n"
@@ -85,19 +84,6 @@ def _beginning(training: Mapping[str, Any]) -> str:
 def _run_in_words(run: Mapping[str, Any]) -> str:
     name = run["algorithm"]
     return f"{ALGORITHMS[name].report_texts().title if name in ALGORITHMS else name} ({extent_in_words(run)})"
-
-
-def _targets(matches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    lines = []
-    for row in matches:
-        if row["target"] is not None:
-            reached = "reached" if row["score"] >= row["target"] else "missed"
-            lines.append(
-                f"- {row['player']} against {row['opponent']}: goal {percent(row['target'])}, score {percent(row['score'])}: "
-                f"{reached}."
-            )
-    if lines:
-        yield "\n".join(lines) + "\n"
 
 
 def _ratings(ratings: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -152,6 +152,10 @@ class _MatchOptions:
         list[str] | None, typer.Option("--other-game", help="Game to play the same matches on; can be repeated.")
     ] = None
     other_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match on other games.")] = 20
+    slow_opponents: Annotated[
+        list[str] | None, typer.Option("--slow-opponent", help="Opponent with fewer games; can be repeated.")
+    ] = None
+    slow_pairs: Annotated[int, typer.Option(min=1, help="Pairs of games per match with these.")] = 30
     policy_opponents: Annotated[
         list[str] | None, typer.Option("--policy-opponent", help="Opponent of the policy; can be repeated.")
     ] = None
@@ -190,6 +194,8 @@ def command(
         num_pairs=options.pairs,
         other_games=options.other_games or (),
         other_pairs=options.other_pairs,
+        slow_opponents=options.slow_opponents or (),
+        slow_pairs=options.slow_pairs,
         seed=options.seed,
     )
     with progress_bar() as show:

@@ -8,17 +8,21 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from stoneworks.envs.rules import Game, RegistrationError
-from stoneworks.evaluation.ladder import LadderError, load_ladder
-from stoneworks.evaluation.player_rating import AgentMatches, rate_summaries
+from stoneworks.evaluation.player_rating import opponent_levels, shipped_ratings
 from stoneworks.models import shipped
 from stoneworks.models.bots.registry import BOTS
-from stoneworks.models.bots.spec import BotSpec, UnknownBotError, UntrustedNameError, check_name_in_file
+from stoneworks.models.bots.spec import (
+    BotSpec,
+    UnknownBotError,
+    UntrustedNameError,
+    check_name_in_file,
+    registered_kind,
+)
 from stoneworks.models.description import METADATA_FILE, CheckpointError, read_description
 from stoneworks.models.evaluations import has_evaluation
 from stoneworks.web.requests import RequestError
@@ -37,9 +41,6 @@ _OFFERED = (
 )
 #: Budget of a checkpoint's search in the list.
 _SEARCH = "@64"
-#: Named levels of opponents, and the bots of these on boards without ratings, where a shipped agent is the last if there is one.
-_LEVELS = ("Beginner", "Easy", "Medium", "Hard")
-_USUAL_LEVELS = ("random", "mcts:10", "mcts:100", "mcts:1000")
 #: Bots that give hints within two seconds, besides the searches of the shipped agents.
 _FAST = ("greedy", "alphabeta:1", "mcts:100")
 #: Largest budgets and parameters in a name, by their names in :attr:`BotSpec.arguments`.
@@ -112,7 +113,7 @@ class Agents:
         try:
             return BotSpec.parse(name)
         except (UnknownBotError, RegistrationError) as error:
-            raise (RequestError(str(error)) if name.partition(":")[0] in BOTS else _unknown(name)) from None
+            raise (_unknown(name) if registered_kind(name) is None else RequestError(str(error))) from None
 
     def describe(self, name: str, game: Game) -> dict[str, Any]:
         """Return a bot as JSON. Raises as :meth:`check` does.
@@ -122,7 +123,7 @@ class Agents:
         whether it has a budget.
         """
         spec = self.check(name, game)
-        elo, error = _ratings(str(game)).get(spec.name, (None, None))
+        elo, error = shipped_ratings(str(game)).get(spec.name, (None, None))
         return {
             "name": name,
             "rating": elo,
@@ -141,7 +142,9 @@ class Agents:
             with contextlib.suppress(RequestError):  # plays another game, or needs an argument or a library
                 bots.append(self.describe(name, game))
         bots.sort(key=lambda bot: (bot["rating"] is None, bot["rating"] or 0))
-        levels = _levels(bots)
+        levels = {
+            name: level.capitalize() for level, name in opponent_levels(game, [bot["name"] for bot in bots]).items()
+        }
         return [bot | {"level": levels.get(bot["name"])} for bot in bots]
 
     def name_of(self, checkpoint: Path) -> str | None:
@@ -169,44 +172,8 @@ class Agents:
         return next(name for name in (*agents, *_FAST) if name in names)
 
 
-def _levels(bots: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the names of levels by bots, sorted as :meth:`Agents.listed` does: evenly by rating, or without ratings the usual."""
-    rated = [bot for bot in bots if bot["rating"] is not None]
-    if len(rated) < len(_LEVELS):
-        names = [*_USUAL_LEVELS, *(bot["name"] for bot in bots if bot["kind"] == "checkpoint" and bot["searches"])]
-        return dict(zip(names[:3] + names[-1:], _LEVELS, strict=True))
-    low, high = rated[0]["rating"], rated[-1]["rating"]
-    levels: dict[str, str] = {}
-    for number, level in enumerate(_LEVELS):
-        wanted = low + (high - low) * number / (len(_LEVELS) - 1)
-        left = [bot for bot in rated if bot["name"] not in levels]
-        levels[min(left, key=lambda bot: abs(bot["rating"] - wanted))["name"]] = level
-    return levels
-
-
 def _unknown(name: str) -> RequestError:
     return RequestError(
         f"unknown bot {name!r}; the page offers random, greedy, mcts:<simulations>, mcts:<seconds>s, alphabeta:<turns>, the "
         "shipped agents, such as 'vadus' or 'vadus@64', and the agents that the server was started with"
     )
-
-
-@lru_cache(maxsize=64)
-def _ratings(game: str) -> dict[str, tuple[float, float]]:
-    """Return the rating and standard error of each ladder bot, and of shipped agents from their final matches."""
-    try:
-        ladder = load_ladder(game)
-    except LadderError:
-        return {}
-    changed = ladder.changed_players()
-    found = {name: ladder.ratings.rating(name) for name in ladder.ratings.names if name not in changed}
-    for name in shipped.names():
-        file = shipped.shipped_folder() / name / shipped.MATCHES_FILE
-        if not file.is_file():
-            continue
-        agent = AgentMatches.from_file(file)
-        of_game = [match for part in (agent, *agent.other_games) if part.game == game for match in part.matches]
-        for player, rating in rate_summaries(ladder.ratings, of_game).items():
-            # On the ladder itself, agents have more games.
-            found.setdefault(player.replace("policy", name, 1), rating)
-    return {name: (round(elo, 1), round(error, 1)) for name, (elo, error) in found.items()}

@@ -46,11 +46,21 @@ with require_extra("cluster", "clusters"):
 
 #: Configuration and overrides by official game.
 OFFICIAL = {
-    "vadus(size=9)": ("vadus-9", ()),
-    "laido(size=9)": ("laido-9", ()),
-    "taugo(size=16)": ("taugo-16", ()),
-    "taigo(radius=12)": ("vadus-9", ("game=taigo(radius=12)",)),
-    "trugo(tiles=36)": ("trugo-36", ()),
+    game: (
+        "vadus-5",
+        (
+            f"game={game}",
+            "games={}",
+            "positions_per_iteration=8192",
+            "network.channels=64",
+            "network.blocks=6",
+            "learner.batch_size=512",
+            "search.simulations=64",
+            "search.fast_simulations=16",
+            "search.teacher_share=0",
+        ),
+    )
+    for game in ("vadus(size=9)", "laido(size=9)", "taugo(size=16)", "taigo(radius=12)", "trugo(tiles=36)")
 }
 #: Concurrent games and positions per gradient step of the measurements; costs are per position, and nearly linear from here on.
 NUM_GAMES, BATCH_SIZE = 8, 32
@@ -212,9 +222,9 @@ def _learner_per_core(config: AlphaZeroConfig) -> float:
         begin = time.process_time()
         buffers.add([PlayedGame(str(game), positions, (), 0, 0)])
         adding = (time.process_time() - begin) / len(positions)
-        learner.step(buffers.make_batch(generator), 0.0)
+        learner.step(buffers.make_batch(generator, 0.0), 0.0)
         begin = time.process_time()
-        learner.step(buffers.make_batch(generator), 0.0)
+        learner.step(buffers.make_batch(generator, 0.0), 0.0)
         step = time.process_time() - begin
     return 1 / (adding + config.learner.samples_per_position * step / BATCH_SIZE)
 

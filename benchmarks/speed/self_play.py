@@ -31,13 +31,16 @@ class SelfPlayAndLearning(Workload):
         seconds_of: time spent in each of ``PARTS``, and in ``"all"``, in the last measurement.
     """
 
-    def __init__(self, config_name: str) -> None:
+    def __init__(self, config_name: str, *overrides: str) -> None:
+        given = "".join(f" --set {override}" for override in overrides)
         super().__init__(
-            f"stoneworks train {config_name}, one core", lambda: self._load(config_name), requires=("torch",)
+            f"stoneworks train {config_name}{given}, one core",
+            lambda: self._load(config_name, overrides),
+            requires=("torch",),
         )
         self.seconds_of: dict[str, float] = {}
 
-    def _load(self, config_name: str) -> Play:
+    def _load(self, config_name: str, overrides: tuple[str, ...]) -> Play:
         import torch
 
         from stoneworks.models.network import Architecture, make_network
@@ -48,7 +51,7 @@ class SelfPlayAndLearning(Workload):
         from stoneworks.training.alphazero.sources import device_and_dtype, make_evaluator
         from stoneworks.training.runs.config_files import load_config
 
-        config = load_config(config_name)
+        config = load_config(config_name, overrides)
         assert isinstance(config, AlphaZeroConfig)
         config = config.replace(device="cpu")
         torch.set_num_threads(1)

@@ -115,8 +115,8 @@ def _players() -> Iterator[Comparison]:
 
 
 def _self_play() -> Iterator[Comparison]:
-    for name in ("vadus-5", "vadus-9"):
-        run = SelfPlayAndLearning(name)
+    for overrides in ((), ("game=vadus(size=9)", "games={}", "network.channels=64", "network.blocks=6")):
+        run = SelfPlayAndLearning("vadus-5", *overrides)
         yield Comparison("training positions of AlphaZero, learning included", run)
         for part in PARTS:
             yield Comparison(f"time of {part}, in %", ShareOfTime(run, part))

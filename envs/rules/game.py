@@ -498,9 +498,7 @@ def game_class(entry: GameEntry) -> type[Game]:
     Raises:
         RegistrationError: it cannot be imported, is not a subclass of ``Game``, or has a different name.
     """
-    found = entry.load("rules")
-    if not (isinstance(found, type) and issubclass(found, Game)):
-        raise RegistrationError(f"{entry.name}: rules must be a subclass of stoneworks.Game, got {found!r}")
+    found = entry.load_class("rules", Game)  # type: ignore[type-abstract]
     name = getattr(found, "name", None)
     if name != entry.name:
         raise RegistrationError(

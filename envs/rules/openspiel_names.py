@@ -6,9 +6,8 @@ With these, OpenSpiel's pure Python algorithms run directly on our games and sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 from stoneworks.checks import check_player
 
@@ -16,16 +15,11 @@ from stoneworks.checks import check_player
 class OpenSpielGame:
     """Methods of OpenSpiel's ``Game`` in terms of the attributes of ours."""
 
-    name: ClassVar[Any]
-    num_actions: Any
-    observation_shape: Any
-    new_initial_state: Any
-
-    def num_distinct_actions(self) -> int:
+    def num_distinct_actions(self: Any) -> int:
         """Return ``num_actions``."""
         return self.num_actions  # type: ignore[no-any-return]
 
-    def observation_tensor_shape(self) -> tuple[int, int, int]:
+    def observation_tensor_shape(self: Any) -> tuple[int, int, int]:
         """Return ``observation_shape``."""
         return self.observation_shape  # type: ignore[no-any-return]
 
@@ -33,11 +27,11 @@ class OpenSpielGame:
         """Return 2."""
         return 2
 
-    def new_initial_states(self) -> list[Any]:
+    def new_initial_states(self: Any) -> list[Any]:
         """Return the only initial state, in a list."""
         return [self.new_initial_state()]
 
-    def observation_tensor_size(self) -> int:
+    def observation_tensor_size(self: Any) -> int:
         """Return the number of entries of an observation."""
         return prod(self.observation_shape)
 
@@ -57,7 +51,7 @@ class OpenSpielGame:
         """Return the sum of the utilities of both players, 0."""
         return 0.0
 
-    def get_type(self) -> Any:
+    def get_type(self: Any) -> Any:
         """Return the ``pyspiel.GameType`` that OpenSpiel's algorithms require. Needs OpenSpiel."""
         return game_type(self.name, self.name)
 
@@ -89,18 +83,13 @@ class OpenSpielState:
 
     __slots__ = ()
 
-    game: Any
-    history: Callable[[], list[int]]
-    is_terminal: Callable[[], bool]
-    returns: Callable[[], list[float]]
-
-    def rewards(self) -> list[float]:
+    def rewards(self: Any) -> list[float]:
         """Return the rewards of both players for the last action. They equal the returns, as only the end is rewarded."""
-        return self.returns()
+        return self.returns()  # type: ignore[no-any-return]
 
-    def player_return(self, player: int) -> float:
+    def player_return(self: Any, player: int) -> float:
         """Return the return of one player."""
-        return self.returns()[check_player(player)]
+        return self.returns()[check_player(player)]  # type: ignore[no-any-return]
 
     player_reward = player_return
 
@@ -112,7 +101,7 @@ class OpenSpielState:
         """Return False: players move in turn."""
         return False
 
-    def is_initial_state(self) -> bool:
+    def is_initial_state(self: Any) -> bool:
         """Return whether no action has been played."""
         return not self.history()
 
@@ -120,21 +109,21 @@ class OpenSpielState:
         """Return 2."""
         return 2
 
-    def num_distinct_actions(self) -> int:
+    def num_distinct_actions(self: Any) -> int:
         """Return the number of action indices of the game."""
         return self.game.num_actions  # type: ignore[no-any-return]
 
-    def is_player_node(self) -> bool:
+    def is_player_node(self: Any) -> bool:
         """Return whether a player is to move: True until the game is over."""
         return not self.is_terminal()
 
-    def history_str(self) -> str:
+    def history_str(self: Any) -> str:
         """Return the indices of the actions that led here, ``"3, 14"``."""
         return ", ".join(map(str, self.history()))
 
-    def information_state_string(self, player: int | None = None) -> str:
+    def information_state_string(self: Any, player: int | None = None) -> str:
         """Return the information state, the same for both players: the history."""
-        return self.history_str()
+        return self.history_str()  # type: ignore[no-any-return]
 
     def observation_string(self, player: int | None = None) -> str:
         """Return the observation as text, the same for both players: the position."""

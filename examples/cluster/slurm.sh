@@ -13,4 +13,4 @@ export RAY_USAGE_STATS_ENABLED=0 OMP_NUM_THREADS=1
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 # Starts Ray on all nodes, the command on the first one, and stops Ray at the end.
 srun ray symmetric-run --address "$head:6379" --min-nodes "$SLURM_NNODES" -- \
-    stoneworks train vadus-9 --folder runs/vadus-9 --cluster auto --resume
+    stoneworks train vadus-5 --folder runs/vadus --cluster auto --resume

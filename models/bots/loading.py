@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stoneworks.checks import check_seed
-from stoneworks.envs.rules import Game, RegistrationError, load_game
+from stoneworks.envs.rules import Game, load_game
 from stoneworks.models.bots.bot import Bot
 from stoneworks.models.bots.spec import BotSpec, UnknownBotError
 from stoneworks.models.evaluations import has_evaluation, require_evaluation
@@ -38,10 +38,7 @@ def load_bot(name: str, game: Game | str, seed: int | None = None) -> Bot:
     spec = BotSpec.parse(name)
     if spec.entry.needs_evaluation:
         require_evaluation(loaded, spec.kind)
-    found = spec.entry.load("bot")
-    if not (isinstance(found, type) and issubclass(found, Bot)):
-        raise RegistrationError(f"{spec.kind}: bot must be a subclass of stoneworks.Bot, got {found!r}")
-    bot_class: type[Bot] = found
+    bot_class = spec.entry.load_class("bot", Bot)  # type: ignore[type-abstract]
     return bot_class.from_spec(spec, loaded, seed)
 
 

@@ -81,13 +81,11 @@ class BotSpec:
         """  # noqa: DOC501 - made by a function
         if not isinstance(name, str):
             raise _unknown(name)
-        kind, colon, argument = name.partition(":")
-        if kind in BOTS:
+        if (entry := registered_kind(name)) is not None:
+            _, colon, argument = name.partition(":")
             if colon and not argument:
-                raise UnknownBotError(
-                    f"{name!r} must be a name such as {BOTS[kind].usage!r}: nothing follows the colon"
-                )
-            return cls(name, kind, **_read_argument(BOTS[kind], argument))
+                raise UnknownBotError(f"{name!r} must be a name such as {entry.usage!r}: nothing follows the colon")
+            return cls(name, entry.name, **_read_argument(entry, argument))
         if (folder := _folder_of(name)) is not None:
             return cls(name, CHECKPOINT, checkpoint=folder, shipped=name if shipped.find(name) else "")
         before, at, text = name.rpartition("@")
@@ -124,6 +122,14 @@ class BotSpec:
         return (Path(self.text),) if self.entry.reads_file else ()
 
 
+def registered_kind(name: str) -> BotEntry | None:
+    """Return the registered kind of bot that a name starts with, whether or not the rest of the name is valid."""
+    kind = name.partition(":")[0]
+    if kind not in BOTS:
+        return None
+    return BOTS[kind]
+
+
 def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
     """Check that loading a bot named in a data file, which may be untrusted, neither starts a program nor reads any path.
 
@@ -138,15 +144,15 @@ def check_name_in_file(name: str, source: str, folder: Path | None) -> None:
     Raises:
         UntrustedNameError: the name starts a program or refers to a path outside the folder.
     """
-    kind = name.partition(":")[0]
-    if kind in BOTS and BOTS[kind].starts_programs:
+    entry = registered_kind(name)
+    if entry is not None and entry.starts_programs:
         raise UntrustedNameError(
             f"{source} has the player {name!r}, which starts a program; allow it only for files that you trust"
         )
     try:
         paths = BotSpec.parse(name).paths
     except UnknownBotError:  # a path that is not there, or not yet; with the simulations of a search behind it, or not
-        paths = () if kind in BOTS else (Path(name), Path(name.rpartition("@")[0] or name))
+        paths = () if entry is not None else (Path(name), Path(name.rpartition("@")[0] or name))
     try:
         inside = folder is not None and all(path.resolve().is_relative_to(folder.resolve()) for path in paths)
     except (OSError, ValueError, RuntimeError):  # a null character, a loop of links

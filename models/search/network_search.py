@@ -146,6 +146,7 @@ class NetworkSearch:
     """Runs searches on batches of up to ``max_games`` games; the tree buffers are reused between searches.
 
     Attributes:
+        discount: see :class:`SearchSettings`.
         guide_weight: weight of the guide in leaf values, in [0, 1] (see :mod:`stoneworks.models.search.guides`).
         num_leaves_guided: total number of leaves evaluated by the guide.
         network_seconds: total time spent in ``evaluate``, in seconds, summed over threads.
@@ -179,6 +180,7 @@ class NetworkSearch:
         policy = settings.policy
         self.evaluate = evaluate
         self.policy = policy
+        self.discount = float(settings.discount)
         self.guide_weight = float(settings.guide_weight)
         self.num_leaves_guided = 0
         self.network_seconds = 0.0
@@ -186,7 +188,7 @@ class NetworkSearch:
         self.num_simulations_done = 0
         self._game = game
         self._guide = settings.guide
-        self._discount, self._solve = float(settings.discount), bool(settings.solve)
+        self._solve = bool(settings.solve)
         self._max_simulations = int(max_simulations)
         max_nodes = max_simulations + 1
         # Pages are allocated lazily, so the loose upper bound on the number of edges costs no memory.
@@ -432,7 +434,7 @@ class NetworkSearch:
             ValueError: the network's output is not finite.
         """
         leaves = batch.leaves, batch.num_leaves
-        if self._expand(self._trees, *leaves, logits, values, self._discount, self._solve):
+        if self._expand(self._trees, *leaves, logits, values, self.discount, self._solve):
             raise ValueError("the network's output must be finite: its weights are damaged, or its training diverged")
 
     def _answers(self, batch: _Batch) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

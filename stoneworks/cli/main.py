@@ -124,10 +124,7 @@ def _interrupted_by_sigterm() -> Iterator[None]:
         yield
         return
 
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

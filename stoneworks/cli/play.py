@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -12,6 +12,9 @@ from rich.table import Table
 from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.options import GameOption, OpeningActions
 from stoneworks.files import check_output_file
+
+if TYPE_CHECKING:
+    from stoneworks.envs.rules import Game
 
 Save = Annotated[Path | None, typer.Option(help="Write the records of the games to this file (JSON lines).")]
 
@@ -57,6 +60,9 @@ def play(
             "has no evaluation)."
         ),
     ] = None,
+    level: Annotated[
+        str | None, typer.Option(help="An opponent by level instead: beginner, easy, medium or hard.")
+    ] = None,
     seat: Annotated[int, typer.Option(min=0, max=1, help="Your seat; player 0 moves first.")] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the opponent.")] = None,
     save: Save = None,
@@ -72,6 +78,8 @@ def play(
         check_output_file("save", save)
     given = [*(option or []), *([f"size={size}"] if size is not None else [])]
     loaded = load_game(game, **_game_options(given))
+    if level is not None:
+        opponent = _opponent_of_level(loaded, level, opponent)
     bot = load_bot(default_bot(loaded) if opponent is None else opponent, loaded, seed)
     adviser = load_bot(default_bot(loaded), loaded, seed)
     if sys.stdin is None:  # closed by who started this process
@@ -80,6 +88,27 @@ def play(
     if save is not None:
         players = ("human", bot.name) if seat == 0 else (bot.name, "human")
         write_records(save, [GameRecord.of_state(state, players, seed)])
+
+
+def _opponent_of_level(game: Game, level: str, opponent: str | None) -> str:
+    from importlib.util import find_spec
+
+    from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
+    from stoneworks.models import shipped
+    from stoneworks.models.bots.spec import BotSpec
+
+    if opponent is not None:
+        raise ValueError(f"give level or opponent, not both, got {level!r} and {opponent!r}")
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
+    ratings = shipped_ratings(str(game))
+    names = [*ratings, *(f"{name}@64" for name in shipped.names())]
+    if find_spec("torch") is None:
+        names = [name for name in names if not BotSpec.parse(name).entry.needs_torch]
+    bot = opponent_levels(game, names)[level]
+    rating = "not rated" if bot not in ratings else "rating {:.0f} ± {:.0f}".format(*ratings[bot])
+    print(f"{level}: {bot} ({rating})")
+    return bot
 
 
 def match(

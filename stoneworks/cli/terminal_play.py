@@ -68,7 +68,9 @@ class TerminalGame:
             if text == "undo":
                 print("There is nothing to undo.")
             elif text == "hint":
-                print(f"{self.adviser.name} would play {game.action_to_string(self.adviser.step(self.state))}")
+                found = self.adviser.analyze(self.state)
+                value = "" if found.value is None else f" (value {found.value:+.2f} for you)"
+                print(f"{self.adviser.name} would play {game.action_to_string(found.action)}{value}")
             elif text == "help":
                 print("\n".join([*game.guide.rules, "", f"{game.action_help}.", HELP]))
             elif text and self._act(text.split()):

@@ -15,7 +15,7 @@ def test_the_capacity_of_a_learner_is_measured(tmp_path: Path) -> None:
     from benchmarks.cluster.capacity import measure_capacity, save_capacity, table_of
 
     told: list[str] = []
-    games = {"vadus(size=3)": ("vadus-9", ("game=vadus(size=3)", "network.channels=8", "network.blocks=1"))}
+    games = {"vadus(size=3)": ("vadus-5", ("game=vadus(size=3)", "games={}", "network.channels=8", "network.blocks=1"))}
     transport, (result,) = measure_capacity(games, progress=told.append)
     assert not ray.is_initialized()
     assert told == ["Ray", "vadus(size=3)"]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.table import Table
 
@@ -21,6 +22,7 @@ from stoneworks.cli.console import console, progress_bar
 from stoneworks.cli.main import main
 from stoneworks.cli.terminal_play import TerminalGame
 from stoneworks.envs.rules import game_names, load_game
+from stoneworks.evaluation.player_rating import LEVELS, opponent_levels, shipped_ratings
 from stoneworks.evaluation.records import read_records
 from stoneworks.models import load_bot
 
@@ -108,6 +110,8 @@ MATCH = ["match", "greedy", "random", "--game", "vadus(size=2)"]
         (["play", "vadus(size=3)", "--size", "3"], "give options either in the game string or as keywords"),
         (["play", "vadus", "--seat", "2"], "got '2'"),
         (["play", "vadus", "--opponent", "nobody"], "unknown bot 'nobody'"),
+        (["play", "vadus", "--level", "Hard"], "level must be one of beginner, easy, medium, hard, got 'Hard'"),
+        (["play", "vadus", "--level", "hard", "--opponent", "random"], "got 'hard' and 'random'"),
         (["replay", "no.jsonl", "--html", "."], "html must be a file"),
         *(
             pytest.param(*case, marks=pytest.mark.needs("torch"))
@@ -159,6 +163,20 @@ def test_options_of_the_game_are_given_by_name(run_command: Run) -> None:
     code, out, _ = run_command("play", "laido", "--option", "pie_rule=False", "--option", "size=2", typed="quit\n")
     assert code == 0
     assert "laido(pie_rule=False,size=2)" in out
+
+
+def test_levels_of_opponents_are_spread_by_rating(run_command: Run) -> None:
+    game = load_game("vadus(size=9)")
+    ratings = {name: elo for name, (elo, _) in shipped_ratings(str(game)).items() if "vadus" not in name}
+    found = opponent_levels(game, [*ratings, "not rated"])
+    chosen = [ratings[name] for name in found.values()]
+    assert list(found) == list(LEVELS)
+    assert (chosen[0], chosen[-1]) == (min(ratings.values()), max(ratings.values()))
+    assert np.diff(chosen).min() > np.ptp(chosen) / 6
+    assert opponent_levels(load_game("vadus(size=4)"), ["random", "vadus@64"]) == LEVELS | {"hard": "vadus@64"}
+    code, out, _ = run_command("play", "vadus(size=9)", "--level", "beginner", typed="quit\n")
+    assert code == 0
+    assert "beginner: random (rating 0 ± 0)\n" in out
 
 
 @pytest.mark.parametrize("typed", ["", "b2\n", "quit\n", "b2\nquit\n"])

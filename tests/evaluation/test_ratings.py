@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from stoneworks.evaluation import (
     rate_players,
 )
 from stoneworks.evaluation.match import MatchResult
-from stoneworks.evaluation.player_rating import AgentMatches, MatchSummary, rate_summaries
 from stoneworks.evaluation.ratings import ELO_PER_UNIT, expected_score
+from tools.final_matches import MatchSummary, rate_summaries
 
 choix = pytest.importorskip("choix")
 
@@ -247,6 +248,6 @@ def test_the_matches_of_shipped_agents_are_read(repository: Path) -> None:
     files = sorted((repository / "models" / "checkpoints").glob("*/matches.json"))
     assert files
     for file in files:
-        stored = AgentMatches.from_file(file)
-        for match in (match for part in (stored, *stored.other_games) for match in part.matches):
-            assert match.scores().shape == (sum(match.by_seat[0]), 2)
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        for row in (row for part in (stored, *stored["other_games"]) for row in part["matches"]):
+            assert MatchSummary.parse(row, str(file)).scores().shape == (sum(row["by_seat"][0]), 2)

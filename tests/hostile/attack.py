@@ -207,13 +207,13 @@ def attack_files(number: int, seed: int) -> Counts:
     from stoneworks.models.network import make_network
     from stoneworks.training.alphazero.positions import check_positions, position_dtype
     from stoneworks.training.alphazero.replay_buffer import ReplayBuffer
-    from stoneworks.training.runs.run_folder import read_metrics, truncate_events
+    from stoneworks.training.runs.run_folder import read_metrics
     from stoneworks.web.board import Positions
     from stoneworks.web.game_tree import new_game
     from stoneworks.web.requests import RequestError
     from stoneworks.web.store import DATABASE_FILE, Store
 
-    logging.disable(logging.WARNING)  # a damaged kernel or file of events is reported there
+    logging.disable(logging.WARNING)  # a damaged kernel is reported there
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
     game = load_game("vadus(size=3)")
     counts = Counts()
@@ -266,7 +266,6 @@ def attack_files(number: int, seed: int) -> Counts:
     for step in range(5):
         writer.add_scalar("loss", 1.0, step)
     writer.close()
-    (events,) = (run_folder / "tensorboard").iterdir()
     policy = folder / "policy.safetensors"
     outputs = game.num_actions
     layers = [torch.nn.Linear(int(np.prod(game.observation_shape)), 4), torch.nn.Linear(4, outputs)]
@@ -325,7 +324,6 @@ def attack_files(number: int, seed: int) -> Counts:
         (forged / "model.safetensors", load_forged, (CheckpointError,)),
         (forged / "training.safetensors", load_forged, (CheckpointError,)),
         (metrics, read_all_metrics, ()),
-        (events, lambda: truncate_events(events.parent, 2) is None, ()),
         (policy, load_exported, (ExportedPolicyError,)),
         (bench, lambda: load_report(bench) is not None, (ValueError,)),
         (database, open_database, (ValueError, RequestError)),

@@ -35,6 +35,7 @@ from stoneworks.training.alphazero.sources import (
 )
 from stoneworks.training.runs.algorithms import Algorithm, Pairing, Row
 from stoneworks.training.runs.hardware import torch_threads
+from stoneworks.training.runs.schedule import value_at
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -109,7 +110,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     @property
     def play(self) -> PlaySettings:
         """See :attr:`Algorithm.play`."""
-        return PlaySettings(deterministic_policy=True, discount=self.config.search.discount, **dict(self.config.play))
+        discount = value_at(self.config.search.discount, 1.0)
+        return PlaySettings(deterministic_policy=True, discount=discount, **dict(self.config.play))
 
     @property
     def progress(self) -> float:
@@ -162,7 +164,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             **_metrics_of_games(played, end - begin),
             **_metrics_of_time(clocks, end - begin, end - played_by),
             **({} if losses is None else asdict(losses)),
-            **({} if self._cluster is None else self._cluster.figures()),
+            **({} if self._cluster is None else asdict(self._cluster)),
         }
 
     def _open_source(self) -> GameSource:
@@ -184,7 +186,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         due = int(self.done * settings.samples_per_position / settings.batch_size)
         with torch_threads(self.config.learner_threads or self.config.threads):
             while self.learner.num_steps < due:
-                steps.append(self.learner.step(self.buffers.make_batch(self.generator), self.progress))
+                steps.append(self.learner.step(self.buffers.make_batch(self.generator, self.progress), self.progress))
         if not steps:
             return None
         return Losses(**{name: float(np.mean([asdict(one)[name] for one in steps])) for name in asdict(steps[0])})
@@ -203,17 +205,12 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         names = [("policy", name) for name in settings.opponents]
         names += [(searcher, name) for name in settings.search_opponents]
         for number, (player, opponent) in enumerate(names):
-            bot = self._search_bot(player) if player == searcher else self._policy_bot()
+            bot: Bot = PolicyBot(self.network, self.game, deterministic=True, name=player)
+            if player == searcher:
+                evaluator = make_evaluator(self.network, self.config)
+                search = playing_settings(self.play, self.game, self.config.network.sees_features)
+                bot = SearchBot(evaluator, self.game, simulations=settings.simulations, settings=search, name=player)
             yield Pairing(player, bot, opponent, self.config.seed_sequence(_MATCHES, self.iterations, number))
-
-    def _policy_bot(self) -> Bot:
-        return PolicyBot(self.network, self.game, deterministic=True, name="policy")
-
-    def _search_bot(self, name: str) -> Bot:
-        evaluator = make_evaluator(self.network, self.config)
-        settings = playing_settings(self.play, self.game, self.config.network.sees_features)
-        simulations = self.config.matches.simulations
-        return SearchBot(evaluator, self.game, simulations=simulations, settings=settings, name=name)
 
     def lines(self, metrics: Row) -> tuple[str, Sequence[str]]:
         """See :meth:`Algorithm.lines`."""

@@ -46,7 +46,7 @@ class SearchConfig(Document):
             search with the network; the game needs an evaluation.
         guide_playouts: random playouts per leaf, for ``guide: playouts``.
         discount: discount of values and results per action: a win in n actions counts as its n-th power, so that the
-            winning side finishes the game and the losing side prolongs it.
+            winning side finishes the game and the losing side prolongs it; a schedule.
         solve: whether the search propagates proven results and looks for wins within the turn.
         exploration: c_init of a PUCT search.
         noise_concentration: concentration of the Dirichlet noise of a PUCT search.
@@ -62,7 +62,7 @@ class SearchConfig(Document):
     guide_weight: Schedule[Annotated[float, Field(ge=0, le=1)]] = ((0.0, 1.0), (0.4, 0.0))
     teacher_share: float = Field(0.0, ge=0, le=1)
     guide_playouts: Int = Field(4, ge=1)
-    discount: float = Field(1.0, gt=0, le=1)
+    discount: Schedule[Annotated[float, Field(gt=0, le=1)]] = 1.0
     solve: bool = True
     exploration: float = Field(1.25, gt=0)
     noise_concentration: float = Field(0.15, gt=0)

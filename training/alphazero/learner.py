@@ -120,8 +120,8 @@ class Learner:
     def state(self) -> dict[str, Tensor]:
         """Return the training state as tensors by name, without the weights of the acting network."""
         tensors = {f"network.{name}": weights for name, weights in self.network.state_dict().items()}
-        for number, (_, of_parameter) in enumerate(self._moments()):
-            tensors |= {f"optimiser.{number}.{name}": of_parameter[name] for name in ("step", "exp_avg", "exp_avg_sq")}
+        for number, moments in self._optimizer.state_dict()["state"].items():
+            tensors |= {f"optimiser.{number}.{name}": moment for name, moment in moments.items()}
         return tensors | {"num_steps": torch.tensor(self.num_steps)}
 
     def load_state(self, tensors: Mapping[str, Tensor]) -> None:
@@ -143,20 +143,14 @@ class Learner:
         self.network.load_state_dict({name: tensors[f"network.{name}"] for name in self.network.state_dict()})
         self.num_steps = int(tensors["num_steps"])
         if self.num_steps:
-            for number, (parameter, _) in enumerate(self._moments()):
-                for name in ("exp_avg", "exp_avg_sq"):
-                    if tensors[f"optimiser.{number}.{name}"].shape != parameter.shape:
-                        raise ValueError(f"optimiser.{number}.{name} does not have the shape of its parameter")
-                self._optimizer.state[parameter] = {
-                    name: tensors[f"optimiser.{number}.{name}"].to("cpu" if name == "step" else self._device)
-                    for name in ("step", "exp_avg", "exp_avg_sq")
-                }
-
-    def _moments(self) -> list[tuple[nn.Parameter, dict[str, Tensor]]]:
-        parameters = [parameter for group in self._optimizer.param_groups for parameter in group["params"]]
-        if not self._optimizer.state and self.num_steps == 0:
-            return []
-        return [(parameter, self._optimizer.state[parameter]) for parameter in parameters]
+            state = self._optimizer.state_dict()
+            parameters = (parameter for group in self._optimizer.param_groups for parameter in group["params"])
+            for number, parameter in enumerate(parameters):
+                moments = {name: tensors[f"optimiser.{number}.{name}"] for name in ("step", "exp_avg", "exp_avg_sq")}
+                if {moments["exp_avg"].shape, moments["exp_avg_sq"].shape} != {parameter.shape}:
+                    raise ValueError(f"optimiser.{number} does not have the shape of its parameter")
+                state["state"][number] = moments
+            self._optimizer.load_state_dict(state)
 
 
 def policy_losses(logits: Tensor, legal: Tensor, actions: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:

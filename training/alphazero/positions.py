@@ -116,7 +116,11 @@ class TrainingBatch:
 
 
 class BatchMaker:
-    """Converts positions to tensors, with a random symmetry of the game per position as data augmentation."""
+    """Converts positions to tensors, with a random symmetry of the game per position as data augmentation.
+
+    Attributes:
+        discount: discount of the game result per action to the end of the game.
+    """
 
     def __init__(
         self,
@@ -132,13 +136,13 @@ class BatchMaker:
         Args:
             game: the game.
             search_value_share: weight of the search value in the value target; the rest is the game result.
-            discount: discount of the game result per action to the end of the game.
+            discount: its initial discount.
             features: whether the network sees the features of the game.
             final_boards: whether batches have the final boards; the game must have them.
         """
         self._inputs = NetworkInputs(game, features)
         self._search_value_share = search_value_share
-        self._discount = discount
+        self.discount = discount
         self._action_images = np.stack([symmetry.actions for symmetry in game.symmetries])
         self._action_origins = np.argsort(self._action_images, axis=1)
         self._plane_origins = np.argsort(self._inputs.symmetry_images, axis=1)
@@ -180,7 +184,7 @@ class BatchMaker:
     def _outcomes(self, positions: npt.NDArray[np.void]) -> npt.NDArray[np.float32]:
         """Return the value targets: the discounted result mixed with the search value as win and loss probabilities."""
         result, value, share = positions["result"], positions["value"], np.float32(self._search_value_share)
-        decided = np.float32(self._discount) ** positions["actions_left"].astype(np.float32)
+        decided = np.float32(self.discount) ** positions["actions_left"].astype(np.float32)
         outcomes = np.stack([decided * (result == 1), np.zeros_like(decided), decided * (result == -1)], axis=1)
         outcomes[:, 1] = 1 - outcomes[:, 0] - outcomes[:, 2]
         outcomes *= 1 - share

@@ -20,6 +20,7 @@ from stoneworks.reading import read_bytes
 from stoneworks.training.alphazero.config import AlphaZeroConfig
 from stoneworks.training.alphazero.positions import BatchMaker, TrainingBatch, check_positions, position_dtype
 from stoneworks.training.alphazero.self_play import PlayedGame
+from stoneworks.training.runs.schedule import value_at
 
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
@@ -154,6 +155,7 @@ class ReplayBuffers:
             CheckpointError: see :class:`ReplayBuffer`.
         """
         self._settings = config.learner
+        self._discount = config.search.discount
         self._shares = config.largest_shares()
         self._buffers: dict[str, ReplayBuffer] = {}
         self._makers: dict[str, BatchMaker] = {}
@@ -169,7 +171,6 @@ class ReplayBuffers:
             self._makers[name] = BatchMaker(
                 game,
                 config.learner.search_value_share,
-                config.search.discount,
                 features=config.network.sees_features,
                 final_boards=config.learner.final_board_weight > 0,
             )
@@ -186,15 +187,20 @@ class ReplayBuffers:
             if positions:
                 buffer.add(np.concatenate(positions))
 
-    def make_batch(self, generator: np.random.Generator) -> TrainingBatch:
-        """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration."""
+    def make_batch(self, generator: np.random.Generator, progress: float) -> TrainingBatch:
+        """Return a random batch of ``batch_size`` positions of one game, within the window of the configuration.
+
+        ``progress`` is the completed fraction of the run, in [0, 1].
+        """
         names = list(self._buffers)
         windows = [self._window(name) for name in names]
         name = names[0]
         if len(names) > 1:
             name = names[generator.choice(len(names), p=np.array(windows) / sum(windows))]
         positions = self._buffers[name].sample(self._settings.batch_size, self._window(name), generator)
-        return self._makers[name].make(positions, generator)
+        maker = self._makers[name]
+        maker.discount = value_at(self._discount, progress)
+        return maker.make(positions, generator)
 
     def _window(self, name: str) -> int:
         """Return the number of the newest positions of a game that are used for training."""

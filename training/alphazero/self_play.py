@@ -71,7 +71,6 @@ class SelfPlay:
             evaluate,
             SearchSettings(
                 config.search.search_policy(),
-                discount=config.search.discount,
                 solve=config.search.solve,
                 guide=make_guide(config.search.guide, game, config.search.guide_playouts),
                 features=config.network.sees_features,
@@ -96,9 +95,10 @@ class SelfPlay:
         self.set_progress(0.0)
 
     def set_progress(self, progress: float) -> None:
-        """Set what changes with ``progress``, the completed fraction of the run in [0, 1]: teacher, guide, simulations."""
+        """Set what changes with ``progress``, the completed fraction of the run in [0, 1]."""
         settings = self._config.search
         self._is_taught = progress < settings.teacher_share
+        self.search.discount = value_at(settings.discount, progress)
         self.search.guide_weight = value_at(settings.guide_weight, progress)
         self.simulations = round(value_at(settings.simulations, progress))
         self.fast_simulations = round(value_at(settings.fast_simulations, progress))

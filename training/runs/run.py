@@ -1,7 +1,7 @@
 """``Run``: the training loop of all algorithms, with folder, checkpoints, metrics and matches.
 
 A run that was stopped or killed is resumed from the checkpoint in its folder (see
-:mod:`stoneworks.training.runs.run_folder`); anything that was written after the checkpoint is deleted.
+:mod:`stoneworks.training.runs.run_folder`); anything that was written after the checkpoint is deleted, or hidden by TensorBoard.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ from stoneworks.training.runs.run_folder import (
     TENSORBOARD_FOLDER,
     check_training,
     runs_before,
-    truncate_events,
     truncate_metrics,
 )
 
@@ -176,7 +175,9 @@ class Run:
         if earlier is None and config.init_from:
             initial = load_checkpoint(find(config.init_from) or config.init_from, load_game(config.game))
         self.algorithm = algorithm_class(config, self._network(initial), folder)
-        self.algorithm.show_message = self._show_message
+        self.algorithm.show_message = lambda message: self._report(
+            replace(self._status, done=self.algorithm.done, seconds=self.seconds(), message=message)
+        )
         if earlier is None:
             if initial is not None:
                 self.algorithm.earlier_runs += runs_before(initial.training, initial.folder)
@@ -190,7 +191,9 @@ class Run:
     def train(self, stop: threading.Event) -> TrainingResult:
         """Train until the run is complete or ``stop`` is set, then save a checkpoint."""
         algorithm, first, seconds = self.algorithm, self.algorithm.done, 0.0
-        with contextlib.closing(algorithm), SummaryWriter(str(self.folder / TENSORBOARD_FOLDER)) as self._board:
+        # TensorBoard hides the events after the checkpoint, which this session writes again.
+        events = SummaryWriter(str(self.folder / TENSORBOARD_FOLDER), purge_step=first + 1)
+        with contextlib.closing(algorithm), events as self._board:
             if self.matches_due:
                 self._play_matches(stop)
                 self._save()
@@ -263,7 +266,6 @@ class Run:
         remove_temporary_files(self.folder)
         write_whole(self.folder / CONFIG_FILE, dump_config(self.config))
         truncate_metrics(self.folder / METRICS_FILE, self._unit, done)
-        truncate_events(self.folder / TENSORBOARD_FOLDER, done)
         for file in (self.folder / MATCHES_FOLDER).glob("*-*.jsonl"):
             number = file.name.partition("-")[0]
             if number.isdecimal() and int(number) > done:
@@ -285,9 +287,6 @@ class Run:
         for tag, value in {**scalars, **self.algorithm.scalars(metrics)}.items():
             self._board.add_scalar(tag, value, done)
         self._report(self._status)
-
-    def _show_message(self, message: str) -> None:
-        self._report(replace(self._status, done=self.algorithm.done, seconds=self.seconds(), message=message))
 
     def _save(self) -> None:
         self._board.flush()

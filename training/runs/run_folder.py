@@ -6,7 +6,6 @@ The folder contains ``checkpoint/``, the latest checkpoint; ``config.yaml``, the
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, Strict
 
 from stoneworks.documents import Document, Tuple, shown
-from stoneworks.extras import require_extra
 from stoneworks.files import write_whole
 from stoneworks.models.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from stoneworks.reading import read_json_lines
@@ -32,11 +30,7 @@ TENSORBOARD_FOLDER = "tensorboard"
 _MAX_AMOUNT = 2**62
 
 
-class _Document(Document):
-    error: ClassVar[type[ValueError]] = CheckpointError
-
-
-class EarlierRun(_Document):
+class EarlierRun(Document):
     """A run that led to the initial weights of another one: the amount of training, its unit, and the time in seconds."""
 
     algorithm: str
@@ -45,7 +39,7 @@ class EarlierRun(_Document):
     seconds: float
 
 
-class Hardware(_Document):
+class Hardware(Document):
     """The result of :func:`stoneworks.training.runs.hardware.describe_hardware`."""
 
     processor: str
@@ -54,7 +48,7 @@ class Hardware(_Document):
     gpu: str = ""
 
 
-class MatchRow(_Document):
+class MatchRow(Document):
     """The result of a match during training; a further key, the unit of training, says when it was played."""
 
     model_config = ConfigDict(extra="allow")
@@ -71,7 +65,7 @@ class MatchRow(_Document):
     losses: int
 
 
-class EarlierRuns(_Document):
+class EarlierRuns(Document):
     """What a checkpoint says of the other runs that led to its weights.
 
     Attributes:
@@ -79,6 +73,7 @@ class EarlierRuns(_Document):
     """
 
     model_config = ConfigDict(extra="allow")
+    error: ClassVar[type[ValueError]] = CheckpointError
 
     earlier_runs: Tuple[EarlierRun] = ()
 
@@ -222,21 +217,3 @@ def truncate_metrics(file: Path, unit: str, done: int) -> None:
     if file.exists():
         rows = [row for row in read_metrics(file, unit) if row[unit] <= done]
         write_whole(file, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def truncate_events(folder: Path, done: int) -> None:
-    """Delete events after step ``done`` from the TensorBoard event files."""
-    with require_extra("train", "training runs"):
-        from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
-        from tensorboard.compat.proto.event_pb2 import Event
-        from tensorboard.summary.writer.record_writer import RecordWriter
-
-    for file in folder.glob("events.out.tfevents.*"):
-        events = list(RawEventFileLoader(str(file)).Load())
-        kept = [event for event in events if Event.FromString(event).step <= done]
-        if len(kept) < len(events):
-            content = io.BytesIO()
-            writer = RecordWriter(content)
-            for event in kept:
-                writer.write(event)
-            write_whole(file, content.getvalue())

@@ -63,7 +63,7 @@ export class BotChoice {
     const levels = this.empty === "Person" ? bots.filter((bot) => bot.level) : [];
     this.select.replaceChildren(
       h("option", { value: "" }, this.empty),
-      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name }, `${bot.level}: ${bot.name}`))) : "",
+      levels.length ? h("optgroup", { label: "Opponents by level" }, levels.map((bot) => h("option", { value: bot.name }, `${bot.level}: ${bot.name}${bot.rating === null ? "" : `, rating ${Math.round(bot.rating)}`}`))) : "",
       group("Bots by rating on this board", bots.filter((bot) => bot.rating !== null)),
       group("Bots without a rating on this board", bots.filter((bot) => bot.rating === null)),
       h("option", { value: OTHER }, "Other bot by name …"),

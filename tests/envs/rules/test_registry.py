@@ -79,7 +79,7 @@ def test_a_name_is_registered_once_and_the_same_entry_any_number_of_times() -> N
     [
         ("no_such_module:Class", "cannot import 'no_such_module:Class': ModuleNotFoundError"),
         ("stoneworks.envs.rules.hexhex.vadus:NoClass", "NoClass"),
-        ("stoneworks.envs.rules.hexhex.vadus:reset", "must be a subclass of stoneworks.Game"),
+        ("stoneworks.envs.rules.hexhex.vadus:reset", "must be a subclass of Game"),
         (VADUS, "must have the name 'other', got 'vadus'"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_registered_bot_works_by_name() -> None:
         stoneworks.load_bot("second", "vadus(size=2)")
     with pytest.raises(RegistrationError, match="no_such_module"):
         stoneworks.load_bot("broken", "vadus(size=2)")
-    with pytest.raises(RegistrationError, match=r"subclass of stoneworks\.Bot"):
+    with pytest.raises(RegistrationError, match="subclass of Bot"):
         stoneworks.load_bot("no_bot", "vadus(size=2)")
 
 

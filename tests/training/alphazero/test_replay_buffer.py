@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 
 from stoneworks.envs.rules import load_game
 from stoneworks.models.checkpoint import CheckpointError
-from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig
+from stoneworks.training.alphazero.config import AlphaZeroConfig, LearnerConfig, SearchConfig
 from stoneworks.training.alphazero.positions import position_dtype
 from stoneworks.training.alphazero.replay_buffer import ReplayBuffer, ReplayBuffers
 from stoneworks.training.alphazero.self_play import PlayedGame
@@ -199,4 +199,21 @@ def test_a_small_share_of_a_small_window_is_at_least_the_newest_position(tmp_pat
     positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))
     positions["state"] = load_game("vadus(size=2)").new_initial_state().record
     buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0)])
-    assert len(buffers.make_batch(np.random.default_rng(0)).outcomes) == 4
+    assert len(buffers.make_batch(np.random.default_rng(0), 0.0).outcomes) == 4
+
+
+def test_results_are_discounted_as_the_schedule_says(tmp_path: Path) -> None:
+    config = AlphaZeroConfig(
+        game="vadus(size=2)",
+        positions=100,
+        search=SearchConfig(discount=((0.0, 1.0), (0.5, 1.0), (1.0, 0.8))),
+        learner=LearnerConfig(batch_size=4, search_value_share=0.0),
+    )
+    buffers = ReplayBuffers(tmp_path, config, {})
+    positions = np.zeros(8, position_dtype(load_game("vadus(size=2)")))
+    positions["state"] = load_game("vadus(size=2)").new_initial_state().record
+    positions["actions_left"], positions["result"] = 2, 1
+    buffers.add([PlayedGame("vadus(size=2)", positions, (), 0, 0)])
+    for progress, win in ((0.0, 1.0), (0.5, 1.0), (0.75, 0.81), (1.0, 0.64)):
+        outcomes = buffers.make_batch(np.random.default_rng(0), progress).outcomes
+        np.testing.assert_allclose(outcomes, [[win, 1 - win, 0]] * 4, atol=1e-6)

@@ -175,8 +175,9 @@ def lengths_of_games(self_play: MixedSelfPlay, num_steps: int) -> Counter[str]:
     return lengths
 
 
-def test_simulations_and_shares_of_games_follow_their_schedules() -> None:
-    config = tiny("vadus(size=2)", {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]]}).replace(
+def test_simulations_discount_and_shares_of_games_follow_their_schedules() -> None:
+    search = {"simulations": [[0, 4], [1, 12]], "fast_simulations": [[0, 2], [1, 4]], "discount": [[0, 1], [1, 0.8]]}
+    config = tiny("vadus(size=2)", search).replace(
         games={"vadus(size=2)": ((0.0, 1.0), (0.5, 0.0)), "vadus(size=3)": ((0.0, 0.0), (0.5, 1.0))}
     )
     assert config.shares(0.25) == config.largest_shares() == {"vadus(size=2)": 0.5, "vadus(size=3)": 0.5}
@@ -185,7 +186,9 @@ def test_simulations_and_shares_of_games_follow_their_schedules() -> None:
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=2)"}
     self_play.set_progress(0.75)
     assert set(lengths_of_games(self_play, 40)) == {"vadus(size=3)"}
-    assert [(one.simulations, one.fast_simulations) for one in self_play.parts.values()] == 2 * [(10, 4)]
+    parts = self_play.parts.values()
+    assert [(one.simulations, one.fast_simulations) for one in parts] == 2 * [(10, 4)]
+    assert [one.search.discount for one in parts] == 2 * [pytest.approx(0.85)]
 
 
 def test_a_game_with_a_small_share_has_fewer_concurrent_games_and_its_share_of_positions() -> None:

@@ -49,4 +49,4 @@ def test_the_manifest_has_heads_and_workers_with_equal_images(repository: Path) 
 def test_the_script_trains_with_valid_options(repository: Path) -> None:
     script = repository / "examples" / "cluster" / "slurm.sh"
     assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
-    assert "stoneworks train vadus-9 --folder runs/vadus-9 --cluster auto --resume" in script.read_text()
+    assert "stoneworks train vadus-5 --folder runs/vadus --cluster auto --resume" in script.read_text()

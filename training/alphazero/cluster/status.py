@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 #: Nodes that the display names.
 _NODES_SHOWN = 4
@@ -48,13 +47,9 @@ class ClusterStatus:
             f"games/s by node: {shown or 'none'}{more}",
         )
 
-    def figures(self) -> dict[str, Any]:
-        """Return the metrics by name."""
-        return asdict(self)
-
     def scalars(self) -> dict[str, float]:
         """Return the metrics shown in TensorBoard, by tag."""
-        figures = self.figures()
+        figures = asdict(self)
         by_node = figures.pop("games_per_second_by_node")
         figures |= {f"games_per_second/{name}": rate for name, rate in by_node.items()}
         return {f"cluster/{name}": value for name, value in figures.items()}
